@@ -1,0 +1,122 @@
+package tdvlucene.common;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+
+/**
+ * Long work on a thread of its own, watched from Python.
+ *
+ * <p>The bridge blocks its caller: a signal sent to Python during a Java call is handled only when
+ * the call returns. So the caller starts a job, waits for it in short steps with {@link #await},
+ * shows {@link #done} of {@link #total} in between, and may {@link #cancel} it. A cancelled or
+ * failed job cleans up in its own {@code run}; what it threw is read with {@link #failure}.
+ */
+public abstract class Job {
+  private Thread thread;
+  private volatile Throwable thrown;
+  private volatile boolean cancelled;
+  private volatile String label = "";
+  private volatile long done;
+  private volatile long total;
+
+  /** Does the work. Calls {@link #progress} and {@link #checkCancelled} as it goes. */
+  protected abstract void run() throws Exception;
+
+  /** The result as text (JSON where structured), valid once {@link #await} returned true. */
+  public String result() {
+    return "";
+  }
+
+  public final void start() {
+    thread = new Thread(this::runAndCatch, getClass().getSimpleName());
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Waits for at most {@code millis} milliseconds; true when the job has ended. */
+  public final boolean await(int millis) throws InterruptedException {
+    thread.join(millis);
+    return !thread.isAlive();
+  }
+
+  /** Asks the job to end; it does at its next {@link #checkCancelled}. */
+  public final void cancel() {
+    cancelled = true;
+  }
+
+  public final String label() {
+    return label;
+  }
+
+  public final long done() {
+    return done;
+  }
+
+  public final long total() {
+    return total;
+  }
+
+  /** Starts a new phase of {@code total} units (0 = unknown). */
+  protected final void phase(String label, long total) {
+    this.done = 0;
+    this.total = total;
+    this.label = label;
+  }
+
+  /** Says that {@code done} units of the phase are behind us; cheap, one volatile write. */
+  protected final void progress(long done) {
+    this.done = done;
+    checkCancelled();
+  }
+
+  /** Throws when the user gave up. */
+  protected final void checkCancelled() {
+    if (cancelled) {
+      throw new CancelledException();
+    }
+  }
+
+  /** "" when the job went well, else "user", "cancelled" or "defect". */
+  public final String failureKind() {
+    if (thrown == null) {
+      return "";
+    }
+    return cancelled ? "cancelled" : userCause() != null ? "user" : "defect";
+  }
+
+  /** What went wrong: a message for the user's errors, a stack for ours. */
+  public final String failure() {
+    if (thrown == null) {
+      return "";
+    }
+    UserException user = userCause();
+    if (user != null) {
+      return user.getMessage();
+    }
+    StringWriter text = new StringWriter();
+    thrown.printStackTrace(new PrintWriter(text, true));
+    return text.toString();
+  }
+
+  /** The user's error, also where Lucene's merge threads wrapped it. */
+  private UserException userCause() {
+    for (Throwable t = thrown; t != null; t = t.getCause()) {
+      if (t instanceof UserException) {
+        return (UserException) t;
+      }
+    }
+    return null;
+  }
+
+  private void runAndCatch() {
+    try {
+      run();
+    } catch (Throwable t) { // handed to the caller, who must learn of errors such as OutOfMemory too
+      thrown = t;
+    }
+  }
+
+  private static final class CancelledException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+}

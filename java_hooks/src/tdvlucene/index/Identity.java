@@ -1,0 +1,39 @@
+package tdvlucene.index;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.SegmentInfos;
+import org.apache.lucene.index.StandardDirectoryReader;
+import org.apache.lucene.util.StringHelper;
+import tdvlucene.common.Json;
+
+/** Which index this is: enough to tell later that it is still the same one. */
+public final class Identity {
+  private Identity() {}
+
+  /** A JSON object: commit id, segments file, Lucene version of the commit, documents. */
+  public static String of(String index) throws IOException {
+    try (DirectoryReader reader = Indexes.open(index)) {
+      return Json.of(of(reader));
+    }
+  }
+
+  static Map<String, Object> of(DirectoryReader reader) {
+    SegmentInfos infos = ((StandardDirectoryReader) reader).getSegmentInfos();
+    Map<String, Object> identity = new TreeMap<>();
+    identity.put("commit", StringHelper.idToString(infos.getId()));
+    identity.put("segments_file", infos.getSegmentsFileName());
+    identity.put("lucene_version", String.valueOf(infos.getCommitLuceneVersion()));
+    identity.put("documents", reader.numDocs());
+    return identity;
+  }
+
+  /** The commit's user data: where a pruned index keeps how it was made. */
+  public static String userData(String index) throws IOException {
+    try (DirectoryReader reader = Indexes.open(index)) {
+      return Json.of(new TreeMap<>(reader.getIndexCommit().getUserData()));
+    }
+  }
+}

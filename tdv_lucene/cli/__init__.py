@@ -1,0 +1,75 @@
+"""The ``tdv-lucene`` command: parse, call the stage function, print.
+
+A sub-command lives in the module of its name and is imported only when it is run, so that
+``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from importlib import import_module
+
+import click
+
+from .. import __version__
+from ..errors import TdvError
+
+_COMMANDS = {
+    "index": "Index a collection with Anserini's IndexCollection.",
+    "inspect": "Say what an index holds and whether it can be pruned.",
+    "extract": "Write a field's term-document matrix as NumPy arrays.",
+    "embed": "Make word vectors for an index's terms.",
+    "learn": "Learn term discrimination values from judged queries.",
+    "prune": "Write a smaller index with the learned values.",
+    "search": "Run topics against an index and write a TREC run.",
+    "compare": "Compare the full index with a pruned one.",
+    "demo": "Run the whole job on the Python documentation.",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that knows its commands' names and one-line helps without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        return import_module(f".{cmd_name}", __name__).command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="tdv-lucene")
+@click.option("--heap", metavar="SIZE", help="Largest Java heap, such as 4g (or $TDV_LUCENE_HEAP).")
+@click.option("-v", "--verbose", is_flag=True, help="Log what is done.")
+def _group(heap: str | None, verbose: bool) -> None:
+    """Prune a Lucene index with learned term discrimination values (TDVs).
+
+    The stages, in order: index, inspect, extract, embed, learn, prune, search, compare.
+    """
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s")
+    if heap:
+        from ..jvm import set_heap
+
+        set_heap(heap)
+
+
+def main() -> None:
+    """Entry point: status 0 when well, 2 for the user's errors, 130 after Ctrl-C."""
+    try:
+        _group(prog_name="tdv-lucene", standalone_mode=False)
+    except TdvError as error:
+        click.echo(f"tdv-lucene: {error}", err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("tdv-lucene: interrupted; nothing was written", err=True)
+        sys.exit(130)

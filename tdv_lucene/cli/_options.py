@@ -1,0 +1,45 @@
+"""Options and output shared by the commands; names follow Pyserini's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from ..progress import ProgressBar
+
+index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
+output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
+topics_option = click.option(
+    "--topics", required=True, metavar="TOPICS", help="TSV, TREC topics, or a name Pyserini knows."
+)
+qrels_option = click.option("--qrels", required=True, metavar="FILE", help="TREC qrels.")
+field_option = click.option("--field", default="contents", show_default=True, help="Indexed field.")
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing output.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+model_option = click.option(
+    "--model",
+    type=click.Choice(["bm25", "qld", "tfidf"]),
+    default="bm25",
+    show_default=True,
+    help="Ranking function.",
+)
+
+
+def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a stage function with a progress bar on stderr."""
+    with ProgressBar() as progress:
+        return stage(*args, progress=progress, **kwargs)
+
+
+def show(result: dict[str, Any], as_json: bool) -> None:
+    """Print a flat result on stdout: as JSON, or one ``name  value`` line an entry."""
+    if as_json:
+        click.echo(json.dumps(result, ensure_ascii=False))
+        return
+    width = max(map(len, result), default=0)
+    for name, value in result.items():
+        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+        click.echo(f"{name:<{width}}  {text}")

@@ -1,0 +1,86 @@
+"""Stage 2: the sparse term-document matrix of a field, from an index's postings alone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from .progress import Progress, silent
+from .records import ByteStrings, TermDocumentMatrix, Vocabulary
+from .store import new_folder, read_manifest, write_manifest
+
+KIND = "matrix"
+_ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
+
+
+def extract_matrix(
+    index: str | os.PathLike,
+    output: str | os.PathLike,
+    *,
+    field: str = "contents",
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> TermDocumentMatrix:
+    """Write the term-document matrix of ``field`` to the folder ``output`` and return it.
+
+    One pass over the postings in Java; neither term vectors nor stored text is needed. Deleted
+    documents are left out and the live ones numbered densely in index order. The result is
+    memory-mapped.
+
+    Raises
+    ------
+    TdvError
+        When ``index`` is not a readable index, has no such field or no frequencies in it, or
+        ``output`` exists.
+    """
+    from .jvm import index as jvm_index
+
+    with new_folder(output, overwrite=overwrite) as folder:
+        source = jvm_index.identify(index)
+        jvm_index.extract_arrays(index, field, folder, progress)
+        matrix = _load(folder, {"field": field, "source": source})
+        write_manifest(folder, KIND, describe_matrix(matrix))
+    return load_matrix(output)
+
+
+def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
+    """Open a folder written by :func:`extract_matrix`, its arrays memory-mapped and read-only.
+
+    Raises
+    ------
+    TdvError
+        When ``path`` is not such a folder.
+    """
+    manifest = read_manifest(path, KIND, "tdv-lucene extract --index INDEX --output FOLDER")
+    return _load(Path(path), manifest)
+
+
+def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
+    def array(name: str) -> np.ndarray:
+        return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+
+    return TermDocumentMatrix(
+        vocabulary=Vocabulary(
+            manifest["field"], ByteStrings(array("terms"), array("terms_indptr"))
+        ),
+        doc_ids=ByteStrings(array("doc_ids"), array("doc_ids_indptr")),
+        source=manifest["source"],
+        **{name: array(name) for name in _ARRAYS},
+    )
+
+
+def describe_matrix(matrix: TermDocumentMatrix) -> dict:
+    """Sizes and identity of a matrix: what its manifest says of it."""
+    terms, documents = matrix.shape
+    return {
+        "field": matrix.vocabulary.field,
+        "source": matrix.source,
+        "vocabulary_sha256": matrix.vocabulary.sha256,
+        "terms": terms,
+        "documents": documents,
+        "doc_count": matrix.doc_count,
+        "postings": matrix.postings,
+        "tokens": int(matrix.total_term_freq.sum()),
+    }

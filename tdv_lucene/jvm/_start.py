@@ -1,0 +1,123 @@
+"""Start the one JVM of this process, with Pyserini's jar and ours on its class path.
+
+pyjnius starts a JVM when ``jnius`` is first imported, takes no class path afterwards, and allows
+one JVM a process. So this module must come before any import of Pyserini that does so; imported
+later, Pyserini finds the JVM running and uses it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+from ..errors import TdvError
+from ._java import JavaRuntime, find_java
+
+HEAP_VARIABLE = "TDV_LUCENE_HEAP"
+_DEFAULT_HEAP = "2g"
+_HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
+_RESOURCES = Path(__file__).resolve().parent.parent / "resources"
+_HOOKS = _RESOURCES / "tdv-lucene-hooks.jar"
+_OPENAI_KEY = "OPENAI_API_KEY"
+
+_log = logging.getLogger(__name__)
+_heap: str | None = None
+
+
+def set_heap(heap: str) -> None:
+    """Choose the JVM's largest heap, such as ``4g``; before the JVM starts.
+
+    Raises
+    ------
+    TdvError
+        When ``heap`` is not a number with k, m or g, or a JVM runs already.
+    """
+    global _heap
+    if not _HEAP_FORM.fullmatch(heap):
+        raise TdvError(f"heap '{heap}' is not a size: write a whole number and k, m or g, as in 4g")
+    if "jnius" in sys.modules:
+        raise TdvError(f"heap {heap} comes too late: the JVM of this process runs already")
+    _heap = heap
+
+
+@cache
+def start() -> JavaRuntime:
+    """Start the JVM once; later calls return the same runtime.
+
+    Raises
+    ------
+    TdvError
+        When no suitable Java or no Pyserini jar is found, or a JVM runs already without our
+        classes.
+    """
+    import jnius_config
+
+    # Pyserini constructs an OpenAI client on import, for encoders we never call; any key will do.
+    os.environ.setdefault(_OPENAI_KEY, "unused")
+    if jnius_config.vm_running:
+        return _adopt_running()
+    runtime = find_java()
+    os.environ["JAVA_HOME"] = str(runtime.home)  # where pyjnius looks for libjvm
+    jnius_config.set_classpath(str(pyserini_jar()), str(_HOOKS))
+    jnius_config.set_options(*_options(runtime.major))
+    import jnius  # noqa: F401 - starts the JVM
+
+    _log.debug("started Java %d from %s (%s)", runtime.major, runtime.origin, runtime.home)
+    return runtime
+
+
+def pyserini_jar() -> Path:
+    """The Anserini jar inside the installed Pyserini, found without importing Pyserini.
+
+    ``ANSERINI_CLASSPATH`` (a folder) takes precedence, as in Pyserini itself.
+    """
+    spec = importlib.util.find_spec("pyserini")
+    if spec is None or not spec.submodule_search_locations:
+        raise TdvError("pyserini is not installed: pip install 'pyserini>=1.6'")
+    bundled = Path(spec.submodule_search_locations[0]) / "resources" / "jars"
+    folder = Path(os.environ.get("ANSERINI_CLASSPATH") or bundled)
+    jars = sorted(folder.glob("anserini-*-fatjar.jar"))
+    if len(jars) != 1:
+        raise TdvError(
+            f"expected one anserini-*-fatjar.jar in {folder}, found {len(jars)}: "
+            "reinstall pyserini, or mend ANSERINI_CLASSPATH"
+        )
+    return jars[0]
+
+
+def _options(java_major: int) -> list[str]:
+    heap = _heap or os.environ.get(HEAP_VARIABLE) or _DEFAULT_HEAP
+    if not _HEAP_FORM.fullmatch(heap):
+        raise TdvError(
+            f"{HEAP_VARIABLE}={heap} is not a size: write a whole number and k, m or g, as in 4g"
+        )
+    options = [
+        f"-Xmx{heap}",
+        "-Xrs",  # leave SIGINT to Python: Ctrl-C then cancels the job instead of killing the process
+        "--enable-native-access=ALL-UNNAMED",
+        f"-Djava.util.logging.config.file={_RESOURCES / 'logging.properties'}",
+    ]
+    if java_major >= 23:  # Lucene 9 unmaps files through Unsafe, of which newer Javas warn
+        options.append("--sun-misc-unsafe-memory-access=allow")
+    return options
+
+
+def _adopt_running() -> JavaRuntime:
+    """Use a JVM somebody else started, if our classes are on its class path."""
+    from jnius import JavaException, autoclass
+
+    try:
+        autoclass("tdvlucene.common.Job")
+    except JavaException as error:
+        raise TdvError(
+            "a JVM runs already in this process without tdv-lucene's classes (something imported "
+            "pyserini or jnius first): call tdv_lucene.start_jvm() before that import"
+        ) from error
+    version = str(autoclass("java.lang.System").getProperty("java.specification.version"))
+    home = Path(str(autoclass("java.lang.System").getProperty("java.home")))
+    return JavaRuntime(home, int(version), "a JVM already running")

@@ -1,0 +1,49 @@
+"""Indexes as Java sees them: identity, a field's matrix, the analyzer."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..progress import Progress, silent
+from ._jobs import java_class, run_job, translate_errors
+
+DEFAULT_ANALYZER = "io.anserini.analysis.DefaultEnglishAnalyzer"
+
+
+def identify(index: str | os.PathLike) -> dict[str, Any]:
+    """The identity of an index: path, commit id, segments file, Lucene version, documents."""
+    with translate_errors():
+        found = json.loads(java_class("tdvlucene.index.Identity").of(os.fspath(index)))
+    return {"path": os.path.abspath(index), **found}
+
+
+def read_user_data(index: str | os.PathLike) -> dict[str, str]:
+    """The commit's user data; empty for an index Anserini wrote."""
+    with translate_errors():
+        return json.loads(java_class("tdvlucene.index.Identity").userData(os.fspath(index)))
+
+
+def extract_arrays(
+    index: str | os.PathLike, field: str, folder: Path, progress: Progress = silent
+) -> None:
+    """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder)."""
+    job = java_class("tdvlucene.index.ExtractJob")(os.fspath(index), field, os.fspath(folder))
+    run_job(job, progress)
+
+
+def analyze(texts: Sequence[str], field: str = "contents") -> list[list[str]]:
+    """Tokens of each text under Anserini's default analyzer, in one call.
+
+    The analyzer an index was made with is not recorded in it; like Pyserini's searcher, this
+    assumes Anserini's default English one (Porter stemmer, its stop words).
+    """
+    if not texts:
+        return []
+    analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
+    lines = "\n".join(text.replace("\n", " ") for text in texts)
+    analysis = java_class("tdvlucene.search.Analysis")
+    return json.loads(analysis.tokens(analyzer, field, lines))
