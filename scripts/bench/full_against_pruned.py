@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Full against pruned on real collections: the table of the README, by the commands a user types.
+
+For each collection: index, extract, learn on its training topics, prune, compare on topics that
+learning never saw. Every step is one `tdv-lucene` command in a process of its own, timed as a
+whole (start of Python and Java included). Collections are folders with corpus.jsonl.gz,
+queries*.tsv and qrels*.txt; those with one query set are split by position: odd queries train,
+even ones measure.
+
+    scripts/bench/full_against_pruned.py --collections DIR --work DIR --output scripts/bench/runs/NAME
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+INDEX_FLAGS = {
+    "plain": [],
+    "positions, vectors, raw": ["--storePositions", "--storeDocvectors", "--storeRaw"],
+}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One collection: what to train on and what to measure on (suffixes of queries/qrels)."""
+
+    collection: str
+    train: str | None = None
+    measure: tuple[str, ...] = ()
+    flavours: tuple[str, ...] = ("plain",)
+
+
+EXPERIMENTS = [
+    Experiment("wiki165k", "tydi-train", ("tydi-dev", "dbpedia"), tuple(INDEX_FLAGS)),
+    Experiment("scifact", "train", ("",)),
+    Experiment("vaswani"),
+    Experiment("cranfield"),
+    Experiment("cisi"),
+]
+
+
+@dataclass
+class Bench:
+    """Runs commands, remembers each with its wall time, and collects the rows of the table."""
+
+    collections: Path
+    work: Path
+    reduction: str
+    commands: list[dict] = field(default_factory=list)
+    rows: list[dict] = field(default_factory=list)
+
+    def run(self, command: str, *arguments: str | Path) -> dict:
+        """Run `tdv-lucene COMMAND --json`; returns its JSON with the wall seconds beside it."""
+        words = [command, *map(str, arguments), *([] if command == "index" else ["--json"])]
+        started = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-m", "tdv_lucene", *words], stdout=subprocess.PIPE, text=True
+        )
+        seconds = time.perf_counter() - started
+        shown = shlex.join(["tdv-lucene", *(self._shorten(w) for w in words)])
+        print(f"{seconds:7.1f} s  {shown}", file=sys.stderr, flush=True)
+        if done.returncode:
+            sys.exit(f"failed with status {done.returncode}: {shown}")
+        self.commands.append({"command": shown, "seconds": round(seconds, 2)})
+        return {"seconds": seconds, **(json.loads(done.stdout) if command != "index" else {})}
+
+    def _shorten(self, word: str) -> str:
+        """Paths relative to the two folders given, so that no machine's layout is published."""
+        for folder, name in ((self.work, "work"), (self.collections, "collections")):
+            word = word.replace(str(folder), name)
+        return word
+
+    def measure(self, experiment: Experiment, flavour: str) -> None:
+        name = experiment.collection
+        source = self.collections / name
+        folder = self.work / f"{name}-{flavour.split(',')[0]}"
+        folder.mkdir(parents=True, exist_ok=True)
+        train, measured = query_sets(experiment, source, folder)
+        index, pruned = folder / "index", folder / "pruned"
+        matrix, values = folder / "matrix", folder / "values"
+        self.run("index", "--collection", "JsonCollection", "--input", source,
+                 "--index", index, "--threads", "2", "--optimize", "--overwrite",
+                 *INDEX_FLAGS[flavour])  # fmt: skip
+        extract = self.run("extract", "--index", index, "--output", matrix, "--overwrite")
+        learn = self.run("learn", "--index", index, "--matrix", matrix, "--output", values,
+                         "--topics", train[0], "--qrels", train[1], "--overwrite")  # fmt: skip
+        prune = self.run("prune", "--index", index, "--tdv", values, "--output", pruned,
+                         "--reduction", self.reduction, "--overwrite")  # fmt: skip
+        for label, topics, qrels in measured:
+            report = folder / f"report-{label or 'test'}"
+            self.run("compare", "--index", index, "--pruned", pruned, "--topics", topics,
+                     "--qrels", qrels, "--output", report, "--overwrite")  # fmt: skip
+            content = json.loads((report / "report.json").read_text(encoding="utf-8"))
+            seconds = {"extract": extract["seconds"], "learn": learn["seconds"],
+                       "prune": prune["seconds"]}  # fmt: skip
+            self.rows.append({"collection": name, "index": flavour, "measured on": label or "test",
+                              "seconds": seconds, "report": content})  # fmt: skip
+
+
+def query_sets(
+    experiment: Experiment, source: Path, folder: Path
+) -> tuple[tuple[Path, Path], list[tuple[str, Path, Path]]]:
+    """Paths of the training (topics, qrels) and of each measured (label, topics, qrels)."""
+
+    def pair(suffix: str) -> tuple[Path, Path]:
+        end = f".{suffix}" if suffix else ""
+        return source / f"queries{end}.tsv", source / f"qrels{end}.txt"
+
+    if experiment.train is not None:
+        return pair(experiment.train), [(name, *pair(name)) for name in experiment.measure]
+    topics, qrels = pair("")
+    lines = topics.read_text(encoding="utf-8").splitlines()
+    judged = {line.split()[0] for line in qrels.read_text(encoding="utf-8").splitlines()}
+    lines = [line for line in lines if line.split("\t")[0] in judged]
+    halves = {"odd": folder / "queries.odd.tsv", "even": folder / "queries.even.tsv"}
+    for start, path in enumerate(halves.values()):
+        path.write_text("\n".join(lines[start::2]) + "\n", encoding="utf-8")
+    return (halves["odd"], qrels), [("even", halves["even"], qrels)]
+
+
+def table(rows: list[dict]) -> str:
+    """The Markdown table: one row a collection, index flavour and measured query set."""
+    head = ("collection (index)", "measured on", "queries", "postings removed", "bytes", "nDCG@5",
+            "p", "nDCG@10", "R@1000", "top-10 ms", "top-1000 ms", "extract / prune s")  # fmt: skip
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    for row in rows:
+        report = row["report"]
+        full, pruned = report["indexes"]["full"], report["indexes"]["pruned"]
+        removed = 1 - pruned["postings"] / full["postings"]
+        smaller = 1 - pruned["bytes"] / full["bytes"]
+        ndcg = report["measures"]["nDCG@5"]
+        cells = [
+            f"{row['collection']} ({row['index']})",
+            row["measured on"],
+            str(report["queries"]["judged"]),
+            f"{removed:.1%}",
+            f"{full['bytes'] / 1e6:.1f} -> {pruned['bytes'] / 1e6:.1f} MB (-{smaller:.0%})",
+            arrow(ndcg),
+            f"{ndcg['p_value']:.2g}",
+            arrow(report["measures"]["nDCG@10"]),
+            arrow(report["measures"]["R@1000"]),
+            speed(report["latency_ms"], "top10"),
+            speed(report["latency_ms"], "top1000"),
+            f"{row['seconds']['extract']:.1f} / {row['seconds']['prune']:.1f}",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def arrow(measure: dict) -> str:
+    return f"{measure['full']:.3f} -> {measure['pruned']:.3f}"
+
+
+def speed(latency: dict, depth: str) -> str:
+    full, pruned = (latency[name][depth]["mean"] for name in ("full", "pruned"))
+    return f"{full:.2f} -> {pruned:.2f} (x{full / pruned:.1f})"
+
+
+def machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (f"{os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} {platform.machine()}, "
+            f"Python {platform.python_version()}")  # fmt: skip
+
+
+def write_summary(bench: Bench, output: Path) -> None:
+    output.mkdir(parents=True, exist_ok=True)
+    versions = bench.rows[0]["report"]["versions"]
+    commands = "\n".join(f"{c['seconds']:8.1f} s  {c['command']}" for c in bench.commands)
+    text = (
+        f"# Full against pruned, {date.today().isoformat()}\n\n{table(bench.rows)}\n\n"
+        "p: two-tailed paired t-test, Bonferroni over the measures of a row's report. Times: whole "
+        "processes for extract and prune; queries inside one warm JVM, mean per query.\n\n"
+        f"Machine: {machine()}.\n\nVersions: {json.dumps(versions)}\n\n"
+        f"Commands, in order:\n\n```\n{commands}\n```\n"
+    )
+    (output / "README.md").write_text(text, encoding="utf-8")
+    raw = {"machine": machine(), "commands": bench.commands, "rows": bench.rows}
+    (output / "raw.json").write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")
+    print(table(bench.rows))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--collections", type=Path, required=True, help="folder of test collections")
+    parser.add_argument("--work", type=Path, required=True, help="folder for indexes and reports")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the summary")
+    parser.add_argument("--only", nargs="*", help="names of collections (default: all)")
+    parser.add_argument("--reduction", default="0.45")
+    args = parser.parse_args()
+    bench = Bench(args.collections.resolve(), args.work.resolve(), args.reduction)
+    for experiment in EXPERIMENTS:
+        if args.only is None or experiment.collection in args.only:
+            for flavour in experiment.flavours:
+                bench.measure(experiment, flavour)
+    write_summary(bench, args.output)
+
+
+if __name__ == "__main__":
+    main()
