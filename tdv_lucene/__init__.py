@@ -18,6 +18,8 @@ _PUBLIC = {
     "Vocabulary": "records",
     "extract_matrix": "extract",
     "load_matrix": "extract",
+    "read_qrels": "topics",
+    "read_topics": "topics",
 }
 __all__ = ["__version__", "start_jvm", *sorted(_PUBLIC)]
 
