@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: scoring, discrimination values and losses (JAX, Optax, NumPy only)."""

@@ -1,0 +1,57 @@
+"""Ranking losses over scores (Optax where it has them) and the paper's sparsity penalty."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from .scoring import Array
+
+
+def hinge_with_sparsity(
+    positive: Array, negative: Array, l1_of_pairs: Array, sparsity: float
+) -> jax.Array:
+    """Return the paper's objective (eq. 12-13): (1 - lambda) hinge + lambda l1.
+
+    Parameters
+    ----------
+    positive, negative : float[B]
+        Scores of the relevant and the non-relevant document of each triple.
+    l1_of_pairs : float[]
+        *Sum* over the batch of l1(S'_d+) + l1(S'_d-), while the hinge is a *mean*: as in the
+        paper's implementation, so that its lambda keeps its meaning.
+    sparsity : float
+        lambda, within [0, 1].
+    """
+    hinge = optax.losses.hinge_loss(positive - negative, jnp.ones_like(positive)).mean()
+    return (1 - sparsity) * hinge + sparsity * l1_of_pairs
+
+
+def listwise(scores: Array, gains: Array, where: Array, temperature: Array) -> jax.Array:
+    """Return the mean softmax cross-entropy of candidate lists, float[].
+
+    Parameters
+    ----------
+    scores, gains : float[B, C]
+        Gains are not negative; each list's are normalised to sum 1, so that every query counts
+        the same. A list without a positive gain contributes 0.
+    where : bool[B, C]
+        False marks padding.
+    temperature : float[]
+        Scores are divided by it. See :func:`calibrated_temperature`.
+    """
+    gains = jnp.where(where, gains, 0.0)
+    share = gains / jnp.maximum(gains.sum(axis=-1, keepdims=True), 1e-9)
+    return optax.losses.ranking_softmax_loss(scores / temperature, share, where=where)
+
+
+def calibrated_temperature(scores: Array, gains: Array, where: Array) -> float:
+    """Return the temperature within [0.01, 1000] at which the plain model's loss is smallest.
+
+    BM25 gaps of about ten make an uncalibrated softmax so sharp that shrinking all term values
+    together is the steepest way down: training then collapses. Started here it does not.
+    """
+    temperatures = jnp.geomspace(0.01, 1000.0, 121)  # steps of a tenth: the minimum is flat
+    losses = jax.lax.map(lambda t: listwise(scores, gains, where, t), temperatures)
+    return float(temperatures[jnp.argmin(losses)])

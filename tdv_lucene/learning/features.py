@@ -1,0 +1,73 @@
+"""What the learner knows of a term: collection statistics and a vector."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.tdv import Features
+from ..embed import TermVectors
+from ..records import TermDocumentMatrix
+
+STATISTICS = ("log df", "RIDF", "log cf/df", "log mean length", "bytes", "digits")
+
+
+def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V]: log(N / df) + log(1 - exp(-cf / N)).
+
+    How much rarer the term is, by documents, than a Poisson with its total frequency would have
+    it (Church and Gale 1995). Near 0 for terms that occur like noise.
+    """
+    documents = max(1, matrix.doc_count)
+    expected = -np.expm1(-np.asarray(matrix.total_term_freq) / documents)
+    return np.log(documents / np.asarray(matrix.doc_freq)) + np.log(expected)
+
+
+def term_features(matrix: TermDocumentMatrix, vectors: TermVectors) -> Features:
+    """Return the standardised features of every term of ``matrix``.
+
+    Means and deviations are weighted by document frequency: a term counts as often as it has
+    postings, for it is the postings that are scored and stored.
+    """
+    weight = np.asarray(matrix.doc_freq, np.float64)
+    statistics = _standardise(_statistics(matrix), weight)
+    known = _standardise(np.asarray(vectors.vectors, np.float64), weight[vectors.terms])
+    # Vector components share one unit of variance, or 100 of them would outweigh the statistics.
+    known /= np.sqrt(max(1, known.shape[1]) / 10)
+    return Features(
+        statistics.astype(np.float32), np.asarray(vectors.terms), known.astype(np.float32)
+    )
+
+
+def _statistics(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V, len(STATISTICS)]."""
+    doc_freq = np.asarray(matrix.doc_freq, np.float64)
+    terms = matrix.vocabulary.terms
+    is_digit = (terms.data >= ord("0")) & (terms.data <= ord("9"))
+    digits = np.diff(np.concatenate([[0], np.cumsum(is_digit)])[terms.indptr])
+    size = np.diff(terms.indptr)
+    return np.column_stack(
+        [
+            np.log(doc_freq),
+            residual_idf(matrix),
+            np.log(np.asarray(matrix.total_term_freq) / doc_freq),
+            _mean_log_length(matrix),
+            np.log1p(size),
+            digits / np.maximum(size, 1),
+        ]
+    )
+
+
+def _mean_log_length(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V]: mean log length of the documents a term is in."""
+    log_len = np.log1p(np.asarray(matrix.doc_len, np.float64))
+    sums = np.concatenate([[0.0], np.cumsum(log_len[matrix.indices])])[matrix.indptr]
+    return np.diff(sums) / np.asarray(matrix.doc_freq)
+
+
+def _standardise(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return ``values`` with weighted mean 0 and deviation 1, clipped to within 4 deviations."""
+    if not len(values):
+        return values
+    mean = np.average(values, axis=0, weights=weight)
+    deviation = np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weight))
+    return np.clip((values - mean) / np.where(deviation > 0, deviation, 1), -4, 4)

@@ -1,0 +1,63 @@
+"""nDCG@5 and Recall@1000 with trec_eval's definitions, from the ranks of judged documents.
+
+Learning evaluates tens of thousands of rankings of a whole collection; finding the ranks of the
+few judged documents needs no sorting. The reported measures of a run file are made elsewhere
+(``tdv_lucene.evaluate``); a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .queries import Queries
+from .retrieval import QueryPostings
+
+MEASURES = ("nDCG@5", "R@1000")
+
+
+def evaluate(postings: QueryPostings, impacts: np.ndarray) -> np.ndarray:
+    """Return float64[Q, 2]: nDCG@5 and Recall@1000 of each query's full ranking."""
+    queries = postings.queries
+    result = np.zeros((len(queries), 2))
+    for query, scores in postings.scores(impacts):
+        docs, grades = queries.judged_of(query)
+        ranks = ranks_of(scores, docs[grades > 0])
+        result[query] = measures_of(ranks, grades[grades > 0], queries.ideal_grades[query])
+    return result
+
+
+def ranks_of(scores: np.ndarray, docs: np.ndarray) -> np.ndarray:
+    """Return float64[n] ranks from 1, ties by document number; infinite where not retrieved."""
+    ranks = np.full(len(docs), np.inf)
+    for i, doc in enumerate(docs):
+        if scores[doc] > 0:
+            tied_before = np.count_nonzero(scores[:doc] == scores[doc])
+            ranks[i] = 1 + np.count_nonzero(scores > scores[doc]) + tied_before
+    return ranks
+
+
+def measures_of(ranks: np.ndarray, grades: np.ndarray, ideal: np.ndarray) -> tuple[float, float]:
+    """Return (nDCG@5, Recall@1000) from the ranks and grades of the relevant documents held.
+
+    Gain is the grade and the discount log2(rank + 1), as in trec_eval's ``ndcg_cut``.
+    """
+    top = ranks <= 5
+    gained = float((grades[top] / np.log2(ranks[top] + 1)).sum())
+    best = float((ideal[:5] / np.log2(np.arange(2, len(ideal[:5]) + 2))).sum())
+    return gained / best, float((ranks <= 1000).sum() / len(ideal))
+
+
+def mean_measures(per_query: np.ndarray) -> dict[str, float]:
+    """Return the means of float64[Q, 2] by name."""
+    return dict(zip(MEASURES, map(float, per_query.mean(axis=0))))
+
+
+def of_queries(queries: Queries, rankings: np.ndarray) -> np.ndarray:
+    """Return float64[Q, 2] of ranked document lists int32[Q, depth], -1 padded."""
+    result = np.zeros((len(queries), 2))
+    for query, ranking in enumerate(rankings):
+        docs, grades = queries.judged_of(query)
+        hits = docs[grades > 0][:, None] == ranking[None]
+        ranks = np.where(hits.any(1), hits.argmax(1) + 1.0, np.inf)
+        result[query] = measures_of(ranks, grades[grades > 0], queries.ideal_grades[query])
+    return result

@@ -1,0 +1,123 @@
+"""Judged queries as arrays of term and document numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import TdvError
+from ..records import TermDocumentMatrix
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """``Q`` judged queries with at least one relevant document in the index.
+
+    Attributes
+    ----------
+    ids : tuple of Q str
+    indptr : int64[Q + 1], terms : int32[indptr[-1]], tf : float32[indptr[-1]]
+        The distinct vocabulary terms of each query and how often it has them. A term the index
+        does not have is left out, so a query may be empty.
+    judged_indptr : int64[Q + 1], judged_docs, grades : int32[judged_indptr[-1]]
+        Judged documents that the index holds, with their grades (0 is judged non-relevant).
+    ideal_grades : tuple of Q int32[*]
+        All positive grades of the qrels, largest first, in the index or not: what a perfect
+        ranking is made of in trec_eval.
+    """
+
+    ids: tuple[str, ...]
+    indptr: np.ndarray
+    terms: np.ndarray
+    tf: np.ndarray
+    judged_indptr: np.ndarray
+    judged_docs: np.ndarray
+    grades: np.ndarray
+    ideal_grades: tuple[np.ndarray, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def terms_of(self, query: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (terms, tf) of a query."""
+        here = slice(self.indptr[query], self.indptr[query + 1])
+        return self.terms[here], self.tf[here]
+
+    def judged_of(self, query: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (documents, grades) of a query."""
+        here = slice(self.judged_indptr[query], self.judged_indptr[query + 1])
+        return self.judged_docs[here], self.grades[here]
+
+    @property
+    def longest(self) -> int:
+        """Most distinct terms in a query, at least 1."""
+        return max(1, int(np.diff(self.indptr).max(initial=0)))
+
+
+def make_queries(
+    matrix: TermDocumentMatrix,
+    topics: Mapping[str, Sequence[str]],
+    qrels: Mapping[str, Mapping[str, int]],
+) -> Queries:
+    """Number the terms and documents of judged topics.
+
+    Parameters
+    ----------
+    topics
+        Query id -> its index terms (analysed), repeated as often as the query has them.
+    qrels
+        Query id -> document id -> grade.
+
+    Raises
+    ------
+    TdvError
+        When the topics, the qrels and the index have nothing in common to learn from.
+    """
+    shared = [query_id for query_id in topics if query_id in qrels]
+    if not shared:
+        raise TdvError(
+            f"none of the {len(qrels)} query ids of the qrels (such as {_some(qrels)}) is among "
+            f"the {len(topics)} topics (such as {_some(topics)}): pass the qrels of these topics"
+        )
+    documents = {doc_id: number for number, doc_id in enumerate(matrix.doc_ids)}
+    records = [_number(matrix, documents, qid, topics[qid], qrels[qid]) for qid in shared]
+    records = [record for record in records if (record[4] > 0).any()]
+    if not records:
+        raise TdvError(
+            f"no relevant document of the qrels (such as {_some(qrels[shared[0]])}) is in the "
+            f"index (which has ids such as {matrix.doc_ids[0].decode(errors='replace')!r})"
+        )
+    ids, terms, tf, docs, grades, ideal = zip(*records)
+    if not any(len(t) for t in terms):
+        raise TdvError(
+            "no query has a term of the index: analyse the topics with the index's own analyzer"
+        )
+    return Queries(
+        ids, _indptr(terms), np.concatenate(terms), np.concatenate(tf),
+        _indptr(docs), np.concatenate(docs), np.concatenate(grades), ideal,
+    )  # fmt: skip
+
+
+def _number(
+    matrix: TermDocumentMatrix,
+    documents: Mapping[bytes, int],
+    query_id: str,
+    tokens: Sequence[str],
+    judged: Mapping[str, int],
+) -> tuple:
+    found = matrix.vocabulary.find(tokens)
+    terms, tf = np.unique(found[found >= 0], return_counts=True)
+    held = sorted((documents[d.encode()], g) for d, g in judged.items() if d.encode() in documents)
+    docs, grades = np.array(held, np.int32).reshape(-1, 2).T
+    ideal = np.array(sorted((g for g in judged.values() if g > 0), reverse=True), np.int32)
+    return query_id, terms.astype(np.int32), tf.astype(np.float32), docs, grades, ideal
+
+
+def _indptr(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+
+
+def _some(ids: Mapping[str, object]) -> str:
+    return ", ".join(repr(i) for i in list(ids)[:2]) or "none at all"

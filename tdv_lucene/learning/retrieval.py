@@ -1,0 +1,104 @@
+"""Exact first retrieval in NumPy: what Lucene would rank, without Java.
+
+The postings of all terms that any query uses are copied once; a ranking function turns them into
+impacts in one pass, and each query sums the impacts of its terms over the documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..core.scoring import Similarity, Statistics
+from ..records import TermDocumentMatrix
+from .queries import Queries
+
+
+class QueryPostings:
+    """Postings of the terms of ``queries``.
+
+    Memory: 8 bytes a posting of a query term, and 4 more for a set of impacts.
+    """
+
+    def __init__(self, matrix: TermDocumentMatrix, queries: Queries) -> None:
+        self.queries = queries
+        self.doc_number = matrix.shape[1]
+        self.terms, self._position = np.unique(queries.terms, return_inverse=True)
+        rows = [slice(matrix.indptr[t], matrix.indptr[t + 1]) for t in self.terms]
+        self.indptr = np.concatenate([[0], np.cumsum([r.stop - r.start for r in rows])]).astype(int)
+        self.docs = np.concatenate([matrix.indices[row] for row in rows])
+        self.tf = np.concatenate([matrix.data[row] for row in rows])
+
+    def impacts(
+        self,
+        similarity: Similarity,
+        statistics: Statistics,
+        doc_len: np.ndarray,
+        term_values: np.ndarray,
+        scale: int | None = None,
+    ) -> np.ndarray:
+        """Return float32[postings]: each posting's score for a query that has the term once.
+
+        ``statistics`` has an entry a vocabulary term and ``doc_len`` is numeric[D]; both after
+        the float32[V] ``term_values``. With ``scale`` the frequency is the integer
+        rint(scale * tf * tdv), as the pruned index stores it.
+        """
+        result = np.empty(len(self.docs), np.float32)
+        doc_len = np.asarray(doc_len, np.float32)
+        for i, term in enumerate(self.terms):
+            row = slice(self.indptr[i], self.indptr[i + 1])
+            tf = weighted_tf(self.tf[row], term_values[term], scale).astype(np.float32)
+            if not tf.any():
+                result[row] = 0
+                continue
+            score = similarity.term_scores(tf, doc_len[self.docs[row]], statistics.at(term))
+            result[row] = np.where(tf > 0, score, 0)
+        return result
+
+    def rows_of(self, query: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield (documents, tf) of each distinct term of ``query``, in its order."""
+        span = slice(self.queries.indptr[query], self.queries.indptr[query + 1])
+        for i in self._position[span]:
+            row = slice(self.indptr[i], self.indptr[i + 1])
+            yield self.docs[row], self.tf[row]
+
+    def scores(self, impacts: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield (query, float32[D] scores); the array is reused for the next query."""
+        scores = np.empty(self.doc_number, np.float32)
+        for query in range(len(self.queries)):
+            scores[:] = 0
+            span = slice(self.queries.indptr[query], self.queries.indptr[query + 1])
+            for i, tf in zip(self._position[span], self.queries.tf[span]):
+                row = slice(self.indptr[i], self.indptr[i + 1])
+                # A term's documents are distinct, so buffered addition loses nothing.
+                scores[self.docs[row]] += impacts[row] if tf == 1 else tf * impacts[row]
+            yield query, scores
+
+    def top(self, impacts: np.ndarray, depth: int) -> np.ndarray:
+        """Return int32[Q, depth] best documents, best first, ties by number; -1 is padding."""
+        result = np.full((len(self.queries), depth), -1, np.int32)
+        for query, scores in self.scores(impacts):
+            best = top_documents(scores, depth)
+            result[query, : len(best)] = best
+        return result
+
+
+def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: int | None) -> np.ndarray:
+    """Return tf * tdv, or with ``scale`` the integer frequency that the rewriter stores."""
+    if scale is None:
+        return tf * np.asarray(term_value, np.float32)
+    return np.rint(scale * tf * np.asarray(term_value, np.float64))
+
+
+def top_documents(scores: np.ndarray, depth: int) -> np.ndarray:
+    """Return the numbers of the best at most ``depth`` documents with a positive score."""
+    matching = np.flatnonzero(scores > 0)
+    if len(matching) > depth:
+        found = scores[matching]
+        threshold = np.partition(found, len(found) - depth)[len(found) - depth]
+        above = matching[found > threshold]
+        # Document order breaks ties at the threshold, as Lucene's collector does.
+        level = matching[found == threshold][: depth - len(above)]
+        matching = np.sort(np.concatenate([above, level]))
+    return matching[np.argsort(-scores[matching], kind="stable")].astype(np.int32)
