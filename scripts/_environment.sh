@@ -1,0 +1,122 @@
+# Sourced by scripts/demo and scripts/test: make or refresh the virtual environment .venv.
+#
+# Leaves a complete environment in $venv, or ends with a message that says what is missing.
+# A stamp in it names what it was made from, so that a second run costs nothing.
+#
+#   PYTHON   the interpreter to use (default: the first suitable python3.x on the path)
+
+checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+venv=$checkout/.venv
+stamp=$venv/tdv-lucene.stamp
+install_log=$venv/install.log
+network_failure='from versions: none|connection broken|Connection(Error|Refused)|Temporary failure in name|timed out|unreachable|SSLError|ProxyError'
+needed_mb=4500 # the environment is 2.8 GB with a CPU build of torch, and pip unpacks beside it
+
+say() { printf '%s\n' "$*" >&2; }
+
+fail() {
+    say "error: $1"
+    shift
+    for line in "$@"; do say "       $line"; done
+    exit 1
+}
+
+is_suitable() {
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+find_python() {
+    local candidate
+    if [ -n "${PYTHON:-}" ]; then
+        is_suitable "$PYTHON" || fail "PYTHON=$PYTHON is not a Python 3.11 or newer"
+        command -v "$PYTHON"
+        return
+    fi
+    # 3.11 first: constraints.txt was tested on it.
+    for candidate in python3.11 python3 python3.12 python3.13; do
+        if is_suitable "$candidate"; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    fail "no Python 3.11 or newer found ($(python3 --version 2>&1 | head -n 1))" \
+        "install one (Debian, Ubuntu: apt install python3.11 python3.11-venv)," \
+        "or name it: PYTHON=/path/to/python3.11 $0"
+}
+
+require_venv_module() {
+    "$1" -c 'import venv, ensurepip' 2>/dev/null && return
+    fail "$1 cannot make virtual environments: its venv or ensurepip module is missing" \
+        "install it (Debian, Ubuntu: apt install python3-venv), or name another Python:" \
+        "PYTHON=/path/to/python3.11 $0"
+}
+
+require_space() {
+    local free_mb
+    free_mb=$(df -Pm "$checkout" | awk 'NR == 2 { print $4 }')
+    [ "$free_mb" -ge "$needed_mb" ] && return
+    fail "too little disk: $free_mb MB free in $checkout, the environment needs $needed_mb MB"
+}
+
+describe_inputs() { # everything the environment depends on, as one digest
+    {
+        "$1" -c 'import sys; print(sys.version, sys.executable)'
+        printf '%s\n' "$checkout"
+        cat "$checkout/setup.cfg" "$checkout/pyproject.toml" "$checkout/constraints.txt"
+    } | sha256sum | cut -d ' ' -f 1
+}
+
+make_venv() {
+    if [ -e "$venv" ] && [ ! -e "$stamp" ]; then
+        fail "$venv exists and was not made by this script: move it away"
+    fi
+    # A whole environment is updated in place, an unfinished one is made anew.
+    if [ ! -e "$stamp" ] || [ "$(cat "$stamp")" = unfinished ] || ! is_suitable "$venv/bin/python"; then
+        rm -rf "$venv"
+        require_space
+        mkdir "$venv" && echo unfinished >"$stamp"
+        "$1" -m venv "$venv" >"$install_log" 2>&1 || explain_install_failure
+    fi
+    echo unfinished >"$stamp"
+}
+
+install_packages() {
+    say "Installing into .venv: a gigabyte or more to download the first time (log: .venv/install.log)"
+    # --use-pep517: an older pip would run the setup.py of trectools, a way newer ones gave up.
+    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --use-pep517 \
+        --constraint "$checkout/constraints.txt" --editable "$checkout[test]" 2>&1 |
+        tee "$install_log" | show_install_progress || explain_install_failure
+}
+
+show_install_progress() { # a line for every 25 packages; the rest of pip's words are in the log
+    local line found=0
+    while IFS= read -r line; do
+        case $line in
+        Collecting*) [ $((++found % 25)) -ne 0 ] || say "  $found packages found" ;;
+        "Installing collected"*) say "  unpacking $(wc -w <<<"${line#*:}") packages" ;;
+        esac
+    done
+}
+
+explain_install_failure() {
+    local reason="the packages could not be installed"
+    if grep -q 'No space left on device' "$install_log"; then
+        reason="the disk filled up during installation"
+    elif grep -qE "$network_failure" "$install_log"; then
+        reason="the package index cannot be reached: check the network and pip's configuration"
+    fi
+    fail "$reason; the end of $install_log:" "$(grep -E '^ *(ERROR|error)' "$install_log" | tail -n 3)"
+}
+
+make_environment() {
+    local python inputs
+    python=$(find_python) || exit 1
+    inputs=$(describe_inputs "$python")
+    [ -e "$stamp" ] && [ "$(cat "$stamp")" = "$inputs" ] && return
+    require_venv_module "$python"
+    make_venv "$python"
+    install_packages
+    echo "$inputs" >"$stamp"
+}
+
+make_environment
