@@ -1,0 +1,44 @@
+"""Fixtures shared by all tests: the JVM, and small indexes made at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lucene_indexes import Doc, Layout, write_index
+
+TINY_TEXTS = [
+    "the quick brown fox jumps over the lazy dog",
+    "a quick brown dog outpaces a quick fox",
+    "lazy dogs sleep all day and the fox runs",
+    "information retrieval ranks documents by term weights",
+    "inverted index pruning drops postings of poor terms",
+    "term weights change the ranking of documents",
+    "the index stores postings of every term term term",
+    "foxes dogs and other animals sleep",
+    "retrieval of documents from a pruned index is fast fast",
+    "quick ranking needs a small inverted index",
+]
+
+
+def tiny_segments(per_segment: int = 4) -> list[list[Doc]]:
+    """The tiny collection, d0 to d9, in segments of at most ``per_segment`` documents."""
+    docs = [Doc(f"d{i}", text.split()) for i, text in enumerate(TINY_TEXTS)]
+    return [docs[i : i + per_segment] for i in range(0, len(docs), per_segment)]
+
+
+@pytest.fixture(scope="session")
+def tiny_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten documents in three segments, as Anserini writes them; do not change it."""
+    return write_index(tmp_path_factory.mktemp("tiny") / "index", tiny_segments())
+
+
+@pytest.fixture
+def make_index(tmp_path: Path) -> Callable[..., Path]:
+    """``make_index(segments, name="index", **layout)`` writes an index under ``tmp_path``."""
+
+    def make(segments: list[list[Doc]], name: str = "index", **layout: object) -> Path:
+        return write_index(tmp_path / name, segments, Layout(**layout))
+
+    return make

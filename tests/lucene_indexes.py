@@ -1,0 +1,166 @@
+"""Small Lucene indexes written through Lucene itself, of every kind the package must serve.
+
+The default is what Anserini writes: ``id`` (stored, indexed, and in doc values), the field
+(DOCS_AND_FREQS with norms), ``raw`` stored. A document's tokens are given one by one, so that any
+bytes can be a term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tdv_lucene.jvm import java_class
+
+_LUCENE = "org.apache.lucene."
+_SIMILARITIES = {
+    "default": _LUCENE + "search.similarities.BM25Similarity",
+    "accurate": "io.anserini.search.similarity.AccurateBM25Similarity",
+    "impact": "io.anserini.search.similarity.ImpactSimilarity",
+}
+# pyjnius takes the first constructor whose arguments are objects, whatever their class.
+_STREAM_FIELD = (
+    "(Ljava/lang/String;Lorg/apache/lucene/analysis/TokenStream;"
+    "Lorg/apache/lucene/index/IndexableFieldType;)V"
+)
+
+
+@dataclass(frozen=True)
+class Doc:
+    """One document. ``tokens`` None: the field is absent; empty: present without a token."""
+
+    id: str
+    tokens: Sequence[str | bytes] | None
+    title: Sequence[str] = ()
+    deleted: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the field is indexed and what stands beside it."""
+
+    field: str = "contents"
+    options: str = "DOCS_AND_FREQS"
+    vectors: str = ""  # any of "v" (vectors), "p" (their positions), "o" (offsets)
+    norms: str = "default"  # a key of _SIMILARITIES, or "none"
+    raw: bool = True
+    extras: bool = False  # doc values, points, a k-NN vector
+    title: str = "DOCS_AND_FREQS_AND_POSITIONS"  # index options of the second field
+    title_vectors: str = ""
+    compound: bool = False
+    sort: str = ""  # a numeric doc-values field to sort the index by
+    soft_deletes: str = ""  # the soft-deletes field
+    id_doc_values: bool = True
+
+
+def write_index(path: Path, segments: Iterable[Iterable[Doc]], layout: Layout = Layout()) -> Path:
+    """Write one Lucene segment for each inner iterable, then apply the deletions."""
+    writer = open_writer(path, layout)
+    try:
+        deleted = []
+        number = 0
+        for segment in segments:
+            for doc in segment:
+                writer.addDocument(_document(doc, number, layout))
+                number += 1
+                deleted += [doc.id] if doc.deleted else []
+            writer.flush()
+        for doc_id in deleted:
+            _delete(writer, doc_id, layout)
+        writer.commit()
+    finally:
+        writer.close()
+    return path
+
+
+def open_writer(path: Path, layout: Layout = Layout()):
+    """A Lucene ``IndexWriter`` on ``path``: it holds the write lock until closed."""
+    config = java_class(_LUCENE + "index.IndexWriterConfig")()
+    config.setMergePolicy(java_class(_LUCENE + "index.NoMergePolicy").INSTANCE)
+    config.setUseCompoundFile(layout.compound)
+    if layout.norms != "none":
+        config.setSimilarity(java_class(_SIMILARITIES[layout.norms])())
+    if layout.sort:
+        numbers = java_class(_LUCENE + "search.SortField$Type").LONG
+        by = java_class(_LUCENE + "search.SortField")(layout.sort, numbers, True)
+        config.setIndexSort(java_class(_LUCENE + "search.Sort")(by))
+    if layout.soft_deletes:
+        config.setSoftDeletesField(layout.soft_deletes)
+    return java_class(_LUCENE + "index.IndexWriter")(_directory(path), config)
+
+
+def _directory(path: Path):
+    paths = java_class("java.nio.file.Paths")
+    return java_class(_LUCENE + "store.FSDirectory").open(paths.get(str(path)))
+
+
+def _delete(writer, doc_id: str, layout: Layout) -> None:
+    term = java_class(_LUCENE + "index.Term")("id", doc_id)
+    if layout.soft_deletes:
+        mark = java_class(_LUCENE + "document.NumericDocValuesField")(layout.soft_deletes, 1)
+        writer.updateDocValues(term, mark)
+    else:
+        writer.deleteDocuments(java_class(_LUCENE + "search.TermQuery")(term))
+
+
+def _document(doc: Doc, number: int, layout: Layout):
+    document = java_class(_LUCENE + "document.Document")()
+    stored = java_class(_LUCENE + "document.Field$Store").YES
+    document.add(java_class(_LUCENE + "document.StringField")("id", doc.id, stored))
+    if layout.id_doc_values:
+        document.add(_binary_doc_values("id", doc.id.encode()))
+    if layout.raw:
+        raw = " ".join(map(str, doc.tokens or ()))
+        document.add(java_class(_LUCENE + "document.StoredField")("raw", raw))
+    if doc.tokens is not None:
+        kind = _field_type(layout.options, layout.vectors, omit_norms=layout.norms == "none")
+        _add_tokens(document, layout.field, doc.tokens, kind)
+    if doc.title:
+        kind = _field_type(layout.title, layout.title_vectors)
+        _add_tokens(document, "title", doc.title, kind)
+    if layout.extras or layout.sort:
+        _add_extras(document, number, layout)
+    return document
+
+
+def _add_tokens(document, name: str, tokens: Sequence[str | bytes], kind) -> None:
+    """Text as one analysed value, so that it has offsets; raw bytes as one value a token."""
+    new_field = java_class(_LUCENE + "document.Field")
+    text = " ".join(token for token in tokens if isinstance(token, str))
+    if text or not tokens:  # an empty text: the field is present and has length 0
+        words = java_class(_LUCENE + "analysis.core.WhitespaceTokenizer")()
+        words.setReader(java_class("java.io.StringReader")(text))
+        document.add(new_field(name, words, kind, signature=_STREAM_FIELD))
+    raw_kind = java_class(_LUCENE + "document.FieldType")(kind)
+    raw_kind.setTokenized(False)
+    for token in tokens:
+        if isinstance(token, bytes):
+            document.add(new_field(name, _bytes_ref(token), raw_kind))
+
+
+def _field_type(options: str, vectors: str, omit_norms: bool = False):
+    kind = java_class(_LUCENE + "document.FieldType")()
+    kind.setIndexOptions(getattr(java_class(_LUCENE + "index.IndexOptions"), options))
+    kind.setOmitNorms(omit_norms)
+    kind.setStoreTermVectors(bool(vectors))
+    kind.setStoreTermVectorPositions("p" in vectors)
+    kind.setStoreTermVectorOffsets("o" in vectors)
+    return kind
+
+
+def _add_extras(document, number: int, layout: Layout) -> None:
+    rank = layout.sort or "rank"
+    document.add(java_class(_LUCENE + "document.NumericDocValuesField")(rank, number * 7 % 11))
+    document.add(java_class(_LUCENE + "document.LongPoint")("year", 1900 + number))
+    vector = [1.0 + number, 2.0, 3.0]
+    document.add(java_class(_LUCENE + "document.KnnFloatVectorField")("embedding", vector))
+
+
+def _binary_doc_values(name: str, value: bytes):
+    return java_class(_LUCENE + "document.BinaryDocValuesField")(name, _bytes_ref(value))
+
+
+def _bytes_ref(value: bytes):
+    return java_class(_LUCENE + "util.BytesRef")(value)
+
