@@ -18,8 +18,10 @@ _PUBLIC = {
     "Vocabulary": "records",
     "extract_matrix": "extract",
     "load_matrix": "extract",
+    "open_searcher": "search",
     "read_qrels": "topics",
     "read_topics": "topics",
+    "search_index": "search",
 }
 __all__ = ["__version__", "start_jvm", *sorted(_PUBLIC)]
 

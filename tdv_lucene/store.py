@@ -50,6 +50,30 @@ def new_folder(output: str | os.PathLike, *, overwrite: bool = False) -> Iterato
         shutil.rmtree(aside, ignore_errors=True)
 
 
+@contextmanager
+def new_file(output: str | os.PathLike, *, overwrite: bool = False) -> Iterator[Path]:
+    """Yield a path that does not exist yet and becomes the file ``output``, as :func:`new_folder`.
+
+    Raises
+    ------
+    TdvError
+        As :func:`new_folder`, and when ``output`` is a folder.
+    """
+    output = Path(os.path.abspath(output))
+    refuse_existing(output, overwrite=overwrite)
+    if output.is_dir():
+        raise TdvError(f"{output} is a folder: choose a file name as --output")
+    aside = Path(tempfile.mkdtemp(prefix=f".{output.name}.unfinished-", dir=output.parent))
+    try:
+        yield aside / output.name
+        _sync(aside)
+        os.replace(aside / output.name, output)
+    except OSError as error:
+        raise explain_os_error(error, output) from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
 def refuse_existing(output: Path, *, overwrite: bool) -> None:
     """Raise :class:`TdvError` when ``output`` cannot be created, before any work is done."""
     if not output.parent.is_dir():

@@ -145,7 +145,9 @@ def _read_text(path: Path, what: str) -> str:
     except (OSError, EOFError) as error:
         raise TdvError(f"cannot read the {what} {path}: {error}") from error
     except UnicodeDecodeError as error:
-        raise TdvError(f"the {what} {path} are not UTF-8 (byte {error.start}): convert them") from error
+        raise TdvError(
+            f"the {what} {path} are not UTF-8 (byte {error.start}): convert them"
+        ) from error
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

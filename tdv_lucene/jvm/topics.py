@@ -48,5 +48,7 @@ def _resolve(name: str) -> Any:
     if symbol is None:
         close = difflib.get_close_matches(name, topics_mapping)
         hint = f" (did you mean {' or '.join(close)}?)" if close else ""
-        raise TdvError(f"no such topics: '{name}' is neither a file nor a name Pyserini knows{hint}")
+        raise TdvError(
+            f"no such topics: '{name}' is neither a file nor a name Pyserini knows{hint}"
+        )
     return symbol

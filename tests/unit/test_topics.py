@@ -173,4 +173,7 @@ def test_names_pyserini_knows(tmp_path):
     )
     assert "{'301': 'International Organized Crime'}" in done.stdout
     assert "'core17' are not stored on this machine and could not be fetched" in done.stdout
-    assert "'robust044' is neither a file nor a name Pyserini knows (did you mean robust04" in done.stdout
+    assert (
+        "'robust044' is neither a file nor a name Pyserini knows (did you mean robust04"
+        in done.stdout
+    )

@@ -1,0 +1,42 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.Json;
+import tdvlucene.index.Indexes;
+
+/** Lucene's own account of scores, many at a time: the yardstick of every other scorer. */
+public final class Explanations {
+  private Explanations() {}
+
+  /**
+   * A JSON object: query id to an array of {@code [docid, score, explained score]}, best first.
+   *
+   * <p>Cost: an explanation re-reads the postings of the query's terms, so keep {@code hits} small.
+   *
+   * @param topics lines of {@code qid<TAB>text}
+   */
+  public static String of(
+      String index, Similarity similarity, String field, String topics, int hits)
+      throws IOException, ReflectiveOperationException {
+    Map<String, List<List<Object>>> all = new LinkedHashMap<>();
+    try (DirectoryReader reader = Indexes.open(index)) {
+      Ranking ranking = new Ranking(reader, similarity);
+      for (Queries.Topic topic : Queries.parse(field, topics)) {
+        List<List<Object>> rows = new ArrayList<>();
+        for (ScoreDoc hit : ranking.top(topic.query, hits)) {
+          Number explained = ranking.searcher().explain(topic.query, hit.doc).getValue();
+          rows.add(List.of(ranking.id(hit), hit.score, explained));
+        }
+        all.put(topic.id, rows);
+      }
+    }
+    return Json.of(all);
+  }
+}

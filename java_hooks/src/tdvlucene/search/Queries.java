@@ -1,0 +1,63 @@
+package tdvlucene.search;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.analysis.Analyzer;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
+import tdvlucene.common.UserException;
+
+/**
+ * Turns topics into queries with Anserini's own generator and default analyzer.
+ *
+ * <p>Anserini's classes are newer than the Java these hooks are compiled for, hence reflection.
+ */
+final class Queries {
+  private static final String GENERATOR = "io.anserini.search.query.BagOfWordsQueryGenerator";
+  private static final String ANALYZER = "io.anserini.analysis.DefaultEnglishAnalyzer";
+
+  private Queries() {}
+
+  /** A topic's id and the query made of its text. */
+  static final class Topic {
+    final String id;
+    final Query query;
+
+    Topic(String id, Query query) {
+      this.id = id;
+      this.query = query;
+    }
+  }
+
+  /** @param topics lines of {@code qid<TAB>text} */
+  static List<Topic> parse(String field, String topics) throws ReflectiveOperationException {
+    Analyzer analyzer =
+        (Analyzer) Class.forName(ANALYZER).getMethod("newDefaultInstance").invoke(null);
+    Object generator = Class.forName(GENERATOR).getConstructor().newInstance();
+    Method build =
+        generator.getClass().getMethod("buildQuery", String.class, Analyzer.class, String.class);
+    List<Topic> parsed = new ArrayList<>();
+    for (String line : topics.split("\n")) {
+      int tab = line.indexOf('\t');
+      String id = line.substring(0, tab);
+      try {
+        parsed.add(
+            new Topic(id, (Query) build.invoke(generator, field, analyzer, line.substring(tab + 1))));
+      } catch (InvocationTargetException e) {
+        throw explain(id, e);
+      }
+    }
+    return parsed;
+  }
+
+  private static ReflectiveOperationException explain(String id, InvocationTargetException e) {
+    if (e.getCause() instanceof IndexSearcher.TooManyClauses) {
+      throw new UserException(
+          "query '" + id + "' has more than " + IndexSearcher.getMaxClauseCount()
+              + " different terms, the most Lucene takes: shorten it", e);
+    }
+    return e;
+  }
+}

@@ -1,0 +1,100 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.util.Collections;
+import org.apache.lucene.index.DocValuesType;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.search.FieldDoc;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.Sort;
+import org.apache.lucene.search.SortField;
+import org.apache.lucene.search.TopFieldCollector;
+import org.apache.lucene.search.TopScoreDocCollector;
+import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.util.BytesRef;
+
+/**
+ * The one search of these hooks: what Anserini's {@code SimpleSearcher} returns, without fetching
+ * the documents.
+ *
+ * <p>Equal scores are ordered by document id where the index has it as doc values. Those of Lucene 8
+ * have not; there, as in Anserini, the order of the index decides.
+ */
+final class Ranking {
+  private static final String ID = "id";
+  private static final Sort BY_SCORE_THEN_ID =
+      new Sort(SortField.FIELD_SCORE, new SortField(ID, SortField.Type.STRING_VAL));
+
+  private final IndexSearcher searcher;
+  private final boolean tiesById;
+
+  Ranking(IndexReader reader, Similarity similarity) {
+    searcher = new IndexSearcher(reader);
+    searcher.setSimilarity(similarity);
+    searcher.setQueryCache(null); // a cached query is not a search
+    FieldInfo id = FieldInfos.getMergedFieldInfos(reader).fieldInfo(ID);
+    tiesById = id != null && id.getDocValuesType() == DocValuesType.BINARY;
+  }
+
+  IndexSearcher searcher() {
+    return searcher;
+  }
+
+  /** The best {@code hits} documents; low scores are skipped by block maxima. */
+  ScoreDoc[] top(Query query, int hits) throws IOException {
+    if (!tiesById) {
+      return searcher.search(query, hits).scoreDocs;
+    }
+    return searcher.search(query, hits, BY_SCORE_THEN_ID, true).scoreDocs;
+  }
+
+  /** The same documents, found by scoring every posting of the query's terms. */
+  ScoreDoc[] topExhaustively(Query query, int hits) throws IOException {
+    int limit = Math.max(1, Math.min(hits, searcher.getIndexReader().maxDoc()));
+    int countAll = Integer.MAX_VALUE;
+    if (!tiesById) {
+      return searcher.search(
+              query, TopScoreDocCollector.createSharedManager(limit, null, countAll))
+          .scoreDocs;
+    }
+    ScoreDoc[] top =
+        searcher.search(
+                query,
+                TopFieldCollector.createSharedManager(BY_SCORE_THEN_ID, limit, null, countAll))
+            .scoreDocs;
+    TopFieldCollector.populateScores(top, searcher, query);
+    return top;
+  }
+
+  /** The collection's id of a hit. */
+  String id(ScoreDoc hit) throws IOException {
+    if (hit instanceof FieldDoc) {
+      return ((BytesRef) ((FieldDoc) hit).fields[1]).utf8ToString();
+    }
+    return searcher.storedFields().document(hit.doc, Collections.singleton(ID)).get(ID);
+  }
+
+  /**
+   * The scores as Anserini prints them: rounded to four decimals, ties and near ties then lowered
+   * by a millionth each, so that tools that sort by score keep the order. This is the arithmetic of
+   * {@code io.anserini.rerank.lib.ScoreTiesAdjusterReranker}, kept equal by a test.
+   */
+  float[] printedScores(ScoreDoc[] hits) {
+    float[] scores = new float[hits.length];
+    int tied = 0;
+    for (int i = 0; i < hits.length; i++) {
+      scores[i] = hits[i].score;
+      if (!tiesById) {
+        continue;
+      }
+      scores[i] = (float) (Math.round(scores[i] * 10000.0) / 10000.0);
+      tied = i == 0 || scores[i - 1] - scores[i] > 1e-4f ? 0 : tied + 1;
+      scores[i] -= 1e-6f * tied;
+    }
+    return scores;
+  }
+}

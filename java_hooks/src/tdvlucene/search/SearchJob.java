@@ -1,0 +1,116 @@
+package tdvlucene.search;
+
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.Job;
+import tdvlucene.common.Json;
+import tdvlucene.index.Indexes;
+
+/**
+ * Writes the run of a set of topics in TREC's form, {@code qid Q0 docid rank score tag}.
+ *
+ * <p>Hits and scores are those of Anserini's {@code SimpleSearcher}. Queries are spread over
+ * threads; lines come out in the topics' order, and memory is bounded by a few queries a thread.
+ */
+public final class SearchJob extends Job {
+  private static final int QUEUED_PER_THREAD = 4;
+
+  private final String index;
+  private final Similarity similarity;
+  private final String field;
+  private final String topics;
+  private final int hits;
+  private final int threads;
+  private final String tag;
+  private final Path output;
+
+  private final List<String> empty = new ArrayList<>();
+  private long written;
+
+  /** @param topics lines of {@code qid<TAB>text} */
+  public SearchJob(
+      String index, Similarity similarity, String field, String topics, int hits, int threads,
+      String tag, String output) {
+    this.index = index;
+    this.similarity = similarity;
+    this.field = field;
+    this.topics = topics;
+    this.hits = hits;
+    this.threads = threads;
+    this.tag = tag;
+    this.output = Paths.get(output);
+  }
+
+  /** A JSON object: hits written, and the ids of queries that found nothing. */
+  @Override
+  public String result() {
+    return Json.of(new TreeMap<>(Map.of("hits", written, "queries_without_hits", empty)));
+  }
+
+  @Override
+  protected void run() throws Exception {
+    ExecutorService pool = Executors.newFixedThreadPool(threads);
+    try (DirectoryReader reader = Indexes.open(index);
+        BufferedWriter out = Files.newBufferedWriter(output)) {
+      Indexes.requireFrequencies(reader, index, field);
+      List<Queries.Topic> queries = Queries.parse(field, topics);
+      search(new Ranking(reader, similarity), queries, pool, out);
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  private void search(
+      Ranking ranking, List<Queries.Topic> queries, ExecutorService pool, BufferedWriter out)
+      throws IOException, InterruptedException, ExecutionException {
+    phase("searching", queries.size());
+    Iterator<Queries.Topic> waiting = queries.iterator();
+    Deque<Future<List<String>>> running = new ArrayDeque<>();
+    for (int done = 0; done < queries.size(); done++) {
+      while (waiting.hasNext() && running.size() < threads * QUEUED_PER_THREAD) {
+        Queries.Topic topic = waiting.next();
+        running.add(pool.submit(() -> lines(ranking, topic)));
+      }
+      List<String> lines = running.remove().get();
+      if (lines.isEmpty()) {
+        empty.add(queries.get(done).id);
+      }
+      for (String line : lines) {
+        out.write(line);
+      }
+      written += lines.size();
+      progress(done + 1);
+    }
+  }
+
+  private List<String> lines(Ranking ranking, Queries.Topic topic) throws IOException {
+    ScoreDoc[] found = ranking.top(topic.query, hits);
+    float[] scores = ranking.printedScores(found);
+    List<String> lines = new ArrayList<>(found.length);
+    for (int i = 0; i < found.length; i++) {
+      lines.add(
+          String.format(
+              Locale.ROOT, "%s Q0 %s %d %f %s\n",
+              topic.id, ranking.id(found[i]), i + 1, scores[i], tag));
+    }
+    return lines;
+  }
+}

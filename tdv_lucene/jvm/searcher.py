@@ -1,0 +1,76 @@
+"""Searching as Java does it: runs, explanations, and Pyserini's searcher with our parameters."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..progress import Progress, silent
+from ._jobs import java_class, run_job, translate_errors
+from ._start import start
+
+_SIMILARITIES = "org.apache.lucene.search.similarities"
+
+
+def make_similarity(
+    model: str, *, k1: float | None = None, b: float | None = None, mu: float | None = None
+) -> Any:
+    """The Lucene ``Similarity`` of a model, as Anserini makes it; ``tfidf`` is ours."""
+    if model == "bm25":
+        return java_class(f"{_SIMILARITIES}.BM25Similarity")(k1, b)
+    if model == "qld":
+        return java_class(f"{_SIMILARITIES}.LMDirichletSimilarity")(mu)
+    return java_class("tdvlucene.search.TfIdfSimilarity")()
+
+
+def topic_lines(topics: Mapping[str, str]) -> str:
+    """Topics as the one string our Java classes take: ``qid<TAB>text`` lines."""
+    return "\n".join(f"{qid}\t{' '.join(text.split())}" for qid, text in topics.items())
+
+
+def write_run(
+    index: str | os.PathLike,
+    similarity: Any,
+    field: str,
+    topics: Mapping[str, str],
+    *,
+    hits: int,
+    threads: int,
+    tag: str,
+    output: Path,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Search all topics and write the TREC run ``output``.
+
+    Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
+    """
+    job = java_class("tdvlucene.search.SearchJob")(
+        os.fspath(index), similarity, field, topic_lines(topics), hits, threads, tag, str(output)
+    )
+    return json.loads(run_job(job, progress))
+
+
+def explain_scores(
+    index: str | os.PathLike, similarity: Any, field: str, topics: Mapping[str, str], hits: int
+) -> dict[str, list[tuple[str, float, float]]]:
+    """Query id -> (document id, score, score by Lucene's ``explain``) of the best ``hits``."""
+    explanations = java_class("tdvlucene.search.Explanations")
+    with translate_errors():
+        text = explanations.of(os.fspath(index), similarity, field, topic_lines(topics), hits)
+    return {qid: [tuple(row) for row in rows] for qid, rows in json.loads(text).items()}
+
+
+def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
+    """A Pyserini ``LuceneSearcher`` that ranks with ``similarity``.
+
+    Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
+    """
+    start()  # before Pyserini looks for a JVM
+    from pyserini.search.lucene import LuceneSearcher
+
+    searcher = LuceneSearcher(os.fspath(index))
+    java_class("tdvlucene.search.SearcherHooks").setSimilarity(searcher.object, similarity)
+    return searcher

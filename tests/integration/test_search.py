@@ -1,0 +1,171 @@
+"""Runs are Pyserini's, with the parameters the index asks for."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from lucene_indexes import Doc, write_index
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.jvm import java_class
+from tdv_lucene.search import SearchParameters, open_searcher, recorded_parameters, search_index
+
+pytestmark = pytest.mark.jvm
+
+TOPICS = {
+    "q2": "pruned index of terms",
+    "q1": "quick fox",
+    "q0": "nothing matches zyzzy",
+    "q3": "the",
+}
+
+
+def read_lines(path):
+    return [line.split() for line in path.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def tied_index(tmp_path_factory):
+    """Many documents with equal and nearly equal scores; ids out of order."""
+    rng = np.random.default_rng(1)
+    docs = [
+        Doc(f"d{i}", ["t1"] * int(rng.integers(1, 4)) + ["t2"] * int(rng.integers(1, 40)))
+        for i in rng.permutation(300)
+    ]
+    return write_index(tmp_path_factory.mktemp("tied") / "index", [docs[:120], docs[120:]])
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld"])
+def test_the_run_is_plain_pyserinis(tied_index, tmp_path, model):
+    """Ids, order and scores, when LuceneSearcher is given the printed parameters."""
+    topics = {"a": "t1", "b": "t2 t1 t1"}
+    used = search_index(tied_index, topics, tmp_path / "run", model=model, hits=250)
+    java_class("java.lang.Object")  # our JVM first, then Pyserini, as users of both do
+    from pyserini.search.lucene import LuceneSearcher
+
+    searcher = LuceneSearcher(str(tied_index))
+    if model == "bm25":
+        searcher.set_bm25(used["k1"], used["b"])
+    else:
+        searcher.set_qld(used["mu"])
+    expected = [
+        [qid, "Q0", hit.docid, str(rank), f"{hit.score:.6f}", f"tdv-lucene-{model}"]
+        for qid, text in topics.items()
+        for rank, hit in enumerate(searcher.search(text, 250), 1)
+    ]
+    assert len(expected) == used["hits"] == 500
+    assert read_lines(tmp_path / "run") == expected
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
+def test_open_searcher_ranks_as_the_run(tied_index, tmp_path, model):
+    search_index(tied_index, {"a": "t1 t2"}, tmp_path / "run", model=model, hits=20)
+    hits = open_searcher(tied_index, model).search("t1 t2", 20)
+    run = [(doc, score) for _, _, doc, _, score, _ in read_lines(tmp_path / "run")]
+    assert [(hit.docid, f"{hit.score:.6f}") for hit in hits] == run
+
+
+def test_threads_do_not_change_the_run(tied_index, tmp_path):
+    topics = {f"q{i}": "t1 t2 " * (1 + i % 5) for i in range(40)}
+    for threads in (1, 3):
+        search_index(tied_index, topics, tmp_path / f"{threads}", threads=threads)
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "3").read_bytes()
+
+
+def test_summary_manifest_and_topic_order(tiny_index, tmp_path):
+    summary = search_index(tiny_index, TOPICS, tmp_path / "run", hits=3)
+    run = read_lines(tmp_path / "run")
+    assert list(dict.fromkeys(line[0] for line in run)) == ["q2", "q1"]
+    assert summary["queries_without_hits"] == ["q0", "q3"]  # 'the' is a stop word
+    assert (summary["queries"], summary["hits"]) == (4, len(run))
+    assert max(int(line[3]) for line in run) == 3
+    manifest = json.loads((tmp_path / "run.manifest.json").read_text())
+    assert manifest["kind"] == "run" and manifest["depth"] == 3
+    assert {"commit", "path"} <= manifest["source"].keys()
+    assert (manifest["model"], manifest["k1"], manifest["b"]) == ("bm25", 0.9, 0.4)
+
+
+def test_ids_without_doc_values(make_index, tmp_path):
+    """Lucene 8 indexes of Anserini: ids only stored, ties in index order, scores as they are."""
+    docs = [[Doc("z", ["t1"]), Doc("a", ["t1"])], [Doc("m", ["t1", "t1"])]]
+    search_index(make_index(docs, id_doc_values=False), {"q": "t1"}, tmp_path / "run")
+    assert [line[2] for line in read_lines(tmp_path / "run")] == ["m", "z", "a"]
+
+
+def record(index, **user_data: str) -> None:
+    """Commit user data as the prune stage does."""
+    lucene = "org.apache.lucene."
+    folder = java_class("java.nio.file.Paths").get(str(index))
+    config = java_class(lucene + "index.IndexWriterConfig")()
+    directory = java_class(lucene + "store.FSDirectory").open(folder)
+    writer = java_class(lucene + "index.IndexWriter")(directory, config)
+    entries = java_class("java.util.HashMap")()
+    for name, value in user_data.items():
+        entries.put(f"tdv.search.{name}", value)
+    writer.setLiveCommitData(entries.entrySet())
+    writer.close()
+
+
+def test_recorded_parameters_are_used(make_index, tmp_path):
+    index = make_index([[Doc("a", ["t1"]), Doc("b", ["t1", "t1"])]])
+    assert recorded_parameters(index) == SearchParameters("bm25", k1=0.9, b=0.4)
+    record(index, k1="3.6", b="0.4", mu="4000.0")
+    assert recorded_parameters(index) == SearchParameters("bm25", k1=3.6, b=0.4)
+    assert recorded_parameters(index, "qld") == SearchParameters("qld", mu=4000.0)
+    assert recorded_parameters(index, k1=1.2) == SearchParameters("bm25", k1=1.2, b=0.4)
+    assert recorded_parameters(index, "tfidf") == SearchParameters("tfidf")
+    assert search_index(index, {"q": "t1"}, tmp_path / "run")["k1"] == 3.6
+    similarity = open_searcher(index).get_similarity()
+    assert str(similarity.toString()) == "BM25(k1=3.6,b=0.4)"
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"model": "bm26"}, "no such model: 'bm26'"),
+        ({"mu": 10.0}, "model bm25 has no parameter 'mu'"),
+        ({"b": 1.5}, "b=1.5 is out of range"),
+        ({"k1": float("nan")}, "k1=nan is out of range"),
+        ({"model": "qld", "mu": 0.0}, "mu=0.0 is out of range"),
+        ({"hits": 0}, "hits=0 is out of range"),
+        ({"threads": 0}, "threads=0 is out of range"),
+        ({"field": "body"}, r"no field 'body' .*fields with frequencies: contents"),
+        ({"index": "/nowhere"}, "no such index"),
+        ({"topics": "/nowhere.tsv"}, "no such topics file"),
+        (
+            {"topics": {"long": " ".join(f"w{i}" for i in range(1100))}},
+            "query 'long' has more than",
+        ),
+    ],
+)
+def test_refusals_leave_nothing(tiny_index, tmp_path, changes, message):
+    arguments = {"index": tiny_index, "topics": TOPICS, "output": tmp_path / "run", **changes}
+    with pytest.raises(TdvError, match=message):
+        search_index(**arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_run_is_kept(tiny_index, tmp_path):
+    (tmp_path / "run").write_text("precious")
+    with pytest.raises(TdvError, match="exists"):
+        search_index(tiny_index, TOPICS, tmp_path / "run")
+    assert (tmp_path / "run").read_text() == "precious"
+    search_index(tiny_index, TOPICS, tmp_path / "run", overwrite=True)
+    assert (tmp_path / "run").read_text() != "precious"
+
+
+def test_command_line(tiny_index, tmp_path, capsys, monkeypatch):
+    from tdv_lucene.cli import main
+
+    topics = tmp_path / "topics.tsv"
+    topics.write_text("q1\tquick fox\nq2\tthe\n")
+    arguments = ["search", "--index", str(tiny_index), "--topics", str(topics)]
+    monkeypatch.setattr("sys.argv", ["tdv-lucene", *arguments, "--output", str(tmp_path / "a")])
+    main()
+    assert "queries_without_hits  1  q2" in capsys.readouterr().out
+    other = ["--output", str(tmp_path / "b"), "--model", "qld", "--json"]
+    monkeypatch.setattr("sys.argv", ["tdv-lucene", *arguments, *other])
+    main()
+    assert json.loads(capsys.readouterr().out)["mu"] == 1000.0

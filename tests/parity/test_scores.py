@@ -1,0 +1,157 @@
+"""One score: a plain NumPy oracle, Lucene's score and explain(), and the core that learns."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from types import SimpleNamespace
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from lucene_indexes import Doc, write_index
+
+from tdv_lucene.core.scoring import Bm25, Dirichlet, Statistics, TfIdf
+from tdv_lucene.extract import extract_matrix
+from tdv_lucene.jvm import java_class
+from tdv_lucene.jvm.searcher import explain_scores
+from tdv_lucene.search import SearchParameters
+
+pytestmark = pytest.mark.jvm
+
+MODELS = [
+    SearchParameters("bm25", k1=0.9, b=0.4),
+    SearchParameters("bm25", k1=3.6, b=1.0),
+    SearchParameters("bm25", k1=0.1, b=0.0),
+    SearchParameters("qld", mu=1000.0),
+    SearchParameters("qld", mu=20.0),
+    SearchParameters("tfidf"),
+]
+TOPICS = {"rare": "t90 t99", "twice": "t1 t2 t1 t50", "common": "t0", "absent": "t0 nowhere"}
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory):
+    """200 documents in three segments, up to 200 tokens long, one of them empty."""
+    rng = np.random.default_rng(7)
+    lengths = [0, 1, *rng.integers(1, 200, 198)]
+    docs = [
+        Doc(f"d{i}", [f"t{t}" for t in np.minimum(rng.zipf(1.3, n) - 1, 99)])
+        for i, n in enumerate(lengths)
+    ]
+    folder = tmp_path_factory.mktemp("parity")
+    index = write_index(folder / "index", [docs[:90], docs[90:150], docs[150:]])
+    return SimpleNamespace(
+        index=index,
+        matrix=extract_matrix(index, folder / "matrix"),
+        tf={doc.id: Counter(doc.tokens) for doc in docs},
+    )
+
+
+def stored_length(length: int) -> int:
+    """The length after Lucene's own rounding to one byte."""
+    small_float = java_class("org.apache.lucene.util.SmallFloat")
+    return small_float.byte4ToInt(small_float.intToByte4(length))
+
+
+def oracle(collection, parameters: SearchParameters, text: str) -> dict[str, float]:
+    """Scores from the raw tokens, written from Lucene's documentation, one document at a time."""
+    tf = collection.tf
+    doc_count = sum(1 for counts in tf.values() if counts)
+    tokens = sum(sum(counts.values()) for counts in tf.values())
+    scores = {}
+    for doc, counts in tf.items():
+        length = stored_length(sum(counts.values()))
+        for term, boost in Counter(text.split()).items():
+            f = counts[term]
+            if not f:
+                continue
+            df = sum(1 for other in tf.values() if other[term])
+            if parameters.model == "bm25":
+                idf = math.log(1 + (doc_count - df + 0.5) / (df + 0.5))
+                k1, b = parameters.k1, parameters.b
+                score = idf * f / (f + k1 * (1 - b + b * length * doc_count / tokens))
+            elif parameters.model == "qld":
+                mu = parameters.mu
+                p = (sum(other[term] for other in tf.values()) + 1) / (tokens + 1)
+                score = max(0.0, math.log(1 + f / (mu * p)) + math.log(mu / (length + mu)))
+            else:
+                score = f * math.log((doc_count + 1) / df)
+            scores[doc] = scores.get(doc, 0.0) + boost * score
+    return scores
+
+
+def core_scores(collection, parameters: SearchParameters, text: str, xp) -> np.ndarray:
+    """The same through the learner's formula, over the extracted matrix."""
+    classes = {"bm25": Bm25, "qld": Dirichlet, "tfidf": TfIdf}
+    similarity = classes[parameters.model](**parameters.values())
+    matrix = collection.matrix
+    counts = Counter(text.split())
+    terms = matrix.vocabulary.find(counts)
+    boosts = xp.asarray([n for n, t in zip(counts.values(), terms) if t >= 0], xp.float32)
+    rows = np.zeros((matrix.shape[1], len(boosts)), np.float32)
+    for column, term in enumerate(terms[terms >= 0]):
+        postings = slice(*matrix.indptr[term : term + 2])
+        rows[matrix.indices[postings], column] = matrix.data[postings]
+    statistics = Statistics(
+        xp.asarray(matrix.doc_freq, xp.float32),
+        xp.asarray(matrix.total_term_freq, xp.float32),
+        xp.float32(matrix.doc_count),
+        xp.float32(matrix.total_term_freq.sum()),
+    ).at(terms[terms >= 0])
+    # Lucene never scores the empty document; at length 0 and b = 1 the formula is 0 / 0.
+    lengths = [max(1, stored_length(int(n))) for n in matrix.doc_len]
+    lengths = xp.asarray(lengths, xp.float32)
+    scores = similarity.term_scores(xp.asarray(rows), lengths[:, None], statistics)
+    return np.asarray(scores @ boosts)
+
+
+@pytest.mark.parametrize("parameters", MODELS, ids=str)
+def test_oracle_lucene_and_core_agree(collection, parameters):
+    documents = [doc.decode() for doc in collection.matrix.doc_ids]
+    similarity = parameters.similarity()
+    lucene = explain_scores(collection.index, similarity, "contents", TOPICS, hits=1000)
+    for qid, text in TOPICS.items():
+        expected = oracle(collection, parameters, text)
+        found = {doc: (score, explained) for doc, score, explained in lucene[qid]}
+        assert found.keys() == expected.keys(), "Lucene retrieves what holds a term of the query"
+        values = np.array([[*found[doc], expected[doc]] for doc in expected])
+        np.testing.assert_allclose(values[:, 0], values[:, 1], rtol=1e-6)
+        np.testing.assert_allclose(values[:, 1], values[:, 2], rtol=2e-6, atol=2e-6)
+        for xp in (np, jnp):
+            core = dict(zip(documents, core_scores(collection, parameters, text, xp)))
+            core = np.array([core[doc] for doc in expected])
+            np.testing.assert_allclose(core, values[:, 2], rtol=3e-6, atol=3e-6)
+
+
+def test_tfidf_keeps_lucenes_contract():
+    """Finite, positive, growing with the frequency, deaf to the norm: block maxima stay exact."""
+    search = "org.apache.lucene.search."
+    term = java_class("org.apache.lucene.util.BytesRef")(b"t")
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        doc_count = int(rng.integers(1, 2**31 - 1))
+        doc_freq = int(rng.integers(1, doc_count + 1))
+        tokens = int(doc_freq + rng.integers(0, 2**40))
+        collection = java_class(search + "CollectionStatistics")(
+            "contents", doc_count, doc_count, tokens, min(tokens, 2**33)
+        )
+        statistics = java_class(search + "TermStatistics")(term, doc_freq, tokens)
+        boost = float(rng.uniform(0, 100))
+        similarity = java_class("tdvlucene.search.TfIdfSimilarity")()
+        scorer = similarity.scorer(boost, collection, statistics)
+        freqs = np.unique(rng.integers(1, 2**31 - 1, 20).astype(np.float32))
+        scores = [scorer.score(float(f), 1) for f in freqs]
+        assert np.all(np.isfinite(scores)) and np.all(np.diff(scores) >= 0) and scores[0] > 0
+        assert scorer.score(float(freqs[0]), 200) == scores[0]
+
+
+def test_tfidf_norm_is_the_usual_one():
+    """An index written for TF-IDF serves BM25 and the reverse."""
+    state = java_class("org.apache.lucene.index.FieldInvertState")
+    options = java_class("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS
+    for length in (1, 7, 41, 1000, 123_456):
+        of_field = state(9, "contents", options, 0, length, 0, 0, 1, 1)
+        ours = java_class("tdvlucene.search.TfIdfSimilarity")().computeNorm(of_field)
+        bm25 = java_class("org.apache.lucene.search.similarities.BM25Similarity")()
+        assert ours == bm25.computeNorm(of_field)
