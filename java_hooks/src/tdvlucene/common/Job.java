@@ -2,6 +2,7 @@ package tdvlucene.common;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Long work on a thread of its own, watched from Python.
@@ -16,7 +17,7 @@ public abstract class Job {
   private volatile Throwable thrown;
   private volatile boolean cancelled;
   private volatile String label = "";
-  private volatile long done;
+  private final AtomicLong done = new AtomicLong();
   private volatile long total;
 
   /** Does the work. Calls {@link #progress} and {@link #checkCancelled} as it goes. */
@@ -49,7 +50,7 @@ public abstract class Job {
   }
 
   public final long done() {
-    return done;
+    return done.get();
   }
 
   public final long total() {
@@ -58,19 +59,25 @@ public abstract class Job {
 
   /** Starts a new phase of {@code total} units (0 = unknown). */
   protected final void phase(String label, long total) {
-    this.done = 0;
+    this.done.set(0);
     this.total = total;
     this.label = label;
   }
 
   /** Says that {@code done} units of the phase are behind us; cheap, one volatile write. */
   protected final void progress(long done) {
-    this.done = done;
+    this.done.set(done);
+    checkCancelled();
+  }
+
+  /** Says that {@code more} units are behind us; for work on several threads. */
+  public final void advance(long more) {
+    done.addAndGet(more);
     checkCancelled();
   }
 
   /** Throws when the user gave up. */
-  protected final void checkCancelled() {
+  public final void checkCancelled() {
     if (cancelled) {
       throw new CancelledException();
     }
@@ -81,7 +88,7 @@ public abstract class Job {
     if (thrown == null) {
       return "";
     }
-    return cancelled ? "cancelled" : userCause() != null ? "user" : "defect";
+    return cancelled ? "cancelled" : Failures.userMessage(thrown) != null ? "user" : "defect";
   }
 
   /** What went wrong: a message for the user's errors, a stack for ours. */
@@ -89,23 +96,13 @@ public abstract class Job {
     if (thrown == null) {
       return "";
     }
-    UserException user = userCause();
-    if (user != null) {
-      return user.getMessage();
+    String message = Failures.userMessage(thrown);
+    if (message != null) {
+      return message;
     }
     StringWriter text = new StringWriter();
     thrown.printStackTrace(new PrintWriter(text, true));
     return text.toString();
-  }
-
-  /** The user's error, also where Lucene's merge threads wrapped it. */
-  private UserException userCause() {
-    for (Throwable t = thrown; t != null; t = t.getCause()) {
-      if (t instanceof UserException) {
-        return (UserException) t;
-      }
-    }
-    return null;
   }
 
   private void runAndCatch() {

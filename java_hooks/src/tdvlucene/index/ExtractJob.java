@@ -52,7 +52,7 @@ public final class ExtractJob extends Job {
 
   @Override
   protected void run() throws IOException {
-    try (DirectoryReader reader = Indexes.open(index)) {
+    try (DirectoryReader reader = Indexes.openUnlocked(index)) {
       Indexes.requireFrequencies(reader, index, field);
       numberLiveDocuments(reader);
       docLen = new int[reader.numDocs()];

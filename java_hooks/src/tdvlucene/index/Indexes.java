@@ -1,11 +1,13 @@
 package tdvlucene.index;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
@@ -13,9 +15,10 @@ import org.apache.lucene.index.IndexFormatTooNewException;
 import org.apache.lucene.index.IndexFormatTooOldException;
 import org.apache.lucene.index.IndexNotFoundException;
 import org.apache.lucene.index.IndexOptions;
-import org.apache.lucene.index.CorruptIndexException;
+import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
+import org.apache.lucene.store.LockObtainFailedException;
 import org.apache.lucene.util.Version;
 import tdvlucene.common.UserException;
 
@@ -35,6 +38,45 @@ public final class Indexes {
     } catch (IOException | IllegalArgumentException e) {
       directory.close();
       throw explain(index, e);
+    }
+  }
+
+  /** Opens the last commit of an index nobody is writing to. */
+  static DirectoryReader openUnlocked(String index) throws IOException {
+    DirectoryReader reader = open(index);
+    try {
+      if (isLocked(reader.directory(), index)) {
+        throw new UserException(
+            index + " is locked: a writer has it open (" + IndexWriter.WRITE_LOCK_NAME
+                + "); close it, or work on a copy of the folder");
+      }
+      return reader;
+    } catch (Throwable t) {
+      reader.close();
+      throw t;
+    }
+  }
+
+  /** Whether a writer holds the index; looks only where there is a lock file already. */
+  static boolean isLocked(Directory directory, String index) throws IOException {
+    if (!Files.exists(Paths.get(index, IndexWriter.WRITE_LOCK_NAME))) {
+      return false;
+    }
+    try {
+      directory.obtainLock(IndexWriter.WRITE_LOCK_NAME).close();
+      return false;
+    } catch (LockObtainFailedException e) {
+      return true;
+    } catch (FileSystemException e) {
+      return false; // a lock file we may not open: a read-only copy, to which nobody writes
+    }
+  }
+
+  /** Refuses to go on when another process committed meanwhile. */
+  static void requireCurrent(DirectoryReader reader, String index) throws IOException {
+    if (!reader.isCurrent()) {
+      throw new UserException(
+          index + " was changed by another process while it was read: run the command again");
     }
   }
 
@@ -82,6 +124,17 @@ public final class Indexes {
               + ", which hold no term frequencies" + legal);
     }
     return info;
+  }
+
+  /** The field's kind of norms; refuses those whose new values we could not compute. */
+  static NormKind requireKnownNorms(DirectoryReader reader, String index, String field)
+      throws IOException {
+    NormKind kind = NormKind.of(reader, field);
+    String reason = kind.whyNotPruned();
+    if (!reason.isEmpty()) {
+      throw new UserException("field '" + field + "' of " + index + " cannot be pruned: " + reason);
+    }
+    return kind;
   }
 
   static boolean hasFrequencies(FieldInfo info) {

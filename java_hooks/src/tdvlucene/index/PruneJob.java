@@ -1,0 +1,147 @@
+package tdvlucene.index;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.FSDirectory;
+import org.apache.lucene.store.NoLockFactory;
+import tdvlucene.common.Job;
+import tdvlucene.common.Json;
+import tdvlucene.common.UserException;
+
+/**
+ * Writes a new index in which one field's postings have the frequencies a {@link PostingRule}
+ * gives.
+ *
+ * <p>Two passes over the field: a {@link Survey} for the document lengths, then a merge of each
+ * segment, wrapped in a {@link PrunedReader}, into a segment of its own, the segments side by
+ * side. Document order, stored fields, doc values, points and other fields stay; deleted documents
+ * go. Soft-deleted documents stay, and stay soft-deleted: to Anserini's readers they are documents
+ * like any other. Memory: about twelve bytes a document and four a term, and the vocabulary once
+ * when the field has term vectors.
+ */
+public final class PruneJob extends Job {
+  private final String index;
+  private final String field;
+  private final TermTable table;
+  private final PostingRule rule;
+  private final Path output;
+  private final int threads;
+  private final Map<String, String> userData = new HashMap<>();
+  private String result = "";
+
+  /**
+   * @param table the field's vocabulary, which must be that of the index
+   * @param output an existing, empty folder
+   */
+  public PruneJob(
+      String index, String field, TermTable table, PostingRule rule, String output, int threads) {
+    this.index = index;
+    this.field = field;
+    this.table = table;
+    this.rule = rule;
+    this.output = Paths.get(output);
+    this.threads = threads;
+  }
+
+  /** Adds an entry to the user data of the new index's commit, beside those of the source's. */
+  public void putUserData(String key, String value) {
+    userData.put(key, value);
+  }
+
+  /** JSON: postings and terms before and after; tokens, documents and emptied ones after. */
+  @Override
+  public String result() {
+    return result;
+  }
+
+  @Override
+  protected void run() throws IOException {
+    try (DirectoryReader reader = Indexes.openUnlocked(index);
+        Pool pool = new Pool(threads)) {
+      FieldInfo info = Indexes.requireFrequencies(reader, index, field);
+      NormKind norms = Indexes.requireKnownNorms(reader, index, field);
+      List<Segment> segments = Segment.of(reader);
+      TermLookup lookup = info.hasVectors() ? new TermLookup(table) : null;
+      List<Pruning> prunings = survey(segments, norms, lookup, pool);
+      write(reader, prunings, pool);
+    }
+  }
+
+  private List<Pruning> survey(
+      List<Segment> segments, NormKind norms, TermLookup lookup, Pool pool) throws IOException {
+    phase("computing document lengths", postings(segments));
+    Survey survey = new Survey(this, pool, field, table, rule);
+    List<Pruning> prunings = new ArrayList<>();
+    int emptied = 0;
+    for (Segment segment : segments) {
+      int[] before = rule.readsLengths() ? originalLengths(segment, pool) : null;
+      int[] after = survey.lengths(segment, before);
+      emptied += segment.countLiveZeros(after);
+      prunings.add(
+          new Pruning(this, segment, field, table, lookup, rule, norms, before, after));
+    }
+    survey.requireAllSeen();
+    report(survey, segments, emptied);
+    return prunings;
+  }
+
+  private int[] originalLengths(Segment segment, Pool pool) throws IOException {
+    return new Survey(this, pool, field, table, PostingRule.KEEP_ALL).lengths(segment, null);
+  }
+
+  private long postings(List<Segment> segments) throws IOException {
+    long postings = 0;
+    for (Segment segment : segments) {
+      postings += segment.postings(field);
+    }
+    return postings;
+  }
+
+  private void report(Survey survey, List<Segment> segments, int emptied) {
+    long before = survey.postingsBefore.sum();
+    long after = survey.postingsAfter.sum();
+    Map<String, Object> counts = new TreeMap<>();
+    counts.put("postings_before", before);
+    counts.put("postings", after);
+    counts.put("terms_before", table.size());
+    counts.put("terms", survey.termsAfter());
+    counts.put("tokens", survey.tokensAfter.sum());
+    counts.put("documents_without_terms", emptied);
+    counts.put("segments", segments.size());
+    result = Json.of(counts);
+    userData.put("tdv.reduction", Double.toString(before == 0 ? 0 : 1 - (double) after / before));
+    phase("writing postings", after);
+  }
+
+  private void write(DirectoryReader source, List<Pruning> prunings, Pool pool)
+      throws IOException {
+    CodecReader[] readers = prunings.stream().map(PrunedReader::new).toArray(CodecReader[]::new);
+    IndexWriterConfig config = SourceSettings.of(source);
+    config.setMergePolicy(new SegmentMerges());
+    config.setMergeScheduler(new PooledMerges(pool));
+    // No lock: the folder is ours alone until it is renamed into place.
+    try (Directory folder =
+            new WatchedDirectory(FSDirectory.open(output, NoLockFactory.INSTANCE), this);
+        IndexWriter writer = new IndexWriter(folder, config)) {
+      writer.addIndexes(readers);
+      Indexes.requireCurrent(source, index);
+      Map<String, String> all = new HashMap<>(source.getIndexCommit().getUserData());
+      all.putAll(userData);
+      writer.setLiveCommitData(all.entrySet());
+      writer.commit();
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package tdvlucene.index;
+
+import org.apache.lucene.codecs.FieldsProducer;
+import org.apache.lucene.codecs.NormsProducer;
+import org.apache.lucene.codecs.TermVectorsReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.FilterCodecReader;
+import org.apache.lucene.index.IndexOptions;
+
+/**
+ * A segment seen with one field pruned, to be handed to {@code IndexWriter.addIndexes}.
+ *
+ * <p>Overrides only what changes: the field's postings, norms and vectors, and its description
+ * where frequencies are scaled. Stored fields, doc values, points and other fields come from the
+ * segment's own readers, so that merging copies them in bulk. For merging only: the terms can be
+ * walked, not sought.
+ */
+final class PrunedReader extends FilterCodecReader {
+  private final Pruning pruning;
+  private final FieldInfos infos;
+
+  PrunedReader(Pruning pruning) {
+    super(pruning.segment.reader);
+    this.pruning = pruning;
+    this.infos = describe();
+  }
+
+  private FieldInfos describe() {
+    FieldInfo[] described = new FieldInfo[in.getFieldInfos().size()];
+    int next = 0;
+    for (FieldInfo info : in.getFieldInfos()) {
+      boolean pruned = info.name.equals(pruning.field) && !pruning.rule.keepsFrequencies();
+      described[next++] = pruned ? withoutPositions(info) : info;
+    }
+    return new FieldInfos(described);
+  }
+
+  /** Lucene allows a frequency other than the number of positions only where there are none. */
+  private static FieldInfo withoutPositions(FieldInfo info) {
+    return new FieldInfo(
+        info.name, info.number, info.hasVectors(), info.omitsNorms(), false,
+        IndexOptions.DOCS_AND_FREQS, info.getDocValuesType(), info.getDocValuesGen(),
+        info.attributes(), info.getPointDimensionCount(), info.getPointIndexDimensionCount(),
+        info.getPointNumBytes(), info.getVectorDimension(), info.getVectorEncoding(),
+        info.getVectorSimilarityFunction(), info.isSoftDeletesField());
+  }
+
+  @Override
+  public FieldInfos getFieldInfos() {
+    return infos;
+  }
+
+  @Override
+  public FieldsProducer getPostingsReader() {
+    FieldsProducer postings = in.getPostingsReader();
+    return postings == null ? null : new PrunedFields(postings, pruning);
+  }
+
+  @Override
+  public NormsProducer getNormsReader() {
+    NormsProducer norms = in.getNormsReader();
+    return norms == null ? null : new PrunedNorms(norms, pruning);
+  }
+
+  @Override
+  public TermVectorsReader getTermVectorsReader() {
+    TermVectorsReader vectors = in.getTermVectorsReader();
+    FieldInfo info = in.getFieldInfos().fieldInfo(pruning.field);
+    boolean untouched = vectors == null || info == null || !info.hasVectors();
+    return untouched ? vectors : new PrunedVectors(vectors, pruning);
+  }
+
+  @Override
+  public CacheHelper getCoreCacheHelper() {
+    return null; // the content differs from the segment's: nothing cached for it may be used
+  }
+
+  @Override
+  public CacheHelper getReaderCacheHelper() {
+    return null;
+  }
+}

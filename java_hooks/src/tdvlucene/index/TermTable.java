@@ -1,0 +1,129 @@
+package tdvlucene.index;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.IOContext;
+import org.apache.lucene.store.IndexInput;
+import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.IOUtils;
+
+/**
+ * A vocabulary in byte order with one value a term, read from NumPy arrays.
+ *
+ * <p>The terms stay in memory-mapped files and are met in order by a {@link Cursor}; only the
+ * values are on the heap, four bytes a term.
+ */
+public final class TermTable implements Closeable {
+  private static final int NPY_PREFIX = 10; // magic string, version, header length
+
+  private final Directory folder;
+  private final List<IndexInput> files = new ArrayList<>();
+  private final IndexInput bytes;
+  private final IndexInput ends;
+  private final float[] tdv;
+
+  /** @param path a folder with terms.npy (uint8), terms_indptr.npy (int64), tdv.npy (float32) */
+  public TermTable(String path) throws IOException {
+    Path root = Paths.get(path);
+    folder = new MMapDirectory(root);
+    bytes = array("terms.npy");
+    ends = array("terms_indptr.npy");
+    IndexInput values = array("tdv.npy");
+    tdv = new float[Math.toIntExact(values.length() / Float.BYTES)];
+    values.readFloats(tdv, 0, tdv.length);
+  }
+
+  /** The array's content, without NumPy's header. */
+  private IndexInput array(String name) throws IOException {
+    IndexInput file = folder.openInput(name, IOContext.LOAD);
+    files.add(file); // a slice does not close what it was cut from
+    file.seek(NPY_PREFIX - Short.BYTES);
+    long header = NPY_PREFIX + Short.toUnsignedInt(file.readShort());
+    return file.slice(name, header, file.length() - header);
+  }
+
+  /** Terms. */
+  public int size() {
+    return tdv.length;
+  }
+
+  /** Bytes of all terms together. */
+  long termBytes() {
+    return bytes.length();
+  }
+
+  float[] tdv() {
+    return tdv;
+  }
+
+  /** A cursor of one's own, before the first term. */
+  Cursor cursor() {
+    return new Cursor(bytes.clone(), ends.clone());
+  }
+
+  @Override
+  public void close() throws IOException {
+    IOUtils.close(files);
+    folder.close();
+  }
+
+  /** Meets the terms in order. */
+  final class Cursor {
+    private final IndexInput bytes;
+    private final IndexInput ends;
+    private final BytesRef term = new BytesRef();
+    private int number = -1;
+
+    private Cursor(IndexInput bytes, IndexInput ends) {
+      this.bytes = bytes;
+      this.ends = ends;
+    }
+
+    /** Number of the current term; {@link #size} past the last. */
+    int number() {
+      return number;
+    }
+
+    /** The current term; reused by the next move. */
+    BytesRef term() {
+      return term;
+    }
+
+    /** Moves to the term numbered {@code to}; false when there is none. */
+    boolean seek(int to) throws IOException {
+      number = to;
+      if (to >= size()) {
+        number = size();
+        return false;
+      }
+      ends.seek((long) to * Long.BYTES);
+      long start = ends.readLong();
+      bytes.seek(start);
+      read(Math.toIntExact(ends.readLong() - start));
+      return true;
+    }
+
+    /** Moves on to the first term not below {@code target}; true when it is that very term. */
+    boolean advance(BytesRef target) throws IOException {
+      int order = -1;
+      while (number < size() && (number < 0 || (order = term.compareTo(target)) < 0)) {
+        seek(number + 1);
+      }
+      return number < size() && order == 0;
+    }
+
+    private void read(int length) throws IOException {
+      if (term.bytes.length < length) {
+        term.bytes = new byte[Math.max(length, 2 * term.bytes.length)];
+      }
+      bytes.readBytes(term.bytes, 0, length);
+      term.length = length;
+    }
+  }
+}

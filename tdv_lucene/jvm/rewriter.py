@@ -1,0 +1,89 @@
+"""The rewriter: a new index with one field's frequencies changed, and Lucene's own check of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import TdvError
+from ..progress import Progress, silent
+from ..records import Vocabulary
+from ._jobs import java_class, run_job, translate_errors
+
+
+def rewrite_index(
+    index: str | os.PathLike,
+    folder: str | os.PathLike,
+    vocabulary: Vocabulary,
+    tdv: np.ndarray,
+    scale: float | None,
+    *,
+    threads: int,
+    user_data: Mapping[str, str],
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Write the pruned index into ``folder`` (existing, empty) and return its counts.
+
+    Parameters
+    ----------
+    tdv : float32[V]
+        Finite, not negative; one value for each term of ``vocabulary``.
+    scale
+        Frequencies become rint(scale * tf * tdv); None keeps them and drops terms of value 0.
+    threads
+        Segments are written side by side.
+    user_data
+        For the new commit; ``tdv.reduction`` is added.
+
+    Returns
+    -------
+    dict
+        ``postings_before``, ``postings``, ``terms_before``, ``terms``, ``tokens``,
+        ``documents_without_terms``, ``segments``: of live documents.
+    """
+    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as values:
+        _write_table(Path(values), vocabulary, tdv)
+        with translate_errors():
+            table = java_class("tdvlucene.index.TermTable")(values)
+        try:
+            rule = _rule(table, scale)
+            job = java_class("tdvlucene.index.PruneJob")(
+                os.fspath(index), vocabulary.field, table, rule, os.fspath(folder), threads
+            )
+            for key, value in user_data.items():
+                job.putUserData(key, value)
+            return json.loads(run_job(job, progress))
+        finally:
+            table.close()
+
+
+def _rule(table: Any, scale: float | None) -> Any:
+    if scale is None:
+        return java_class("tdvlucene.index.GateRule")(table)
+    return java_class("tdvlucene.index.ScaledRule")(table, float(scale))
+
+
+def _write_table(folder: Path, vocabulary: Vocabulary, tdv: np.ndarray) -> None:
+    """Write what ``TermTable`` reads."""
+    np.save(folder / "terms.npy", np.ascontiguousarray(vocabulary.terms.data, np.uint8))
+    np.save(folder / "terms_indptr.npy", np.ascontiguousarray(vocabulary.terms.indptr, "<i8"))
+    np.save(folder / "tdv.npy", np.ascontiguousarray(tdv, "<f4"))
+
+
+def check_index(index: str | os.PathLike, progress: Progress = silent) -> None:
+    """Run Lucene's CheckIndex with its slow checks (vectors against postings among them).
+
+    Raises
+    ------
+    TdvError
+        When it finds anything wrong, with what it printed.
+    """
+    report = json.loads(run_job(java_class("tdvlucene.index.CheckJob")(os.fspath(index)), progress))
+    if not report["clean"]:
+        raise TdvError(f"{index} is damaged; CheckIndex says:\n{report['output']}")
