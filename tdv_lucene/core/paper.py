@@ -9,7 +9,7 @@ l1 + 1, and eq. (6) divides by mu p + 1. Eq. (10) is read with S' in its denomin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -36,6 +36,14 @@ class BatchStatistics(NamedTuple):
     def idf(self) -> Array:
         """Eq. (3): log((max l1 + 1) / (l1 + 1)), never negative."""
         return jnp.log((self.max_l1 + 1) / (self.l1 + 1))
+
+
+class PaperSimilarity(Protocol):
+    """A ranking function as the sum over query terms of ``query_tf * term_scores``."""
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: BatchStatistics) -> Array:
+        """Score of a term in a document: float[...], the broadcast shape of the arguments."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ def batch_statistics(term_values: Array, batch: Batch) -> BatchStatistics:
     return BatchStatistics(l1, l1.max(), l1.sum(), doc_lengths(term_values, batch).mean())
 
 
-def score_half(similarity: object, term_values: Array, batch: Batch) -> jax.Array:
+def score_half(similarity: PaperSimilarity, term_values: Array, batch: Batch) -> jax.Array:
     """Return float32[B] scores of each query with its one document (``C`` is 1)."""
     statistics = batch_statistics(term_values, batch)
     of_query = statistics._replace(l1=statistics.l1[batch.query_terms])

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ..core.scoring import Batch
-from ..records import TermDocumentMatrix
 from .queries import Queries
 from .retrieval import QueryPostings
+from .rows import Rows
 
 _MEMORY_BYTES = 1 << 30
 """Bound on the candidates' query-term frequencies: many or long queries get fewer candidates."""
@@ -74,11 +73,12 @@ def make_candidates(postings: QueryPostings, impacts: np.ndarray, depth: int = 1
         docs[query, : len(held) + len(rest)] = np.concatenate([held, rest])
         gains[query, : len(held)] = np.maximum(grades, 0)
         judged[query, : len(held)] = True
-    query_terms, query_tf = _padded_terms(queries)
+    query_terms, query_tf = padded_terms(queries)
     return Candidates(docs, gains, judged, query_terms, query_tf, _term_freqs(postings, docs))
 
 
-def _padded_terms(queries: Queries) -> tuple[np.ndarray, np.ndarray]:
+def padded_terms(queries: Queries) -> tuple[np.ndarray, np.ndarray]:
+    """Return int32[Q, L] terms and float32[Q, L] frequencies, 0 where a query is shorter."""
     shape = len(queries), queries.longest
     terms, tf = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
     for query in range(len(queries)):
@@ -98,55 +98,15 @@ def _term_freqs(postings: QueryPostings, docs: np.ndarray) -> np.ndarray:
     return tf
 
 
-class BatchMaker:
-    """Turns chosen candidates into :class:`Batch` arrays, with rows taken from the matrix.
-
-    Memory: the document-major copy of the matrix, 8 bytes a posting.
-    """
-
-    def __init__(self, matrix: TermDocumentMatrix) -> None:
-        terms, documents = matrix.shape
-        by_term = csr_array((matrix.data, matrix.indices, matrix.indptr), (terms, documents))
-        by_document = by_term.T.tocsr()
-        self._indptr = by_document.indptr
-        self._terms = by_document.indices
-        self._tf = by_document.data
-
-    def batch(self, candidates: Candidates, queries: np.ndarray, places: np.ndarray) -> Batch:
-        """Return the batch of candidates ``places`` int[B, C] of ``queries`` int[B].
-
-        A padding candidate (document -1) has frequencies 0 and an empty row.
-        """
-        docs = candidates.docs[queries[:, None], places]
-        entries, positions = self._entries(docs.ravel())
-        padded = _bucket(len(entries))
-        batch_terms, batch_tf = np.zeros(padded, np.int32), np.zeros(padded, np.float32)
-        batch_docs = np.full(padded, docs.size - 1, np.int32)
-        batch_terms[: len(entries)] = self._terms[entries]
-        batch_tf[: len(entries)] = self._tf[entries]
-        batch_docs[: len(entries)] = positions
-        return Batch(
-            query_terms=candidates.query_terms[queries],
-            query_tf=candidates.query_tf[queries],
-            tf=candidates.tf[queries[:, None], places],
-            entry_terms=batch_terms,
-            entry_docs=batch_docs,
-            entry_tf=batch_tf,
-        )
-
-    def lists(self, candidates: Candidates, queries: np.ndarray, places: np.ndarray) -> Lists:
-        """Return the batch with its gains and mask."""
-        at = queries[:, None], places
-        batch = self.batch(candidates, queries, places)
-        return Lists(batch, candidates.gains[at], candidates.docs[at] >= 0)
-
-    def _entries(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return int64[E] positions of the documents' postings, int32[E] which of ``docs``."""
-        starts = np.where(docs >= 0, self._indptr[docs], 0).astype(np.int64)
-        lengths = np.where(docs >= 0, self._indptr[docs + 1] - self._indptr[docs], 0)
-        ends = np.cumsum(lengths)
-        entries = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
-        return entries, np.repeat(np.arange(len(docs), dtype=np.int32), lengths)
+def make_lists(
+    rows: Rows, candidates: Candidates, queries: np.ndarray, places: np.ndarray
+) -> Lists:
+    """Return the batch of candidates ``places`` int[B, C] of ``queries`` int[B]."""
+    at = queries[:, None], places
+    docs = candidates.docs[at]
+    query_terms, query_tf = candidates.query_terms[queries], candidates.query_tf[queries]
+    batch = rows.batch(query_terms, query_tf, docs, candidates.tf[at])
+    return Lists(batch, candidates.gains[at], docs >= 0)
 
 
 def sample_places(
@@ -165,12 +125,4 @@ def sample_places(
     relevant = candidates.gains[queries] > 0
     relevant_rank = np.argsort(np.argsort(-np.where(relevant, noise, -np.inf), axis=1), axis=1)
     keys = np.where(relevant & (relevant_rank < width // 2), np.inf, keys)
-    return np.argpartition(-keys, width - 1, axis=1)[:, :width] if width < depth else (
-        np.broadcast_to(np.arange(depth), (len(queries), depth))
-    )
-
-
-def _bucket(size: int) -> int:
-    """Round up to a quarter of a power of two, so that few shapes are compiled."""
-    quarter = max(1, 1 << max(0, int(size).bit_length() - 3))
-    return -(-size // quarter) * quarter if size else 1
+    return np.argpartition(-keys, min(width, depth) - 1, axis=1)[:, :width]

@@ -15,14 +15,20 @@ from .retrieval import QueryPostings
 MEASURES = ("nDCG@5", "R@1000")
 
 
-def evaluate(postings: QueryPostings, impacts: np.ndarray) -> np.ndarray:
-    """Return float64[Q, 2]: nDCG@5 and Recall@1000 of each query's full ranking."""
+def evaluate(
+    postings: QueryPostings, impacts: np.ndarray, some: np.ndarray | None = None
+) -> np.ndarray:
+    """Return float64[n, 2]: nDCG@5 and Recall@1000 of the full ranking of each query.
+
+    ``some`` int64[n] chooses queries; None is all of them.
+    """
     queries = postings.queries
-    result = np.zeros((len(queries), 2))
-    for query, scores in postings.scores(impacts):
+    some = np.arange(len(queries)) if some is None else some
+    result = np.zeros((len(some), 2))
+    for row, (query, scores) in enumerate(postings.scores(impacts, some)):
         docs, grades = queries.judged_of(query)
         ranks = ranks_of(scores, docs[grades > 0])
-        result[query] = measures_of(ranks, grades[grades > 0], queries.ideal_grades[query])
+        result[row] = measures_of(ranks, grades[grades > 0], queries.ideal_grades[query])
     return result
 
 
@@ -51,13 +57,3 @@ def mean_measures(per_query: np.ndarray) -> dict[str, float]:
     """Return the means of float64[Q, 2] by name."""
     return dict(zip(MEASURES, map(float, per_query.mean(axis=0))))
 
-
-def of_queries(queries: Queries, rankings: np.ndarray) -> np.ndarray:
-    """Return float64[Q, 2] of ranked document lists int32[Q, depth], -1 padded."""
-    result = np.zeros((len(queries), 2))
-    for query, ranking in enumerate(rankings):
-        docs, grades = queries.judged_of(query)
-        hits = docs[grades > 0][:, None] == ranking[None]
-        ranks = np.where(hits.any(1), hits.argmax(1) + 1.0, np.inf)
-        result[query] = measures_of(ranks, grades[grades > 0], queries.ideal_grades[query])
-    return result

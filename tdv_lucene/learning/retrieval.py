@@ -6,13 +6,14 @@ impacts in one pass, and each query sums the impacts of its terms over the docum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..core.scoring import Similarity, Statistics
+from ..core.scoring import Similarity
 from ..records import TermDocumentMatrix
 from .queries import Queries
+from .weighted import WeightedCollection, weighted_tf
 
 
 class QueryPostings:
@@ -30,30 +31,18 @@ class QueryPostings:
         self.docs = np.concatenate([matrix.indices[row] for row in rows])
         self.tf = np.concatenate([matrix.data[row] for row in rows])
 
-    def impacts(
-        self,
-        similarity: Similarity,
-        statistics: Statistics,
-        doc_len: np.ndarray,
-        term_values: np.ndarray,
-        scale: int | None = None,
-    ) -> np.ndarray:
-        """Return float32[postings]: each posting's score for a query that has the term once.
-
-        ``statistics`` has an entry a vocabulary term and ``doc_len`` is numeric[D]; both after
-        the float32[V] ``term_values``. With ``scale`` the frequency is the integer
-        rint(scale * tf * tdv), as the pruned index stores it.
-        """
-        result = np.empty(len(self.docs), np.float32)
-        doc_len = np.asarray(doc_len, np.float32)
+    def impacts(self, similarity: Similarity, collection: WeightedCollection) -> np.ndarray:
+        """Return float32[postings]: each posting's score for a query that has the term once."""
+        result = np.zeros(len(self.docs), np.float32)
+        doc_len = np.asarray(collection.doc_len, np.float32)
         for i, term in enumerate(self.terms):
             row = slice(self.indptr[i], self.indptr[i + 1])
-            tf = weighted_tf(self.tf[row], term_values[term], scale).astype(np.float32)
-            if not tf.any():
-                result[row] = 0
-                continue
-            score = similarity.term_scores(tf, doc_len[self.docs[row]], statistics.at(term))
-            result[row] = np.where(tf > 0, score, 0)
+            value, scale = collection.term_values[term], collection.scale
+            tf = weighted_tf(self.tf[row], value, scale).astype(np.float32)
+            if tf.any():
+                of_term = collection.statistics.at(term)
+                score = similarity.term_scores(tf, doc_len[self.docs[row]], of_term)
+                result[row] = np.where(tf > 0, score, 0)
         return result
 
     def rows_of(self, query: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -63,10 +52,12 @@ class QueryPostings:
             row = slice(self.indptr[i], self.indptr[i + 1])
             yield self.docs[row], self.tf[row]
 
-    def scores(self, impacts: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield (query, float32[D] scores); the array is reused for the next query."""
+    def scores(
+        self, impacts: np.ndarray, some: Iterable[int] | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield (query, float32[D] scores) of ``some`` queries; the array is used again."""
         scores = np.empty(self.doc_number, np.float32)
-        for query in range(len(self.queries)):
+        for query in range(len(self.queries)) if some is None else some:
             scores[:] = 0
             span = slice(self.queries.indptr[query], self.queries.indptr[query + 1])
             for i, tf in zip(self._position[span], self.queries.tf[span]):
@@ -75,20 +66,16 @@ class QueryPostings:
                 scores[self.docs[row]] += impacts[row] if tf == 1 else tf * impacts[row]
             yield query, scores
 
-    def top(self, impacts: np.ndarray, depth: int) -> np.ndarray:
-        """Return int32[Q, depth] best documents, best first, ties by number; -1 is padding."""
-        result = np.full((len(self.queries), depth), -1, np.int32)
-        for query, scores in self.scores(impacts):
+    def top(
+        self, impacts: np.ndarray, depth: int, some: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return int32[n, depth] best documents, best first, ties by number; -1 is padding."""
+        some = np.arange(len(self.queries)) if some is None else some
+        result = np.full((len(some), depth), -1, np.int32)
+        for row, (_, scores) in enumerate(self.scores(impacts, some)):
             best = top_documents(scores, depth)
-            result[query, : len(best)] = best
+            result[row, : len(best)] = best
         return result
-
-
-def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: int | None) -> np.ndarray:
-    """Return tf * tdv, or with ``scale`` the integer frequency that the rewriter stores."""
-    if scale is None:
-        return tf * np.asarray(term_value, np.float32)
-    return np.rint(scale * tf * np.asarray(term_value, np.float64))
 
 
 def top_documents(scores: np.ndarray, depth: int) -> np.ndarray:

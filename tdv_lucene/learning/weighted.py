@@ -1,0 +1,78 @@
+"""The collection after term values have been applied: lengths and statistics, by NumPy alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.scoring import Statistics
+from ..records import TermDocumentMatrix
+from .norms import has_exact_norms, lucene_length
+
+_BLOCK = 1 << 22
+"""Postings weighted at a time: bounds the working memory to tens of megabytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedCollection:
+    """A pruned index as its searcher sees it.
+
+    Attributes
+    ----------
+    term_values : float32[V]
+    scale : int or None
+        Integer scale of the stored frequencies; None is the real-valued model of training.
+    statistics : Statistics of float64[V] and float64[]
+    doc_len : float64[D]
+        As the ranking function reads it: with a scale, after Lucene's byte.
+    """
+
+    term_values: np.ndarray
+    scale: int | None
+    statistics: Statistics
+    doc_len: np.ndarray
+
+
+def apply_values(
+    matrix: TermDocumentMatrix, term_values: np.ndarray, scale: int | None = None
+) -> WeightedCollection:
+    """Weight every posting and recount what a ranking function needs, O(postings)."""
+    terms, documents = matrix.shape
+    doc_len, doc_freq = np.zeros(documents), np.zeros(terms, np.int64)
+    total_term_freq = np.zeros(terms)
+    for first, last in _blocks(matrix.indptr):
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        row_sizes = np.diff(matrix.indptr[first : last + 1])
+        tf = weighted_tf(matrix.data[span], np.repeat(term_values[first:last], row_sizes), scale)
+        doc_len += np.bincount(matrix.indices[span], tf, minlength=documents)
+        starts = matrix.indptr[first:last] - matrix.indptr[first]
+        doc_freq[first:last] = np.add.reduceat(tf > 0, starts, dtype=np.int64)
+        total_term_freq[first:last] = np.add.reduceat(tf, starts, dtype=np.float64)
+    doc_count = max(1, np.count_nonzero(doc_len))
+    # A dropped term is scored nowhere; 1 keeps its idf finite.
+    statistics = Statistics(
+        np.maximum(doc_freq, 1), total_term_freq, doc_count, max(doc_len.sum(), 1e-9)
+    )
+    if scale is not None and not has_exact_norms(matrix):
+        doc_len = lucene_length(doc_len).astype(np.float64)
+    return WeightedCollection(term_values, scale, statistics, doc_len)
+
+
+def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:
+    """Return the index as it is, exactly as Lucene scores it."""
+    return apply_values(matrix, np.ones(matrix.shape[0], np.float32), scale=1)
+
+
+def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: int | None) -> np.ndarray:
+    """Return tf * tdv, or with ``scale`` the integer frequency that the rewriter stores."""
+    if scale is None:
+        return tf * np.asarray(term_value, np.float32)
+    return np.rint(scale * tf * np.asarray(term_value, np.float64))
+
+
+def _blocks(indptr: np.ndarray) -> list[tuple[int, int]]:
+    """Split the terms into runs of about ``_BLOCK`` postings: (first, last) pairs."""
+    edges = np.searchsorted(indptr, np.arange(0, indptr[-1], _BLOCK))
+    edges = np.unique(np.append(edges, len(indptr) - 1))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist()))

@@ -1,0 +1,190 @@
+"""Term values: what learning found, on disk and at a chosen reduction.
+
+A :class:`TermValues` holds a weight for every term at every operating point and one order in which
+terms are given up. ``at_reduction`` makes of them the discrimination values that pruning applies.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._dropping import COUNTED_TF, drop_terms
+from .errors import TdvError
+from .records import ByteStrings, Vocabulary
+from .store import new_folder, read_manifest, write_manifest
+
+KIND = "term-values"
+_ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoint:
+    """Values to prune with.
+
+    Attributes
+    ----------
+    tdv : float32[V]
+        Finite, not negative; exactly 0 where the term's postings are dropped.
+    scale : int or None
+        The index stores rint(scale * tf * tdv), and a posting that rounds to 0 is dropped; None
+        means that frequencies are kept and ``tdv`` only decides which terms stay.
+    reduction : float
+        Share of the field's postings that goes, counting those lost by rounding.
+    nearest : dict
+        What was validated at the nearest learned point: its reduction, held-out measures and the
+        fidelity of each scale.
+    """
+
+    tdv: np.ndarray
+    scale: int | None
+    reduction: float
+    nearest: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class TermValues:
+    """Learned discrimination values of one field of one index.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary of V terms
+    doc_freq, total_term_freq : int64[V]
+    postings_by_tf : int32[V, COUNTED_TF]
+        Postings with frequency exactly 1, 2, ...
+    weights : float32[P, V]
+        Discrimination values at each of P operating points before terms are given up.
+    priority : float32[V]
+        Terms with the smallest go first.
+    manifest : dict
+        Model, recipe, seed, ``parameters`` (k1, b, mu), ``source``, ``folds``, ``points`` (P
+        dicts with ``reduction``, ``measures``, ``scales``, ``scale``), ``recommended_reduction``.
+    """
+
+    vocabulary: Vocabulary
+    doc_freq: np.ndarray
+    total_term_freq: np.ndarray
+    postings_by_tf: np.ndarray
+    weights: np.ndarray
+    priority: np.ndarray
+    manifest: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        terms, points = len(self.vocabulary), len(self.manifest["points"])
+        shapes = {
+            "doc_freq": (terms,),
+            "total_term_freq": (terms,),
+            "postings_by_tf": (terms, COUNTED_TF),
+            "weights": (points, terms),
+            "priority": (terms,),
+        }
+        for name, expected in shapes.items():
+            found = getattr(self, name)
+            if found.shape != expected:
+                raise TdvError(
+                    f"term values: '{name}' has shape {found.shape}, expected {expected}: "
+                    "the folder is damaged; learn it again"
+                )
+        if not np.isfinite(self.weights).all() or np.any(np.asarray(self.weights) < 0):
+            raise TdvError(
+                "term values: 'weights' must be finite and not negative; the folder is damaged "
+                "or was edited: learn it again"
+            )
+        if np.isnan(self.priority).any():
+            raise TdvError("term values: 'priority' holds NaN; learn it again")
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """The learned operating points, in order of reduction."""
+        return list(self.manifest["points"])
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """k1, b and mu that the values were learned with; multiply k1 and mu by the scale."""
+        return dict(self.manifest["parameters"])
+
+    def check(self, vocabulary_sha256: str) -> None:
+        """Raise :class:`TdvError` unless these are values of that vocabulary."""
+        if vocabulary_sha256 != self.vocabulary.sha256:
+            raise TdvError(
+                f"these term values belong to another vocabulary ({self.vocabulary.sha256[:12]}; "
+                f"the index has {vocabulary_sha256[:12]}): run 'tdv-lucene learn' on this index"
+            )
+
+    def at_reduction(
+        self,
+        reduction: float | None = None,
+        *,
+        scale: int | None = None,
+        original_tf: bool = False,
+    ) -> OperatingPoint:
+        """Return values that remove about ``reduction`` of the field's postings.
+
+        The weights are those of the nearest learned point; terms are given up by ``priority``
+        (see :func:`._dropping.drop_terms`). Terms whose learned value is 0 and postings that
+        round to 0 go in any case, so a small ``reduction`` may be exceeded: see
+        ``OperatingPoint.reduction``.
+
+        Parameters
+        ----------
+        reduction
+            Within [0, 1); None for what the recipe recommends.
+        scale
+            Integer scale of the frequencies, at least 1; None for the point's own.
+        original_tf
+            Frequencies will be kept, so nothing is lost by rounding.
+        """
+        if reduction is None:
+            reduction = self.manifest["recommended_reduction"]
+        if not 0 <= reduction < 1:
+            raise TdvError(f"reduction must lie within [0, 1), got {reduction}: try 0.45")
+        if scale is not None and scale < 1:
+            raise TdvError(f"scale must be at least 1, got {scale}: try 4")
+        place = int(np.argmin([abs(point["reduction"] - reduction) for point in self.points]))
+        nearest = self.points[place]
+        if original_tf:
+            scale = None
+        elif scale is None:
+            scale = nearest["scale"]
+        tdv, removed = drop_terms(
+            self.weights[place], self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
+        )
+        return OperatingPoint(tdv, scale, removed, nearest)
+
+    def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
+        """Write the folder ``output``."""
+        with new_folder(output, overwrite=overwrite) as folder:
+            np.save(folder / "terms.npy", self.vocabulary.terms.data)
+            np.save(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
+            for name in _ARRAYS:
+                np.save(folder / f"{name}.npy", getattr(self, name))
+            write_manifest(folder, KIND, dict(self.manifest))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> TermValues:
+        """Read a folder written by :meth:`save`, its arrays memory-mapped.
+
+        Raises
+        ------
+        TdvError
+            When it is not such a folder, or its values are damaged or not admissible.
+        """
+        manifest = read_manifest(path, KIND, "tdv-lucene learn --index INDEX ... --output FOLDER")
+        names = ("terms", "terms_indptr", *_ARRAYS)
+        try:
+            arrays = {
+                name: np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+                for name in names
+            }
+        except (OSError, ValueError) as error:
+            raise TdvError(f"{path} is damaged ({error}): learn it again") from error
+        terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
+        vocabulary = Vocabulary(manifest["field"], terms)
+        if vocabulary.sha256 != manifest["vocabulary_sha256"]:
+            raise TdvError(f"{path}: the terms do not match their checksum: learn it again")
+        return cls(vocabulary, manifest=manifest, **arrays)
