@@ -18,6 +18,7 @@ _PUBLIC = {
     "Vocabulary": "records",
     "extract_matrix": "extract",
     "load_matrix": "extract",
+    "prune_index": "prune",
     "open_searcher": "search",
     "read_qrels": "topics",
     "read_topics": "topics",

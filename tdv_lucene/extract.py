@@ -9,7 +9,7 @@ import numpy as np
 
 from .progress import Progress, silent
 from .records import ByteStrings, TermDocumentMatrix, Vocabulary
-from .store import new_folder, read_manifest, write_manifest
+from .store import new_folder, read_manifest, refuse_overlap, write_manifest
 
 KIND = "matrix"
 _ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
@@ -33,10 +33,11 @@ def extract_matrix(
     ------
     TdvError
         When ``index`` is not a readable index, has no such field or no frequencies in it, or
-        ``output`` exists.
+        ``output`` exists or overlaps it; when a writer holds the index.
     """
     from .jvm import index as jvm_index
 
+    refuse_overlap(output, index)
     with new_folder(output, overwrite=overwrite) as folder:
         source = jvm_index.identify(index)
         jvm_index.extract_arrays(index, field, folder, progress)

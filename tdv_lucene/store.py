@@ -84,6 +84,21 @@ def refuse_existing(output: Path, *, overwrite: bool) -> None:
         raise TdvError(f"{output} exists: choose another --output, or pass --overwrite")
 
 
+def refuse_overlap(output: str | os.PathLike, *inputs: str | os.PathLike) -> None:
+    """Raise :class:`TdvError` when ``output`` is, holds or lies within one of the inputs.
+
+    Symbolic links are followed: replacing ``output`` must never touch what is read.
+    """
+    place = Path(os.path.realpath(output))
+    for given in inputs:
+        read = Path(os.path.realpath(given))
+        if place == read or read in place.parents or place in read.parents:
+            raise TdvError(
+                f"output {output} overlaps the input {given}, which is never written to: "
+                "choose another --output"
+            )
+
+
 def write_manifest(folder: Path, kind: str, content: dict[str, Any], name: str = MANIFEST) -> None:
     """Write ``content`` with the artefact's kind, format, time and the versions in use."""
     manifest = {

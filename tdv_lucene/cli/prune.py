@@ -1,0 +1,61 @@
+"""``tdv-lucene prune``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from . import _options as options
+
+_SHOWN = (
+    "output", "field", "model", "tf", "scale", "reduction", "postings_before", "postings",
+    "terms_before", "terms", "tokens", "documents_without_terms",
+)  # fmt: skip
+
+
+@click.command("prune")
+@options.index_option
+@click.option("--tdv", "values", required=True, metavar="FOLDER", help="What 'learn' wrote.")
+@options.output_option
+@click.option(
+    "--reduction",
+    type=float,
+    help="Share of the field's postings to remove, as 0.45.  [default: what was recommended]",
+)
+@click.option(
+    "--scale",
+    default="auto",
+    show_default=True,
+    metavar="auto|NUMBER",
+    help="Frequencies become round(scale * tf * tdv).",
+)
+@click.option(
+    "--tf",
+    type=click.Choice(["scaled", "original"]),
+    default="scaled",
+    show_default=True,
+    help="original: keep frequencies and positions, only drop terms.",
+)
+@click.option("--threads", type=int, help="Segments written at once.  [default: all cores]")
+@options.overwrite_option
+@options.json_option
+def command(as_json: bool, **arguments: Any) -> None:
+    """Write a smaller index with the learned values; the source is only read."""
+    from ..prune import prune_index
+
+    report = options.run(prune_index, **arguments)
+    if as_json:
+        options.show(report, as_json)
+        return
+    options.show({name: report[name] for name in _SHOWN}, as_json)
+    click.echo(_advice(report["search"]))
+
+
+def _advice(search: dict[str, float]) -> str:
+    k1, b, mu = (f"{search[name]:g}" for name in ("k1", "b", "mu"))
+    return (
+        "\nSearch it with 'tdv-lucene search', which reads these parameters from the index, or:\n"
+        f"  Pyserini  --bm25 --k1 {k1} --b {b}    set_bm25({k1}, {b})    set_qld({mu})\n"
+        f"  Anserini  -bm25 -bm25.k1 {k1} -bm25.b {b}    -qld -qld.mu {mu}"
+    )

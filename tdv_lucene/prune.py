@@ -1,0 +1,179 @@
+"""Stage 5: a new index whose postings carry the learned discrimination values."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import __version__
+from .errors import TdvError
+from .progress import Progress, silent
+from .store import new_folder, refuse_overlap, write_manifest
+from .values import OperatingPoint, TermValues
+
+KIND = "pruned-index"
+MANIFEST = "tdv-manifest.json"
+"""Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
+
+_PREFIX = "tdv."
+_ANSERINI_DEFAULTS = {"k1": 0.9, "b": 0.4, "mu": 1000.0}
+
+_log = logging.getLogger(__name__)
+
+
+def prune_index(
+    index: str | os.PathLike,
+    values: str | os.PathLike | TermValues,
+    output: str | os.PathLike,
+    *,
+    reduction: float | None = None,
+    scale: float | str = "auto",
+    tf: str = "scaled",
+    threads: int | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Write the index ``output``: that of ``index`` with the values' field pruned.
+
+    A posting's new frequency is rint(scale * tf * tdv); where that is 0 the posting goes. Norms,
+    document and term statistics follow, term vectors agree; stored fields, doc values, points,
+    other fields and the order of documents stay; deleted documents go. ``index`` is only read.
+
+    Parameters
+    ----------
+    values
+        Term values of this index's vocabulary, or the folder that holds them.
+    reduction
+        Share of the field's postings to remove, within [0, 1); None for what was recommended.
+    scale
+        Larger keeps finer differences between values and costs bytes; ``"auto"`` takes the
+        smallest that was found to keep the ranking.
+    tf
+        ``"original"`` keeps frequencies and positions and only drops terms of value 0.
+    threads
+        Segments written side by side; None for one a core.
+
+    Returns
+    -------
+    dict
+        Counts before and after, the ``reduction`` reached, the ``scale``, and under ``search``
+        the parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale). The
+        same is in the commit's user data and in ``tdv-manifest.json``.
+
+    Raises
+    ------
+    TdvError
+        When the index cannot be read or pruned, is locked, or has another vocabulary; when a
+        parameter is out of its range; when ``output`` exists or overlaps the index.
+    """
+    scaled = _checked_mode(tf)
+    threads = _checked_threads(threads)
+    refuse_overlap(output, index, *([] if isinstance(values, TermValues) else [values]))
+    with new_folder(output, overwrite=overwrite) as folder:
+        if not isinstance(values, TermValues):
+            values = TermValues.load(values)
+        point = values.at_reduction(
+            reduction, scale=_checked_scale(scale) if scaled else None, original_tf=not scaled
+        )
+        report = _rewrite(index, folder, values, point, threads, progress)
+        write_manifest(folder, KIND, report, MANIFEST)
+    return {"output": os.path.abspath(output), **report}
+
+
+def _checked_mode(tf: str) -> bool:
+    if tf not in ("scaled", "original"):
+        raise TdvError(f"tf must be 'scaled' or 'original', got '{tf}'")
+    return tf == "scaled"
+
+
+def _checked_threads(threads: int | None) -> int:
+    if threads is None:
+        return os.cpu_count() or 1
+    if threads < 1:
+        raise TdvError(f"threads must be at least 1, got {threads}")
+    return threads
+
+
+def _checked_scale(scale: float | str) -> float | None:
+    """None for ``auto``."""
+    if scale == "auto":
+        return None
+    try:
+        number = float(scale)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise TdvError(f"scale must be 'auto' or a number above 0, got '{scale}': try 4")
+    return number
+
+
+def _rewrite(
+    index: str | os.PathLike,
+    folder: Path,
+    values: TermValues,
+    point: OperatingPoint,
+    threads: int,
+    progress: Progress,
+) -> dict[str, Any]:
+    from .jvm import rewriter
+    from .jvm.index import identify
+
+    source = identify(index)
+    learned_on = values.manifest.get("source", {})
+    if learned_on.get("commit") not in (None, source["commit"]):
+        _log.warning(
+            "the values were learned on another commit (%s) than that of %s; the vocabularies "
+            "must be equal, statistics may differ",
+            learned_on.get("path"),
+            index,
+        )
+    about = _describe(values, point, source)
+    user_data = {_PREFIX + key: str(value) for key, value in _flat(about)}
+    counts = rewriter.rewrite_index(
+        index,
+        folder,
+        values.vocabulary,
+        point.tdv,
+        point.scale,
+        threads=threads,
+        user_data=user_data,
+        progress=progress,
+    )
+    before = counts["postings_before"]
+    reached = 1 - counts["postings"] / before if before else 0.0
+    return {**about, "reduction": reached, **counts, "source": source}
+
+
+def _describe(values: TermValues, point: OperatingPoint, source: dict[str, Any]) -> dict[str, Any]:
+    """What the new index records of how it was made, and how it is to be searched."""
+    trained = {**_ANSERINI_DEFAULTS, **values.parameters}
+    scale = 1.0 if point.scale is None else float(point.scale)
+    return {
+        "version": __version__,
+        "field": values.vocabulary.field,
+        "model": values.manifest["model"],
+        "tf": "original" if point.scale is None else "scaled",
+        "scale": scale,
+        **{name: trained[name] for name in _ANSERINI_DEFAULTS},
+        "search": {"k1": trained["k1"] * scale, "b": trained["b"], "mu": trained["mu"] * scale},
+        "values_sha256": hashlib.sha256(np.ascontiguousarray(point.tdv).tobytes()).hexdigest(),
+        "vocabulary_sha256": values.vocabulary.sha256,
+        "source_commit": source["commit"],
+    }
+
+
+def _flat(content: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Nested names joined by dots."""
+    pairs = []
+    for key, value in content.items():
+        if isinstance(value, dict):
+            pairs += _flat(value, f"{prefix}{key}.")
+        else:
+            pairs.append((prefix + key, value))
+    return pairs
