@@ -17,6 +17,8 @@ _PUBLIC = {
     "TermDocumentMatrix": "records",
     "Vocabulary": "records",
     "extract_matrix": "extract",
+    "index_bytes": "inspect_index",
+    "inspect_index": "inspect_index",
     "load_matrix": "extract",
     "prune_index": "prune",
     "open_searcher": "search",

@@ -27,6 +27,11 @@ def read_user_data(index: str | os.PathLike) -> dict[str, str]:
         return json.loads(java_class("tdvlucene.index.Identity").userData(os.fspath(index)))
 
 
+def inspect(index: str | os.PathLike, progress: Progress = silent) -> dict[str, Any]:
+    """What ``InspectJob`` finds; ``files`` are bytes by extension."""
+    return json.loads(run_job(java_class("tdvlucene.index.InspectJob")(os.fspath(index)), progress))
+
+
 def extract_arrays(
     index: str | os.PathLike, field: str, folder: Path, progress: Progress = silent
 ) -> None:

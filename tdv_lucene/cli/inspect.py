@@ -1,0 +1,88 @@
+"""``tdv-lucene inspect``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from . import _options as options
+
+_SEGMENT_COLUMNS = (
+    "name", "documents", "deleted", "soft_deleted", "lucene_version", "codec", "compound", "sort",
+)  # fmt: skip
+_FIELD_COLUMNS = (
+    "name", "index_options", "norms", "vectors", "payloads", "doc_values", "point_dimensions",
+    "knn_dimensions",
+)  # fmt: skip
+_COUNT_COLUMNS = ("name", "documents", "terms", "postings", "tokens")
+_SHOWN_SEGMENTS = 20
+
+
+@click.command("inspect")
+@options.index_option
+@options.json_option
+def command(index: str, as_json: bool) -> None:
+    """Say what an index holds, where its bytes are, and whether it can be pruned."""
+    from ..inspect_index import inspect_index
+
+    found = options.run(inspect_index, index)
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False))
+    else:
+        _print(found)
+
+
+def _print(found: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    head = {name: found[name] for name in ("path", "lucene_version", "commit")}
+    for name in ("documents", "deleted", "bytes"):
+        head[name] = f"{found[name]:,}"
+    head["stored fields"] = ", ".join(found["stored_fields"]) or "none"
+    head["can be pruned"] = "yes" if found["can_be_pruned"] else f"no: {found['why_not']}"
+    for name, value in head.items():
+        console.print(f"{name:<14}  {value}", markup=False)
+    console.print(_table("Fields", _FIELD_COLUMNS, found["fields"]))
+    indexed = [field for field in found["fields"] if "postings" in field]
+    console.print(_table("Indexed", _COUNT_COLUMNS, indexed))
+    for field in found["fields"]:
+        if field["why_not_pruned"]:
+            console.print(f"{field['name']}: not prunable, {field['why_not_pruned']}", markup=False)
+    segments = found["segments"]
+    console.print(_table("Segments", _SEGMENT_COLUMNS, segments[:_SHOWN_SEGMENTS]))
+    if len(segments) > _SHOWN_SEGMENTS:
+        console.print(f"... and {len(segments) - _SHOWN_SEGMENTS} more segments (see --json)")
+    kinds = [{"kind": kind, "bytes": size} for kind, size in found["bytes_by_kind"].items() if size]
+    console.print(_table("Bytes by kind of file", ("kind", "bytes"), kinds))
+    if found["user_data"]:
+        data = [{"name": name, "value": value} for name, value in found["user_data"].items()]
+        console.print(_table("User data of the commit", ("name", "value"), data))
+
+
+def _table(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> Any:
+    """A table without the columns that are empty throughout."""
+    from rich import box
+    from rich.table import Table
+
+    used = [name for name in columns if any(row.get(name) for row in rows)]
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for name in used:
+        numbers = all(_is_number(row.get(name, 0)) for row in rows)
+        side = "right" if numbers else "left"
+        table.add_column(name.replace("_", " "), justify=side, overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(row.get(name)) for name in used))
+    return table
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _cell(value: Any) -> str:
+    if _is_number(value):
+        return f"{value:,}"
+    return {None: "", True: "yes", False: "no"}.get(value, str(value))
