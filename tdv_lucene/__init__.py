@@ -16,6 +16,7 @@ _PUBLIC = {
     "TdvError": "errors",
     "TermDocumentMatrix": "records",
     "Vocabulary": "records",
+    "build_index": "indexing",
     "extract_matrix": "extract",
     "index_bytes": "inspect_index",
     "inspect_index": "inspect_index",

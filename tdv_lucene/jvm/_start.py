@@ -90,14 +90,19 @@ def pyserini_jar() -> Path:
     return jars[0]
 
 
-def _options(java_major: int) -> list[str]:
+def heap_size() -> str:
+    """The largest heap of a JVM we start: ``set_heap``'s, the environment's, or the default."""
     heap = _heap or os.environ.get(HEAP_VARIABLE) or _DEFAULT_HEAP
     if not _HEAP_FORM.fullmatch(heap):
         raise TdvError(
             f"{HEAP_VARIABLE}={heap} is not a size: write a whole number and k, m or g, as in 4g"
         )
+    return heap
+
+
+def _options(java_major: int) -> list[str]:
     options = [
-        f"-Xmx{heap}",
+        f"-Xmx{heap_size()}",
         "-Xrs",  # leave SIGINT to Python: Ctrl-C then cancels the job instead of killing the process
         "--enable-native-access=ALL-UNNAMED",
         f"-Djava.util.logging.config.file={_RESOURCES / 'logging.properties'}",

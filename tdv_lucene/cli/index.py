@@ -1,0 +1,27 @@
+"""``tdv-lucene index``."""
+
+from __future__ import annotations
+
+import click
+
+from . import _options as options
+
+
+# No -h for help: click would find it among the letters of -threads.
+@click.command(
+    "index", context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]}
+)
+@click.option("--index", "-index", "output", required=True, metavar="FOLDER", help="New index.")
+@options.overwrite_option
+@options.json_option
+@click.argument("flags", nargs=-1, type=click.UNPROCESSED)
+def command(output: str, overwrite: bool, as_json: bool, flags: tuple[str, ...]) -> None:
+    """Index a collection with Anserini's IndexCollection; all other flags are passed to it.
+
+    \b
+    tdv-lucene index --collection JsonCollection --input DOCS \\
+      --generator DefaultLuceneDocumentGenerator --threads 2 --index INDEX
+    """
+    from ..indexing import build_index
+
+    options.show(options.run(build_index, output, flags, overwrite=overwrite), as_json)
