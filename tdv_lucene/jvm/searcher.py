@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +74,40 @@ def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
     searcher = LuceneSearcher(os.fspath(index))
     java_class("tdvlucene.search.SearcherHooks").setSimilarity(searcher.object, similarity)
     return searcher
+
+
+def time_queries(
+    indexes: Sequence[tuple[str | os.PathLike, Any, Path]],
+    topics: Mapping[str, str],
+    *,
+    field: str,
+    rounds: int,
+    budget_seconds: float,
+    seed: int,
+    output: Path,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Time the topics on each (index, similarity, run); see ``tdvlucene.search.LatencyJob``.
+
+    Writes int64 nanoseconds [round, mode, index, query], flat, as the ``.npy`` file ``output``.
+    Returns ``queries`` (ids, in that order), ``warmup_rounds`` and ``warmup_stable``.
+    """
+    job = java_class("tdvlucene.search.LatencyJob")(
+        field, topic_lines(topics), rounds, budget_seconds, seed, str(output)
+    )
+    for index, similarity, run in indexes:
+        job.addIndex(os.fspath(index), similarity, str(run))
+    return json.loads(run_job(job, progress))
+
+
+def describe_java() -> dict[str, str]:
+    """Versions of Java and Lucene in use, the heap and the garbage collectors."""
+    system = java_class("java.lang.System")
+    runtime = java_class("java.lang.Runtime").getRuntime()
+    beans = java_class("java.lang.management.ManagementFactory").getGarbageCollectorMXBeans()
+    return {
+        "java": f"{system.getProperty('java.vm.name')} {system.getProperty('java.version')}",
+        "lucene": java_class("org.apache.lucene.util.Version").LATEST.toString(),
+        "java_heap_bytes": runtime.maxMemory(),
+        "garbage_collectors": ", ".join(beans.get(i).getName() for i in range(beans.size())),
+    }

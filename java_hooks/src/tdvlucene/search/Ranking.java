@@ -12,8 +12,6 @@ import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
-import org.apache.lucene.search.TopFieldCollector;
-import org.apache.lucene.search.TopScoreDocCollector;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
 
@@ -50,24 +48,6 @@ final class Ranking {
       return searcher.search(query, hits).scoreDocs;
     }
     return searcher.search(query, hits, BY_SCORE_THEN_ID, true).scoreDocs;
-  }
-
-  /** The same documents, found by scoring every posting of the query's terms. */
-  ScoreDoc[] topExhaustively(Query query, int hits) throws IOException {
-    int limit = Math.max(1, Math.min(hits, searcher.getIndexReader().maxDoc()));
-    int countAll = Integer.MAX_VALUE;
-    if (!tiesById) {
-      return searcher.search(
-              query, TopScoreDocCollector.createSharedManager(limit, null, countAll))
-          .scoreDocs;
-    }
-    ScoreDoc[] top =
-        searcher.search(
-                query,
-                TopFieldCollector.createSharedManager(BY_SCORE_THEN_ID, limit, null, countAll))
-            .scoreDocs;
-    TopFieldCollector.populateScores(top, searcher, query);
-    return top;
   }
 
   /** The collection's id of a hit. */

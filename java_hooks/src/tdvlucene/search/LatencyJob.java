@@ -1,0 +1,195 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Job;
+import tdvlucene.common.Json;
+import tdvlucene.common.NpyWriter;
+import tdvlucene.search.TimedIndex.Mode;
+
+/**
+ * Times the same queries on several indexes, in this JVM and on one thread.
+ *
+ * <p>Queries are built beforehand and documents are not fetched: what is timed is the search of the
+ * inverted index. First the hits are checked against the run. Then rounds are run until their time is
+ * stable, and after that so many rounds count. Within a round each index is timed on all queries, in
+ * an order shuffled anew; the index that begins changes from round to round, so that drift of the
+ * machine meets all alike.
+ *
+ * <p>The budget is kept by timing fewer queries, the first of a seeded shuffle: as many as can be
+ * checked in a share of it, and as the counted rounds then have time for. Writes int64 nanoseconds
+ * [round, mode, index, query].
+ */
+public final class LatencyJob extends Job {
+  private static final int MOST_QUERIES = 1000;
+  private static final int FEWEST_QUERIES = 20;
+  private static final double CHECK_SHARE = 0.3;
+  private static final double WARM_UP_SHARE = 0.3;
+  private static final double LEAST_WARM_UP_SECONDS = 2;
+  private static final int STABLE_ROUNDS = 3;
+  private static final double STABLE_WITHIN = 1.05;
+
+  private final String field;
+  private final String topics;
+  private final int rounds;
+  private final double budgetSeconds;
+  private final Random random;
+  private final Path output;
+  private final List<TimedIndex> indexes = new ArrayList<>();
+  private final Map<String, Object> result = new TreeMap<>();
+
+  private long end;
+  private List<Queries.Topic> sample;
+  private long hitsSeen;
+
+  /** @param topics lines of {@code qid<TAB>text} */
+  public LatencyJob(
+      String field, String topics, int rounds, double budgetSeconds, long seed, String output) {
+    this.field = field;
+    this.topics = topics;
+    this.rounds = rounds;
+    this.budgetSeconds = budgetSeconds;
+    this.random = new Random(seed);
+    this.output = Paths.get(output);
+  }
+
+  /** Adds an index, and the run that the same similarity gave on it. */
+  public void addIndex(String path, Similarity similarity, String run) {
+    indexes.add(new TimedIndex(path, similarity, run));
+  }
+
+  /** A JSON object: the queries timed in the order of the output, and how the warm-up went. */
+  @Override
+  public String result() {
+    return Json.of(result);
+  }
+
+  @Override
+  protected void run() throws Exception {
+    end = System.nanoTime() + nanos(budgetSeconds);
+    try {
+      List<Queries.Topic> shuffled = Queries.parse(field, topics);
+      Collections.shuffle(shuffled, random);
+      sample = check(shuffled.subList(0, Math.min(MOST_QUERIES, shuffled.size())));
+      warmUp();
+      try (NpyWriter nanos = new NpyWriter(output, "<i8")) {
+        phase("timing", rounds);
+        for (int round = 0; round < rounds; round++) {
+          write(round(round), nanos);
+          progress(round + 1);
+        }
+      }
+      result.put("queries", sample.stream().map(topic -> topic.id).collect(Collectors.toList()));
+      result.put("hits_seen", hitsSeen);
+    } finally {
+      IOUtils.close(indexes);
+    }
+  }
+
+  /** Compares hits with the runs; returns the topics that fitted in the time. */
+  private List<Queries.Topic> check(List<Queries.Topic> candidates) throws IOException {
+    phase("checking hits", candidates.size());
+    for (TimedIndex index : indexes) {
+      index.open(candidates);
+    }
+    long checkedBy = System.nanoTime() + nanos(budgetSeconds * CHECK_SHARE);
+    int checked = 0;
+    while (checked < candidates.size()
+        && (checked < FEWEST_QUERIES || System.nanoTime() < checkedBy)) {
+      for (TimedIndex index : indexes) {
+        index.check(candidates.get(checked));
+      }
+      progress(++checked);
+    }
+    return candidates.subList(0, checked);
+  }
+
+  /**
+   * Repeats rounds until three in succession come near the fastest so far, for two seconds at
+   * least: in less, the compiler may not have got beyond its first, stable looking, tier.
+   */
+  private void warmUp() throws IOException {
+    phase("warming up", 0);
+    long start = System.nanoTime();
+    long least = nanos(Math.min(LEAST_WARM_UP_SECONDS, budgetSeconds * WARM_UP_SHARE));
+    long most = nanos(budgetSeconds * WARM_UP_SHARE);
+    long fastest = Long.MAX_VALUE;
+    int near = 0;
+    int done = 0;
+    boolean stable = false;
+    while (!stable && (done < STABLE_ROUNDS || System.nanoTime() - start < most)) {
+      long before = System.nanoTime();
+      round(done);
+      long took = System.nanoTime() - before;
+      fastest = shrinkToFit(took) ? Long.MAX_VALUE : Math.min(fastest, took);
+      near = fastest < Long.MAX_VALUE && took <= fastest * STABLE_WITHIN ? near + 1 : 0;
+      stable = near >= STABLE_ROUNDS && System.nanoTime() - start >= least;
+      progress(++done);
+    }
+    result.put("warmup_rounds", done);
+    result.put("warmup_stable", stable);
+  }
+
+  /** Drops queries when rounds that take so long would end after the budget; says whether. */
+  private boolean shrinkToFit(long roundNanos) {
+    double fits = (double) (end - System.nanoTime()) / (rounds * roundNanos);
+    int most = (int) Math.max(FEWEST_QUERIES, fits * sample.size());
+    if (most >= sample.size()) {
+      return false;
+    }
+    sample = sample.subList(0, most);
+    return true;
+  }
+
+  /** Nanoseconds [mode, index, query] of every search of one round. */
+  private long[][][] round(int number) throws IOException {
+    long[][][] nanos = new long[Mode.values().length][indexes.size()][sample.size()];
+    for (Mode mode : Mode.values()) {
+      for (int i = 0; i < indexes.size(); i++) {
+        int index = (i + number) % indexes.size();
+        time(mode, indexes.get(index), nanos[mode.ordinal()][index]);
+      }
+    }
+    return nanos;
+  }
+
+  private void time(Mode mode, TimedIndex index, long[] nanos) throws IOException {
+    List<Integer> order = new ArrayList<>();
+    for (int query = 0; query < nanos.length; query++) {
+      order.add(query);
+    }
+    Collections.shuffle(order, random);
+    for (int query : order) {
+      checkCancelled();
+      Queries.Topic topic = sample.get(query);
+      long before = System.nanoTime();
+      int hits = index.search(topic, mode).length;
+      nanos[query] = System.nanoTime() - before;
+      hitsSeen += hits; // used, so that no search can be left out by the compiler
+    }
+  }
+
+  private static void write(long[][][] nanos, NpyWriter out) throws IOException {
+    for (long[][] mode : nanos) {
+      for (long[] index : mode) {
+        for (long query : index) {
+          out.writeLong(query);
+        }
+      }
+    }
+  }
+
+  private static long nanos(double seconds) {
+    return (long) (seconds * 1e9);
+  }
+}

@@ -1,0 +1,144 @@
+package tdvlucene.search;
+
+import java.io.BufferedReader;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TopScoreDocCollector;
+import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.util.IOUtils;
+import tdvlucene.index.Indexes;
+
+/**
+ * An index whose searches are timed, and the run its hits must agree with.
+ *
+ * <p>Timed is Lucene's own search for the best documents. Anserini's also orders equal scores by id
+ * and scores the hits a second time; that costs the same on every index and would hide what
+ * differs.
+ */
+final class TimedIndex implements Closeable {
+  /** What is timed: so many hits, with or without skipping by block maxima. */
+  enum Mode {
+    TOP10(10, false),
+    TOP1000(1000, false),
+    TOP10_EXHAUSTIVE(10, true),
+    TOP1000_EXHAUSTIVE(1000, true);
+
+    final int hits;
+    final boolean exhaustive;
+
+    Mode(int hits, boolean exhaustive) {
+      this.hits = hits;
+      this.exhaustive = exhaustive;
+    }
+  }
+
+  private static final int RUN_DEPTH = 1000;
+  /** Skipping or not, the terms of a sum come in another order: float scores differ by so much. */
+  private static final float SAME_SCORE = 1e-5f;
+
+  private final String path;
+  private final String run;
+  private final Similarity similarity;
+  private final Map<String, List<String>> expected = new HashMap<>();
+  private DirectoryReader reader;
+  private Ranking ranking;
+
+  /** @param run the run the same similarity gave on this index, 1000 hits deep */
+  TimedIndex(String path, Similarity similarity, String run) {
+    this.path = path;
+    this.similarity = similarity;
+    this.run = run;
+  }
+
+  /** Opens the index and reads what the run holds for these topics. */
+  void open(List<Queries.Topic> topics) throws IOException {
+    reader = Indexes.open(path);
+    ranking = new Ranking(reader, similarity);
+    for (Queries.Topic topic : topics) {
+      expected.put(topic.id, new ArrayList<>());
+    }
+    try (BufferedReader lines = Files.newBufferedReader(Paths.get(run))) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        String[] columns = line.split(" ");
+        List<String> hits = expected.get(columns[0]);
+        if (hits != null) {
+          hits.add(columns[2]);
+        }
+      }
+    }
+  }
+
+  /** The search that is timed. */
+  ScoreDoc[] search(Queries.Topic topic, Mode mode) throws IOException {
+    IndexSearcher searcher = ranking.searcher();
+    if (!mode.exhaustive) {
+      return searcher.search(topic.query, mode.hits).scoreDocs;
+    }
+    int limit = Math.max(1, Math.min(mode.hits, reader.maxDoc()));
+    int countAll = Integer.MAX_VALUE; // a search that must count all hits cannot skip any
+    return searcher.search(
+            topic.query, TopScoreDocCollector.createSharedManager(limit, null, countAll))
+        .scoreDocs;
+  }
+
+  /** Throws when a timed search finds other documents than the run holds. */
+  void check(Queries.Topic topic) throws IOException {
+    ScoreDoc[] ranked = ranking.top(topic.query, RUN_DEPTH);
+    List<String> ids = new ArrayList<>();
+    for (ScoreDoc hit : ranked) {
+      ids.add(ranking.id(hit));
+    }
+    require(ids.equals(expected.get(topic.id)), topic, "search");
+    for (Mode mode : Mode.values()) {
+      require(sameButForTies(ranked, search(topic, mode), mode.hits), topic, mode.toString());
+    }
+  }
+
+  /** Same scores at every rank, and same documents, but for those tied with the last. */
+  private static boolean sameButForTies(ScoreDoc[] ranked, ScoreDoc[] timed, int hits) {
+    if (timed.length != Math.min(hits, ranked.length)) {
+      return false;
+    }
+    Set<Integer> documents = new HashSet<>();
+    for (ScoreDoc hit : ranked) {
+      documents.add(hit.doc);
+    }
+    for (int i = 0; i < timed.length; i++) {
+      boolean known =
+          documents.contains(timed[i].doc)
+              || same(timed[i].score, ranked[ranked.length - 1].score);
+      if (!known || !same(timed[i].score, ranked[i].score)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean same(float a, float b) {
+    return Math.abs(a - b) <= SAME_SCORE * Math.max(Math.abs(a), Math.abs(b));
+  }
+
+  private void require(boolean holds, Queries.Topic topic, String what) {
+    if (!holds) {
+      throw new IllegalStateException(
+          "the timed " + what + " of query '" + topic.id + "' on " + path
+              + " returns other hits than the run " + run);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    IOUtils.close(reader); // null before open
+  }
+}

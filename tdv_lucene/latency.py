@@ -1,0 +1,130 @@
+"""Query latency of several indexes, measured inside the JVM.
+
+What is timed is the search itself: one thread, no query cache, warm, without analysing the query
+and without fetching documents. See ``tdvlucene.search.LatencyJob`` for how.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .errors import TdvError
+from .progress import Progress, silent
+from .search import SearchParameters
+
+DEPTH = 1000
+"""Hits of the runs against which the timed searches are checked, and the deepest search timed."""
+
+LEAST_ROUNDS = 5
+
+_MODES = ("top10", "top1000", "top10_exhaustive", "top1000_exhaustive")  # TimedIndex.Mode
+_PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
+
+
+@dataclass(frozen=True)
+class TimedIndex:
+    """An index to be timed, how to search it, and the run (1000 hits) this gave."""
+
+    path: str | os.PathLike
+    parameters: SearchParameters
+    run: Path
+
+
+@dataclass(frozen=True, eq=False)
+class Latency:
+    """Latencies of the same queries on several indexes.
+
+    Attributes
+    ----------
+    names : I names of indexes
+    queries : Q query ids
+        In the order timed; a seeded sample where all would have taken too long.
+    rounds_ms : float64[R, 4, I, Q], milliseconds
+        Every counted measurement; the second axis is top-10 and top-1000 with skipping by block
+        maxima, then the same with every posting scored.
+    setup : dict
+        Rounds, seed, how the warm-up went.
+    """
+
+    names: tuple[str, ...]
+    queries: tuple[str, ...]
+    rounds_ms: np.ndarray
+    setup: dict[str, Any]
+
+    def per_query_ms(self, mode: str, name: str) -> np.ndarray:
+        """Median over the rounds, float64[Q], of mode ``top10``, ``top10_exhaustive``, ..."""
+        mode_at, index_at = _MODES.index(mode), self.names.index(name)
+        return np.median(self.rounds_ms[:, mode_at, index_at], axis=0)
+
+    def summary(self, name: str, *, exhaustive: bool = False) -> dict[str, dict[str, float]]:
+        """``top10`` and ``top1000``: mean and percentiles over queries, in milliseconds."""
+        ending = "_exhaustive" if exhaustive else ""
+        return {
+            depth: _summarise(self.per_query_ms(depth + ending, name))
+            for depth in ("top10", "top1000")
+        }
+
+
+def measure_latency(
+    indexes: Mapping[str, TimedIndex],
+    topics: Mapping[str, str],
+    *,
+    field: str = "contents",
+    rounds: int = 7,
+    budget_seconds: float = 60.0,
+    seed: int = 0,
+    raw: Path,
+    progress: Progress = silent,
+) -> Latency:
+    """Time all topics, or as many as the budget allows, on all indexes in turn.
+
+    ``raw`` is a file to be created: the measurements as ``.npy``, int64 nanoseconds in the shape
+    of :attr:`Latency.rounds_ms`. The budget covers checking, warming up and timing; a machine that
+    slows down on the way overruns it rather than counting fewer rounds.
+
+    Raises
+    ------
+    TdvError
+        When there are fewer than five rounds, no positive budget, or an index cannot be read.
+    RuntimeError
+        When a timed search returns other hits than the run.
+    """
+    from .jvm.searcher import time_queries
+
+    if rounds < LEAST_ROUNDS:
+        raise TdvError(f"rounds={rounds} is out of range: at least {LEAST_ROUNDS} must count")
+    if not 0 < budget_seconds < float("inf"):
+        raise TdvError(f"budget of {budget_seconds} s is out of range: seconds above 0 are needed")
+    found = time_queries(
+        [(of.path, of.parameters.similarity(), of.run) for of in indexes.values()],
+        topics,
+        field=field,
+        rounds=rounds,
+        budget_seconds=budget_seconds,
+        seed=seed,
+        output=raw,
+        progress=progress,
+    )
+    queries: Sequence[str] = found.pop("queries")
+    nanos = np.load(raw).reshape(rounds, len(_MODES), len(indexes), len(queries))
+    setup = {
+        "queries_timed": len(queries),
+        "counted_rounds": rounds,
+        "warmup_rounds": found["warmup_rounds"],
+        "warmup_stable": found["warmup_stable"],
+        "threads": 1,
+        "seed": seed,
+        "budget_seconds": budget_seconds,
+    }
+    return Latency(tuple(indexes), tuple(queries), nanos / 1e6, setup)
+
+
+def _summarise(per_query: np.ndarray) -> dict[str, float]:
+    percentiles = {name: float(np.percentile(per_query, q)) for name, q in _PERCENTILES.items()}
+    return {"mean": float(per_query.mean()), **percentiles}
