@@ -25,7 +25,7 @@ def drop_terms(
     doc_freq: np.ndarray,
     postings_by_tf: np.ndarray,
     reduction: float,
-    scale: int | None,
+    scale: float | None,
 ) -> tuple[np.ndarray, float]:
     """Return float32[V] values with zeros for the terms given up, and the share they remove.
 
@@ -49,7 +49,7 @@ def drop_terms(
 
 
 def _lost(
-    tdv: np.ndarray, doc_freq: np.ndarray, postings_by_tf: np.ndarray, scale: int | None
+    tdv: np.ndarray, doc_freq: np.ndarray, postings_by_tf: np.ndarray, scale: float | None
 ) -> np.ndarray:
     """Return int64[V]: postings each term loses with value ``tdv`` at ``scale``."""
     lost = np.where(tdv > 0, 0, doc_freq)

@@ -105,3 +105,12 @@ def latent_semantic_vectors(
     return TermVectors(
         matrix.vocabulary.sha256, kept.astype(np.int32), vectors.astype(np.float32), origin
     )
+
+
+def load_term_vectors(
+    path: str | os.PathLike, matrix: TermDocumentMatrix, progress: Progress = silent
+) -> TermVectors:
+    """Return vectors of the terms of ``matrix`` from what :func:`embed_terms` wrote."""
+    vectors = TermVectors.load(path)
+    vectors.check(matrix)
+    return vectors

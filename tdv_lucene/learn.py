@@ -1,19 +1,33 @@
-"""Stage 4: learn what each term is worth from judged queries. Needs no Java."""
+"""Stage 4: learn what each term is worth from judged queries.
+
+:func:`learn_term_values` works on arrays and needs no Java; :func:`learn_from_index` starts from
+an index and files, for which topics go through the index's analyzer on the JVM.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from .embed import TermVectors, latent_semantic_vectors
+from .embed import TermVectors, latent_semantic_vectors, load_term_vectors
 from .errors import TdvError
-from .learning.default import Learned, learn_default
+from .extract import extract_matrix, load_matrix
+from .learning.default import learn_default
+from .learning.paper import learn_paper
+from .learning.points import Learned
 from .learning.problem import Problem
-from .learning.recipes import MODELS, DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from .learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from .progress import Progress, silent
 from .records import TermDocumentMatrix
+from .search import MODELS
+from .store import refuse_existing
+from .topics import read_qrels, read_topics
 from .values import TermValues
 
 
@@ -66,16 +80,111 @@ def learn_term_values(
             "learning needs at least 2 judged queries with a relevant document in the index, got "
             f"{len(problem.queries)}: pass more topics and qrels"
         )
-    learned = learn_default(problem, chosen, seed, progress)
+    if isinstance(chosen, PaperRecipe):
+        learned = learn_paper(problem, chosen, seed, progress)
+    else:
+        learned = learn_default(problem, chosen, seed, progress)
     return TermValues(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
         postings_by_tf=problem.postings_by_tf,
-        weights=learned.weights,
-        priority=learned.priority,
+        weights=learned.final.weights,
+        priority=learned.final.priority,
         manifest=_manifest(problem, chosen, learned, seed),
     )
+
+
+def learn_from_index(
+    index: str | os.PathLike,
+    topics: str | os.PathLike,
+    qrels: str | os.PathLike,
+    output: str | os.PathLike,
+    *,
+    model: str = "bm25",
+    recipe: str | DefaultRecipe | PaperRecipe = "default",
+    vectors: str | os.PathLike | None = None,
+    matrix: str | os.PathLike | None = None,
+    field: str = "contents",
+    seed: int = 0,
+    k1: float | None = None,
+    b: float | None = None,
+    mu: float | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> TermValues:
+    """Learn from a Lucene index, a topics file and a qrels file, and write the folder ``output``.
+
+    Parameters
+    ----------
+    topics, qrels
+        See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`.
+    vectors
+        A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
+    matrix
+        A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+    k1, b, mu
+        Of the search; None for Anserini's defaults.
+
+    The other parameters and the result are those of :func:`learn_term_values`.
+
+    Raises
+    ------
+    TdvError
+        For everything a user can mend, before anything is written.
+    """
+    from .jvm.index import analyze
+
+    refuse_existing(Path(output), overwrite=overwrite)
+    given = {"k1": k1, "b": b, "mu": mu}
+    parameters = Parameters(**{name: x for name, x in given.items() if x is not None})
+    texts, judgements = read_topics(topics), read_qrels(qrels)
+    with _matrix_of(index, matrix, field, progress) as counts:
+        tokens = analyze(list(texts.values()), field)
+        values = learn_term_values(
+            counts,
+            dict(zip(texts, tokens)),
+            judgements,
+            model=model,
+            recipe=recipe,
+            vectors=None if vectors is None else load_term_vectors(vectors, counts, progress),
+            parameters=parameters,
+            seed=seed,
+            progress=progress,
+        )
+        values.save(output, overwrite=overwrite)
+    return TermValues.load(output)
+
+
+@contextmanager
+def _matrix_of(
+    index: str | os.PathLike, matrix: str | os.PathLike | None, field: str, progress: Progress
+) -> Iterator[TermDocumentMatrix]:
+    """Yield the given matrix after checking whose it is, or a temporary one of the index."""
+    if matrix is not None:
+        from .jvm.index import identify
+
+        counts = load_matrix(matrix)
+        _check_source(counts, identify(index), matrix, field)
+        yield counts
+        return
+    with TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        yield extract_matrix(index, Path(folder) / "matrix", field=field, progress=progress)
+
+
+def _check_source(
+    counts: TermDocumentMatrix, source: Mapping[str, object], path: object, field: str
+) -> None:
+    if counts.vocabulary.field != field:
+        raise TdvError(
+            f"the matrix {path} is of field '{counts.vocabulary.field}', not '{field}': pass "
+            f"--field {counts.vocabulary.field}, or extract '{field}'"
+        )
+    if counts.source["commit"] != source["commit"]:
+        raise TdvError(
+            f"the matrix {path} was extracted from another state of the index (commit "
+            f"{counts.source['commit']}, now {source['commit']}): extract it again"
+        )
 
 
 def _manifest(

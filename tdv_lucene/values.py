@@ -1,7 +1,6 @@
 """Term values: what learning found, on disk and at a chosen reduction.
 
-A :class:`TermValues` holds a weight for every term at every operating point and one order in which
-terms are given up. ``at_reduction`` makes of them the discrimination values that pruning applies.
+A :class:`TermValues` holds a weight for every term and the order in which terms are given up. ``at_reduction`` makes of them the discrimination values that pruning applies.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class OperatingPoint:
     ----------
     tdv : float32[V]
         Finite, not negative; exactly 0 where the term's postings are dropped.
-    scale : int or None
+    scale : float or None
         The index stores rint(scale * tf * tdv), and a posting that rounds to 0 is dropped; None
         means that frequencies are kept and ``tdv`` only decides which terms stay.
     reduction : float
@@ -42,7 +41,7 @@ class OperatingPoint:
     """
 
     tdv: np.ndarray
-    scale: int | None
+    scale: float | None
     reduction: float
     nearest: Mapping[str, Any]
 
@@ -57,13 +56,15 @@ class TermValues:
     doc_freq, total_term_freq : int64[V]
     postings_by_tf : int32[V, COUNTED_TF]
         Postings with frequency exactly 1, 2, ...
-    weights : float32[P, V]
-        Discrimination values at each of P operating points before terms are given up.
+    weights : float32[V]
+        Discrimination values before any term is given up.
     priority : float32[V]
         Terms with the smallest go first.
     manifest : dict
-        Model, recipe, seed, ``parameters`` (k1, b, mu), ``source``, ``folds``, ``points`` (P
-        dicts with ``reduction``, ``measures``, ``scales``, ``scale``), ``recommended_reduction``.
+        Model, recipe, seed, ``parameters`` (k1, b, mu), ``source``, ``folds``,
+        ``recommended_reduction``, and ``points``: dicts with ``reduction``, the ``measures`` on
+        held-out queries (``full`` beside them), the ``scale`` that keeps the ranking and the
+        table of all ``scales`` it was chosen from.
     """
 
     vocabulary: Vocabulary
@@ -75,12 +76,12 @@ class TermValues:
     manifest: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        terms, points = len(self.vocabulary), len(self.manifest["points"])
+        terms = len(self.vocabulary)
         shapes = {
             "doc_freq": (terms,),
             "total_term_freq": (terms,),
             "postings_by_tf": (terms, COUNTED_TF),
-            "weights": (points, terms),
+            "weights": (terms,),
             "priority": (terms,),
         }
         for name, expected in shapes.items():
@@ -108,6 +109,12 @@ class TermValues:
         """k1, b and mu that the values were learned with; multiply k1 and mu by the scale."""
         return dict(self.manifest["parameters"])
 
+    def summary(self) -> dict[str, Any]:
+        """Return the manifest without the per-fold and per-scale tables: fit to be printed."""
+        shown = {k: v for k, v in self.manifest.items() if k not in ("folds", "points")}
+        points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
+        return {**shown, "points": points}
+
     def check(self, vocabulary_sha256: str) -> None:
         """Raise :class:`TdvError` unless these are values of that vocabulary."""
         if vocabulary_sha256 != self.vocabulary.sha256:
@@ -120,13 +127,12 @@ class TermValues:
         self,
         reduction: float | None = None,
         *,
-        scale: int | None = None,
+        scale: float | None = None,
         original_tf: bool = False,
     ) -> OperatingPoint:
         """Return values that remove about ``reduction`` of the field's postings.
 
-        The weights are those of the nearest learned point; terms are given up by ``priority``
-        (see :func:`._dropping.drop_terms`). Terms whose learned value is 0 and postings that
+        Terms are given up by ``priority`` (see :func:`._dropping.drop_terms`). Terms whose learned value is 0 and postings that
         round to 0 go in any case, so a small ``reduction`` may be exceeded: see
         ``OperatingPoint.reduction``.
 
@@ -135,7 +141,7 @@ class TermValues:
         reduction
             Within [0, 1); None for what the recipe recommends.
         scale
-            Integer scale of the frequencies, at least 1; None for the point's own.
+            What frequencies are multiplied by, above 0; None for the point's own.
         original_tf
             Frequencies will be kept, so nothing is lost by rounding.
         """
@@ -143,16 +149,15 @@ class TermValues:
             reduction = self.manifest["recommended_reduction"]
         if not 0 <= reduction < 1:
             raise TdvError(f"reduction must lie within [0, 1), got {reduction}: try 0.45")
-        if scale is not None and scale < 1:
-            raise TdvError(f"scale must be at least 1, got {scale}: try 4")
-        place = int(np.argmin([abs(point["reduction"] - reduction) for point in self.points]))
-        nearest = self.points[place]
+        if scale is not None and not scale > 0:
+            raise TdvError(f"scale must be above 0, got {scale}: try 4")
+        nearest = min(self.points, key=lambda point: abs(point["reduction"] - reduction))
         if original_tf:
             scale = None
         elif scale is None:
             scale = nearest["scale"]
         tdv, removed = drop_terms(
-            self.weights[place], self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
+            self.weights, self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
         )
         return OperatingPoint(tdv, scale, removed, nearest)
 

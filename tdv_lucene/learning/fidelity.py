@@ -9,6 +9,7 @@ import numpy as np
 from .._dropping import drop_terms
 from .measures import mean_measures
 from .problem import Problem
+from .scored import Scored
 from .weighted import apply_values
 
 SCALES = (1, 2, 4, 8, 16)
@@ -18,7 +19,7 @@ _QUERIES = 300
 
 
 def scale_table(
-    problem: Problem, weights: np.ndarray, priority: np.ndarray, reduction: float
+    problem: Problem, scored: Scored, reduction: float
 ) -> list[dict[str, Any]]:
     """Return one entry a scale: what rounding does to the ranking at ``reduction``.
 
@@ -27,21 +28,18 @@ def scale_table(
     ``nDCG@5`` and ``R@1000`` are those of the integer index on the same training queries.
     """
     some = np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
-    return [_entry(problem, weights, priority, reduction, scale, some) for scale in SCALES]
+    return [_entry(problem, scored, reduction, scale, some) for scale in SCALES]
 
 
 def _entry(
     problem: Problem,
-    weights: np.ndarray,
-    priority: np.ndarray,
+    scored: Scored,
     reduction: float,
     scale: int,
     some: np.ndarray,
 ) -> dict[str, Any]:
     doc_freq = problem.matrix.doc_freq
-    tdv, removed = drop_terms(
-        weights, priority, doc_freq, problem.postings_by_tf, reduction, scale
-    )
+    tdv, removed = drop_terms(*scored, doc_freq, problem.postings_by_tf, reduction, scale)
     real = problem.impacts(problem.rows.weighted(tdv))
     collection = apply_values(problem.matrix, tdv, scale)
     stored = problem.impacts(collection)

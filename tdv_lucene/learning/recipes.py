@@ -6,35 +6,32 @@ from dataclasses import dataclass
 
 from ..core import paper, scoring
 from ..errors import TdvError
+from ..search import ANSERINI_DEFAULTS, SearchParameters
 
-MODELS = ("bm25", "qld", "tfidf")
+REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7)
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters of the ranking functions: training and search use the same.
+    """Parameters of the ranking functions, Anserini's by default; search uses the same.
 
     Attributes
     ----------
     k1, b : float
-        Of BM25. Anserini's defaults.
+        Of BM25.
     mu : float
         Of the Dirichlet language model.
     """
 
-    k1: float = 0.9
-    b: float = 0.4
-    mu: float = 1000.0
+    k1: float = ANSERINI_DEFAULTS["k1"]
+    b: float = ANSERINI_DEFAULTS["b"]
+    mu: float = ANSERINI_DEFAULTS["mu"]
 
     def __post_init__(self) -> None:
-        if not self.k1 >= 0:
-            raise TdvError(f"k1 must not be negative, got {self.k1}: Anserini uses 0.9")
-        if not 0 <= self.b <= 1:
-            raise TdvError(f"b must lie within [0, 1], got {self.b}: Anserini uses 0.4")
-        if not self.mu > 0:
-            raise TdvError(f"mu must be positive, got {self.mu}: Anserini uses 1000")
+        SearchParameters("bm25", k1=self.k1, b=self.b)  # search knows what is legal
+        SearchParameters("qld", mu=self.mu)
 
-    def similarity(self, model: str, scale: int | None = None) -> scoring.Similarity:
+    def similarity(self, model: str, scale: float | None = None) -> scoring.Similarity:
         """Return the model as Lucene computes it, on frequencies multiplied by ``scale``.
 
         BM25 with k1 * scale and the language model with mu * scale rank as they did unscaled.
@@ -86,7 +83,7 @@ class DefaultRecipe:
     l2: float = 1e-2
     depth: int = 1000
     folds: int = 5
-    reductions: tuple[float, ...] = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7)
+    reductions: tuple[float, ...] = REDUCTIONS
     recommended_reduction: float = 0.45
 
 
@@ -103,9 +100,9 @@ class PaperRecipe:
         lambda, within [0, 1].
     max_epochs, patience : int
         Epochs at most, and epochs without a better training nDCG@5 before stopping.
-    depth : int
-        Candidates a query that training nDCG@5 is measured on.
     folds : int
+    reductions : tuple of float
+        Operating points; 0 is the zeros it learned.
     """
 
     name = "paper"
@@ -114,8 +111,8 @@ class PaperRecipe:
     sparsity: float = 1e-5
     max_epochs: int = 100
     patience: int = 10
-    depth: int = 1000
     folds: int = 5
+    reductions: tuple[float, ...] = REDUCTIONS
 
     def __post_init__(self) -> None:
         if not 0 <= self.sparsity <= 1:

@@ -21,21 +21,21 @@ class WeightedCollection:
     Attributes
     ----------
     term_values : float32[V]
-    scale : int or None
-        Integer scale of the stored frequencies; None is the real-valued model of training.
+    scale : float or None
+        What the stored frequencies are multiplied by; None is the real-valued model of training.
     statistics : Statistics of float64[V] and float64[]
     doc_len : float64[D]
         As the ranking function reads it: with a scale, after Lucene's byte.
     """
 
     term_values: np.ndarray
-    scale: int | None
+    scale: float | None
     statistics: Statistics
     doc_len: np.ndarray
 
 
 def apply_values(
-    matrix: TermDocumentMatrix, term_values: np.ndarray, scale: int | None = None
+    matrix: TermDocumentMatrix, term_values: np.ndarray, scale: float | None = None
 ) -> WeightedCollection:
     """Weight every posting and recount what a ranking function needs, O(postings)."""
     terms, documents = matrix.shape
@@ -64,7 +64,7 @@ def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:
     return apply_values(matrix, np.ones(matrix.shape[0], np.float32), scale=1)
 
 
-def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: int | None) -> np.ndarray:
+def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: float | None) -> np.ndarray:
     """Return tf * tdv, or with ``scale`` the integer frequency that the rewriter stores."""
     if scale is None:
         return tf * np.asarray(term_value, np.float32)

@@ -1,0 +1,64 @@
+"""``tdv-lucene learn``."""
+
+from __future__ import annotations
+
+import click
+
+from . import _options as options
+
+
+@click.command("learn")
+@options.index_option
+@options.topics_option
+@options.qrels_option
+@options.output_option
+@options.model_option
+@click.option(
+    "--recipe",
+    type=click.Choice(["default", "paper"]),
+    default="default",
+    show_default=True,
+    help="How to learn.",
+)
+@click.option("--vectors", metavar="FOLDER", help="From 'embed'; without it LSA of the matrix.")
+@click.option("--matrix", metavar="FOLDER", help="From 'extract'; without it extracted on the way.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@click.option("--k1", type=float, help="BM25's k1 at search.  [default: 0.9]")
+@click.option("--b", type=float, help="BM25's b at search.  [default: 0.4]")
+@click.option("--mu", type=float, help="QLD's mu at search.  [default: 1000]")
+@options.field_option
+@options.overwrite_option
+@options.json_option
+def command(as_json: bool, **arguments: object) -> None:
+    """Learn discrimination values of an index's terms from judged queries.
+
+    Prints, for each share of the postings that may be removed, what that costs or gains on
+    queries held out of the training.
+    """
+    from ..learn import learn_from_index
+
+    values = options.run(learn_from_index, **arguments)
+    if as_json:
+        options.show({"output": arguments["output"], **values.summary()}, as_json=True)
+        return
+    _print_points(values)
+
+
+def _print_points(values: object) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    points, recommended = values.points, values.manifest["recommended_reduction"]
+    table = Table(title="On held-out queries, as the pruned index would answer them")
+    for heading in ("postings removed", "scale", "nDCG@5", "full", "R@1000", "full"):
+        table.add_column(heading, justify="right")
+    for point in points:
+        mark = " *" if point["reduction"] == recommended else ""
+        measures, full = point["measures"], point["full"]
+        figures = [m[name] for name in ("nDCG@5", "R@1000") for m in (measures, full)]
+        table.add_row(
+            f"{point['removed']:.0%}{mark}", str(point["scale"]), *[f"{x:.4f}" for x in figures]
+        )
+    console = Console()
+    console.print(table)
+    console.print(f"* recommended: 'tdv-lucene prune' takes it without --reduction")

@@ -1,0 +1,55 @@
+"""The paper's recipe: a training a fold for the held-out measures, and one on all queries."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+
+from ..core import tdv
+from ..embed import TermVectors
+from ..progress import Progress
+from .pairwise import train
+from .points import Learned, validate_points
+from .problem import Problem
+from .recipes import PaperRecipe
+from .scored import Scored
+
+
+def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress) -> Learned:
+    """Learn w and b as the paper does; a term goes when its value is 0.
+
+    More than the learned zeros can be asked for: then the terms with the smallest values go.
+    """
+    rng = np.random.default_rng(seed)
+    folds = problem.folds(recipe.folds, rng)
+    everything = np.arange(len(problem.queries))
+    features = _raw_vectors(problem.vectors, len(problem.matrix.vocabulary))
+    done, total = 0, (len(folds) + 1) * recipe.max_epochs
+
+    def epoch_done() -> None:
+        nonlocal done
+        done += 1
+        progress("train, epochs", done, total)
+
+    trained = []
+    for place, held_out in enumerate([*folds, everything[:0]]):
+        done = place * recipe.max_epochs  # a fold may have stopped early
+        queries = np.setdiff1d(everything, held_out)
+        linear, epoch = train(problem, features, recipe, queries, rng, epoch_done)
+        values = np.asarray(tdv.term_values(linear, features))
+        trained.append((Scored(values, values), epoch))
+    *of_folds, (final, _) = trained
+    points, reports = validate_points(
+        problem, final, [scored for scored, _ in of_folds], folds, recipe.reductions, progress
+    )
+    for report, (_, epoch) in zip(reports, of_folds):
+        report["stopped_at_epoch"] = epoch
+    return Learned(final, points, reports, recommended_reduction=0.0)
+
+
+def _raw_vectors(vectors: TermVectors, terms: int) -> tdv.Features:
+    """Return the vectors as they are, neither centred nor scaled, and nothing else."""
+    none = np.zeros((terms, 0), np.float32)
+    return jax.tree.map(
+        jax.numpy.asarray, tdv.Features(none, vectors.terms, np.asarray(vectors.vectors))
+    )

@@ -1,0 +1,88 @@
+"""Operating points: a scale for each, and measures on held-out queries."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._dropping import drop_terms
+from ..progress import Progress
+from .fidelity import scale_table, smallest_faithful
+from .measures import mean_measures
+from .problem import Problem
+from .scored import Scored
+from .weighted import apply_values
+
+
+class Learned(NamedTuple):
+    """What a recipe found.
+
+    Attributes
+    ----------
+    final : Scored
+    points : list of dicts, see :class:`tdv_lucene.values.TermValues`
+    folds : list of dicts
+        Each fold's stop, and its held-out measures at every reduction beside the full index's.
+    recommended_reduction : float
+    """
+
+    final: Scored
+    points: list[dict[str, Any]]
+    folds: list[dict[str, Any]]
+    recommended_reduction: float
+
+
+def validate_points(
+    problem: Problem,
+    final: Scored,
+    of_folds: list[Scored],
+    folds: list[np.ndarray],
+    reductions: tuple[float, ...],
+    progress: Progress,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return (points, folds): the measures of every reduction, together and by fold.
+
+    Held-out measures are those of each fold's own training on the queries that took no part in
+    it, on the integer index that pruning would write at the point's scale.
+    """
+    full = problem.measure(problem.plain)
+    points = []
+    by_fold = [
+        {"queries": len(fold), "full": mean_measures(full[fold]), "held_out": {}} for fold in folds
+    ]
+    for done, reduction in enumerate(reductions):
+        progress("validate operating points", done, len(reductions))
+        table = scale_table(problem, final, reduction)
+        scale = smallest_faithful(table)
+        measured = _held_out(problem, of_folds, folds, reduction, scale)
+        points.append(
+            {
+                "reduction": reduction,
+                "removed": next(e["removed"] for e in table if e["scale"] == scale),
+                "measures": mean_measures(measured),
+                "full": mean_measures(full),
+                "scale": scale,
+                "scales": table,
+            }
+        )
+        for report, fold in zip(by_fold, folds):
+            report["held_out"][f"{reduction:g}"] = mean_measures(measured[fold])
+    return points, by_fold
+
+
+def _held_out(
+    problem: Problem,
+    of_folds: list[Scored],
+    folds: list[np.ndarray],
+    reduction: float,
+    scale: int,
+) -> np.ndarray:
+    """Return float64[Q, 2]: each query measured with the training of the fold it is held out of."""
+    measured = np.zeros((len(problem.queries), 2))
+    for scored, fold in zip(of_folds, folds):
+        pruned, _ = drop_terms(
+            *scored, problem.matrix.doc_freq, problem.postings_by_tf, reduction, scale
+        )
+        measured[fold] = problem.measure(apply_values(problem.matrix, pruned, scale), fold)
+    return measured
