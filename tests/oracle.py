@@ -1,0 +1,76 @@
+"""What a pruned index must hold, computed with NumPy from the source's extracted matrix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tdv_lucene.extract import extract_matrix
+from tdv_lucene.inspect_index import inspect_index
+from tdv_lucene.records import TermDocumentMatrix
+
+
+def int_to_byte4(length: int) -> int:
+    """Lucene's ``SmallFloat.intToByte4`` as a signed byte, from its description.
+
+    Values below 40 stand for themselves; above, four significant bits of what exceeds 24.
+    """
+    if length < 40:
+        return length
+    rest = length - 24
+    shift = rest.bit_length() - 4
+    encoded = 24 + ((rest >> shift & 7) | (shift + 1) << 3)
+    return encoded - 256 if encoded > 127 else encoded
+
+
+def expected_frequencies(matrix: TermDocumentMatrix, tdv: np.ndarray, scale: float | None):
+    """int64[nnz]: new frequency of each posting, 0 where it goes."""
+    of_posting = np.repeat(tdv.astype(np.float32), np.diff(matrix.indptr))
+    if scale is None:
+        return np.where(of_posting > 0, matrix.data, 0).astype(np.int64)
+    return np.rint(scale * matrix.data.astype(np.float64) * of_posting.astype(np.float64)).astype(
+        np.int64
+    )
+
+
+def assert_pruned(
+    source: TermDocumentMatrix,
+    pruned: Path,
+    tdv: np.ndarray,
+    scale: float | None,
+    scratch: Path,
+    norms: str = "default",
+) -> TermDocumentMatrix:
+    """Compare a pruned index with the oracle: postings, statistics, lengths, norms."""
+    found = extract_matrix(pruned, scratch, field=source.vocabulary.field, overwrite=True)
+    freqs = expected_frequencies(source, tdv, scale)
+    rows = np.repeat(np.arange(len(source.vocabulary)), np.diff(source.indptr))
+    kept = freqs > 0
+    terms = np.unique(rows[kept])
+    assert list(found.vocabulary.terms) == [source.vocabulary.terms[t] for t in terms]
+    assert list(found.doc_ids) == list(source.doc_ids)
+    np.testing.assert_array_equal(found.indices, source.indices[kept])
+    np.testing.assert_array_equal(found.data, freqs[kept])
+    np.testing.assert_array_equal(found.doc_freq, np.bincount(rows[kept])[terms])
+    totals = np.bincount(rows, freqs, len(source.vocabulary)).astype(np.int64)
+    np.testing.assert_array_equal(found.total_term_freq, totals[terms])
+    lengths = np.bincount(source.indices, freqs, len(source.doc_len)).astype(np.int64)
+    np.testing.assert_array_equal(found.doc_len, lengths)
+    np.testing.assert_array_equal(found.norms, [_norm(n, norms) for n in lengths.tolist()])
+    _assert_lucene_counts(pruned, found)
+    return found
+
+
+def _norm(length: int, kind: str) -> int:
+    return {"default": int_to_byte4(length), "accurate": length, "none": 0}[kind]
+
+
+def _assert_lucene_counts(pruned: Path, found: TermDocumentMatrix) -> None:
+    """The statistics Lucene keeps (and scores with) equal those counted from its postings."""
+    fields = {field["name"]: field for field in inspect_index(pruned)["fields"]}
+    kept = fields[found.vocabulary.field]
+    assert kept["documents"] == found.doc_count
+    assert kept["terms"] == len(found.vocabulary)
+    assert kept["postings"] == found.postings
+    assert kept["tokens"] == int(found.doc_len.sum())
