@@ -11,7 +11,7 @@ import numpy as np
 from .errors import TdvError
 from .progress import Progress, silent
 from .records import TermDocumentMatrix
-from .store import new_folder, read_manifest, write_manifest
+from .store import new_folder, read_manifest, save_array, write_manifest
 
 KIND = "term-vectors"
 
@@ -39,8 +39,8 @@ class TermVectors:
     def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
         with new_folder(output, overwrite=overwrite) as folder:
-            np.save(folder / "terms.npy", self.terms)
-            np.save(folder / "vectors.npy", self.vectors)
+            save_array(folder / "terms.npy", self.terms)
+            save_array(folder / "vectors.npy", self.vectors)
             sizes = {"terms": len(self.terms), "dimensions": self.vectors.shape[1]}
             identity = {"vocabulary_sha256": self.vocabulary_sha256, "origin": self.origin}
             write_manifest(folder, KIND, {**identity, **sizes})

@@ -62,9 +62,10 @@ def prune_index(
     Returns
     -------
     dict
-        Counts before and after, the ``reduction`` reached, the ``scale``, and under ``search``
-        the parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale). The
-        same is in the commit's user data and in ``tdv-manifest.json``.
+        Counts before and after, the ``reduction`` reached, the ``scale``; under ``search`` the
+        parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale), under
+        ``validated`` what was measured at the nearest learned point, with the table of scales.
+        The same is in ``tdv-manifest.json``; the commit's user data has all but the counts.
 
     Raises
     ------
@@ -147,7 +148,8 @@ def _rewrite(
     )
     before = counts["postings_before"]
     reached = 1 - counts["postings"] / before if before else 0.0
-    return {**about, "reduction": reached, **counts, "source": source}
+    validated = dict(point.nearest)
+    return {**about, "reduction": reached, **counts, "validated": validated, "source": source}
 
 
 def _describe(values: TermValues, point: OperatingPoint, source: dict[str, Any]) -> dict[str, Any]:

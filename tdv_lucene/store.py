@@ -17,7 +17,10 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from .errors import TdvError
 
@@ -97,6 +100,17 @@ def refuse_overlap(output: str | os.PathLike, *inputs: str | os.PathLike) -> Non
                 f"output {output} overlaps the input {given}, which is never written to: "
                 "choose another --output"
             )
+
+
+def save_array(path: Path, array: np.ndarray) -> None:
+    """``np.save``, except that a full disk is noticed.
+
+    NumPy hands arrays to C's buffered ``fwrite`` and ignores what closing the file says, so a
+    small array on a full disk is silently cut short; it uses Python's ``write`` for what is not
+    a file.
+    """
+    with open(path, "wb") as file:
+        np.lib.format.write_array(SimpleNamespace(write=file.write), array, allow_pickle=False)
 
 
 def write_manifest(folder: Path, kind: str, content: dict[str, Any], name: str = MANIFEST) -> None:

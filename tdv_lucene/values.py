@@ -16,7 +16,7 @@ import numpy as np
 from ._dropping import COUNTED_TF, drop_terms
 from .errors import TdvError
 from .records import ByteStrings, Vocabulary
-from .store import new_folder, read_manifest, write_manifest
+from .store import new_folder, read_manifest, save_array, write_manifest
 
 KIND = "term-values"
 _ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
@@ -164,10 +164,10 @@ class TermValues:
     def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
         with new_folder(output, overwrite=overwrite) as folder:
-            np.save(folder / "terms.npy", self.vocabulary.terms.data)
-            np.save(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
+            save_array(folder / "terms.npy", self.vocabulary.terms.data)
+            save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
             for name in _ARRAYS:
-                np.save(folder / f"{name}.npy", getattr(self, name))
+                save_array(folder / f"{name}.npy", getattr(self, name))
             write_manifest(folder, KIND, dict(self.manifest))
 
     @classmethod

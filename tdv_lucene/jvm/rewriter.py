@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..records import Vocabulary
+from ..store import save_array
 from ._jobs import java_class, run_job, translate_errors
 
 
@@ -71,9 +72,9 @@ def _rule(table: Any, scale: float | None) -> Any:
 
 def _write_table(folder: Path, vocabulary: Vocabulary, tdv: np.ndarray) -> None:
     """Write what ``TermTable`` reads."""
-    np.save(folder / "terms.npy", np.ascontiguousarray(vocabulary.terms.data, np.uint8))
-    np.save(folder / "terms_indptr.npy", np.ascontiguousarray(vocabulary.terms.indptr, "<i8"))
-    np.save(folder / "tdv.npy", np.ascontiguousarray(tdv, "<f4"))
+    save_array(folder / "terms.npy", np.ascontiguousarray(vocabulary.terms.data, np.uint8))
+    save_array(folder / "terms_indptr.npy", np.ascontiguousarray(vocabulary.terms.indptr, "<i8"))
+    save_array(folder / "tdv.npy", np.ascontiguousarray(tdv, "<f4"))
 
 
 def check_index(index: str | os.PathLike, progress: Progress = silent) -> None:

@@ -5,7 +5,10 @@ import org.apache.lucene.index.CorruptIndexException;
 
 /** Tells the user's errors from ours. */
 final class Failures {
-  private static final String[] DISK_FULL = {"No space left on device", "Disk quota exceeded"};
+  /** The operating system's words for ENOSPC, EDQUOT and EFBIG: Java has no class for them. */
+  private static final String[] DISK_FULL = {
+    "No space left on device", "Disk quota exceeded", "File too large"
+  };
 
   private Failures() {}
 

@@ -1,0 +1,305 @@
+"""The prune stage end to end: reports, what the index records, and every refusal."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import Doc, Layout, open_writer, write_index
+from oracle import assert_pruned
+
+from tdv_lucene._dropping import count_postings_by_tf
+from tdv_lucene.errors import TdvError
+from tdv_lucene.extract import extract_matrix
+from tdv_lucene.jvm import rewriter
+from tdv_lucene.jvm.index import read_user_data
+from tdv_lucene.prune import prune_index
+from tdv_lucene.records import ByteStrings, TermDocumentMatrix, Vocabulary
+from tdv_lucene.values import TermValues
+
+pytestmark = pytest.mark.jvm
+
+
+def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale: int = 4):
+    """Term values with one operating point and no preference which terms go first."""
+    terms = len(matrix.vocabulary)
+    if weights is None:
+        weights = np.linspace(0.5, 1.5, terms, dtype=np.float32)
+    manifest = {
+        "model": "bm25",
+        "field": matrix.vocabulary.field,
+        "vocabulary_sha256": matrix.vocabulary.sha256,
+        "parameters": {"k1": 0.9, "b": 0.4},
+        "source": matrix.source,
+        "points": [{"reduction": 0.45, "scale": scale, "measures": {}, "scales": {}}],
+        "recommended_reduction": 0.45,
+    }
+    return TermValues(
+        matrix.vocabulary,
+        np.asarray(matrix.doc_freq),
+        np.asarray(matrix.total_term_freq),
+        count_postings_by_tf(matrix.data, matrix.indptr),
+        np.asarray(weights, np.float32),
+        np.linspace(0, 1, terms, dtype=np.float32),
+        manifest,
+    )
+
+
+@pytest.fixture
+def tiny_matrix(tiny_index: Path, tmp_path: Path) -> TermDocumentMatrix:
+    return extract_matrix(tiny_index, tmp_path / "matrix")
+
+
+@pytest.fixture
+def tiny_values(tiny_matrix: TermDocumentMatrix) -> TermValues:
+    return _values(tiny_matrix)
+
+
+def _leftovers(folder: Path, *expected: str) -> list[str]:
+    return sorted(name for name in os.listdir(folder) if name not in ("matrix", *expected))
+
+
+@pytest.mark.parametrize("tf", ["scaled", "original"])
+def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_values, tmp_path):
+    output = tmp_path / "pruned"
+    report = prune_index(tiny_index, tiny_values, output, reduction=0.3, tf=tf)
+
+    scale = 4 if tf == "scaled" else None
+    point = tiny_values.at_reduction(0.3, original_tf=tf == "original")
+    found = assert_pruned(tiny_matrix, output, point.tdv, scale, tmp_path / "found")
+    rewriter.check_index(output)
+    assert report["postings"] == found.postings < tiny_matrix.postings
+    assert report["reduction"] == pytest.approx(1 - found.postings / tiny_matrix.postings)
+    assert report["reduction"] == pytest.approx(point.reduction)
+    manifest = json.loads((output / "tdv-manifest.json").read_text())
+    assert {key: manifest[key] for key in report if key != "output"} == {
+        key: value for key, value in report.items() if key != "output"
+    }
+    data = read_user_data(output)
+    times = scale or 1
+    assert float(data["tdv.search.k1"]) == pytest.approx(0.9 * times)
+    assert float(data["tdv.search.b"]) == 0.4
+    assert float(data["tdv.search.mu"]) == 1000 * times
+    assert float(data["tdv.reduction"]) == pytest.approx(report["reduction"])
+    for name in ("version", "field", "model", "tf", "values_sha256", "vocabulary_sha256"):
+        assert data[f"tdv.{name}"] == str(report[name])
+    assert data["tdv.source_commit"] == tiny_matrix.source["commit"]
+
+
+def test_source_is_not_touched(tiny_index, tiny_values, tmp_path):
+    before = {path.name: path.read_bytes() for path in tiny_index.iterdir()}
+    prune_index(tiny_index, tiny_values, tmp_path / "pruned")
+    assert {path.name: path.read_bytes() for path in tiny_index.iterdir()} == before
+
+
+def test_values_of_an_equal_vocabulary_serve_another_index(tiny_index, tiny_values, tmp_path):
+    from conftest import tiny_segments
+
+    other = write_index(
+        tmp_path / "other", tiny_segments(100), Layout(options="DOCS_AND_FREQS_AND_POSITIONS")
+    )
+    a = prune_index(tiny_index, tiny_values, tmp_path / "a")
+    b = prune_index(other, tiny_values, tmp_path / "b")
+    assert (a["postings"], a["tokens"]) == (b["postings"], b["tokens"])
+
+
+def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
+    output = tmp_path / "pruned"
+    first = prune_index(tiny_index, tiny_values, output, reduction=0)
+    with pytest.raises(TdvError, match="exists.*--overwrite"):
+        prune_index(tiny_index, tiny_values, output)
+    second = prune_index(tiny_index, tiny_values, output, reduction=0.5, overwrite=True)
+    assert second["postings"] < first["postings"]
+    assert _leftovers(tmp_path, "pruned") == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tf": "squared"}, "tf must be 'scaled' or 'original', got 'squared'"),
+        ({"threads": 0}, "threads must be at least 1, got 0"),
+        ({"scale": "big"}, "scale must be 'auto' or a number above 0, got 'big'"),
+        ({"scale": float("nan")}, "scale must be .* got 'nan'"),
+        ({"scale": -1}, "scale must be .* got '-1'"),
+        ({"scale": 1e12}, "exceeds Lucene's largest frequency.*smaller --scale"),
+        ({"reduction": 1.5}, r"reduction must lie within \[0, 1\), got 1.5"),
+    ],
+)
+def test_bad_parameters_leave_nothing(options, message, tiny_index, tiny_values, tmp_path):
+    with pytest.raises(TdvError, match=message):
+        prune_index(tiny_index, tiny_values, tmp_path / "pruned", **options)
+    assert _leftovers(tmp_path) == []
+
+
+def test_output_may_not_overlap_the_source(tiny_values, make_index, tmp_path):
+    source = make_index([[Doc("a", ["x"])]], name="deep/index")
+    link = tmp_path / "link"
+    link.symlink_to(source)
+    for output in (source, link, source / "inside", source.parent):
+        with pytest.raises(TdvError, match="overlaps the input"):
+            prune_index(source, tiny_values, output, overwrite=True)
+
+
+def _write_newer_format(path: Path) -> None:
+    """Raise the version in the header of segments_N by one hundred."""
+    segments = next(path.glob("segments_*"))
+    content = bytearray(segments.read_bytes())
+    version_at = 4 + 1 + len("segments")  # magic, length-prefixed codec name
+    content[version_at + 3] += 100
+    segments.write_bytes(content)
+
+
+def _empty_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _nothing(path: Path) -> None:
+    pass
+
+
+def _damaged(path: Path) -> None:
+    write_index(path, [[Doc("a", ["x", "y"])]])
+    postings = next(path.glob("*.doc"))
+    content = bytearray(postings.read_bytes())
+    content[-1] ^= 255  # the checksum at the end
+    postings.write_bytes(content)
+
+
+def _newer(path: Path) -> None:
+    write_index(path, [[Doc("a", ["x", "y"])]])
+    _write_newer_format(path)
+
+
+def _layout(**layout: object) -> Callable[[Path], object]:
+    docs = [Doc("a", ["x"]), Doc("b", ["x", "y"] * 2)]
+    return lambda path: write_index(path, [docs], Layout(**layout))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (_nothing, "no such index"),
+        (_empty_folder, "not a Lucene index.*segments_N"),
+        (_newer, "written by a newer Lucene.*install"),
+        (_damaged, "damaged.*checksum"),
+        (_layout(field="body"), r"no field 'contents'.*\(fields with frequencies: body\)"),
+        (_layout(options="DOCS"), "'contents'.*index options DOCS.*no term frequencies"),
+        (_layout(norms="impact"), "norms are all 1.*-impact"),
+    ],
+    ids=["missing", "empty", "newer", "damaged", "no-field", "no-frequencies", "impact"],
+)
+def test_unfit_index_is_refused_and_nothing_left(make, message, tmp_path):
+    index = tmp_path / "index"
+    make(index)
+    vocabulary = Vocabulary("contents", ByteStrings.of([b"x", b"y"]))
+    counts = np.array([1, 1])
+    matrix = TermDocumentMatrix(
+        vocabulary, ByteStrings.of([b"a"]), np.array([0, 1, 2]), np.array([0, 0]), np.array([1, 1]),
+        counts, counts, np.array([2]), np.array([2]), {},
+    )  # fmt: skip
+    with pytest.raises(TdvError, match=message):
+        prune_index(index, _values(matrix), tmp_path / "pruned")
+    assert _leftovers(tmp_path, "index") == []
+
+
+def test_locked_index_is_refused(tiny_index, tiny_values, make_index, tmp_path):
+    source = make_index([[Doc("a", ["x"])]])
+    writer = open_writer(source)
+    try:
+        with pytest.raises(TdvError, match="locked: a writer has it open.*close it"):
+            prune_index(source, tiny_values, tmp_path / "pruned")
+    finally:
+        writer.close()
+    assert _leftovers(tmp_path, "index") == []
+
+
+@pytest.mark.parametrize(
+    ("docs", "message"),
+    [
+        ([Doc("a", ["x", "y", "z"])], "has the term 'z', for which they have no value"),
+        ([Doc("a", ["x", "ya", "y"])], "has the term 'ya', for which they have no value"),
+        ([Doc("a", ["x", b"\xff\xfe"])], r"has the term \[ff fe\]"),
+        ([Doc("a", ["x"])], "they have a value for 'y', which is not in it"),
+        ([Doc("a", ["x"]), Doc("b", ["y"], deleted=True)], "a value for 'y', which is not in it"),
+        ([Doc("a", [])], "they have a value for 'x', which is not in it"),
+    ],
+)
+def test_values_of_another_vocabulary_are_refused(docs, message, make_index, tmp_path):
+    learned_on = make_index([[Doc("a", ["x", "y"])]], name="learned-on")
+    values = _values(extract_matrix(learned_on, tmp_path / "matrix"))
+    index = make_index([[Doc("first", ["x"] if docs[0].tokens else [])], docs])
+    with pytest.raises(TdvError, match="TDVs of another vocabulary.*" + message):
+        prune_index(index, values, tmp_path / "pruned")
+    assert _leftovers(tmp_path, "index", "learned-on") == []
+
+
+def test_term_of_a_deleted_document_needs_no_value(make_index, tmp_path):
+    index = make_index([[Doc("a", ["x", "y"]), Doc("gone", ["only-here", "x"], deleted=True)]])
+    matrix = extract_matrix(index, tmp_path / "matrix")
+    assert list(matrix.vocabulary.terms) == [b"x", b"y"]
+    report = prune_index(index, _values(matrix), tmp_path / "pruned", reduction=0)
+    assert (report["postings_before"], report["postings"]) == (2, 2)
+
+
+def test_non_finite_values_are_refused(tiny_matrix, tmp_path):
+    weights = np.ones(tiny_matrix.shape[0], np.float32)
+    weights[3] = np.nan
+    with pytest.raises(TdvError, match="finite and not negative"):
+        _values(tiny_matrix, weights)
+
+
+def test_cancelled_job_leaves_nothing(tiny_index, tiny_values, tmp_path):
+    def give_up(label: str, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prune_index(tiny_index, tiny_values, tmp_path / "pruned", progress=give_up)
+    assert _leftovers(tmp_path) == []
+    assert not any(thread.name.startswith("PruneJob") for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("limit", [300, 2_000], ids=["in-python", "in-java"])
+def test_full_disk_is_told_and_nothing_left(limit, make_index, tmp_path):
+    """A limit on the size of files stands in for a full disk."""
+    words = random.Random(0).choices([f"word{i}" for i in range(40)], k=3_000)
+    source = make_index([[Doc("long", words)]])  # its stored text exceeds the limits
+    _values(extract_matrix(source, tmp_path / "matrix")).save(tmp_path / "values")
+    program = (
+        "import resource, signal, sys\n"
+        "from tdv_lucene.cli import main\n"
+        "from tdv_lucene.jvm import start\n"
+        "start()\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "sys.argv[0] = 'tdv-lucene'\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", program, "prune", "--index", str(source)]
+    command += ["--tdv", str(tmp_path / "values"), "--output", str(tmp_path / "pruned")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert done.returncode == 2, done.stderr
+    assert "cannot write" in done.stderr and "Traceback" not in done.stderr
+    assert _leftovers(tmp_path, "index", "values") == []
+
+
+def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, tmp_path):
+    from tdv_lucene.cli.prune import command
+
+    tiny_values.save(tmp_path / "values")
+    arguments = ["--index", str(tiny_index), "--tdv", str(tmp_path / "values")]
+    shown = CliRunner().invoke(command, [*arguments, "--output", str(tmp_path / "pruned")])
+    assert shown.exit_code == 0, shown.output
+    assert "--bm25 --k1 3.6 --b 0.4" in shown.output
+    assert "-qld.mu 4000" in shown.output
+    arguments += ["--output", str(tmp_path / "again"), "--json", "--scale", "2"]
+    report = json.loads(CliRunner().invoke(command, arguments).output)
+    assert report["search"] == {"k1": 1.8, "b": 0.4, "mu": 2000}
