@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -19,6 +20,8 @@ class ProgressBar:
     Use as a context manager and pass the object itself as ``progress``; a new label starts a
     new bar.
     """
+
+    _LOG_INTERVAL_SECONDS = 5.0
 
     def __init__(self, delay_seconds: float = 2.0) -> None:
         self._delay_seconds = delay_seconds
@@ -42,7 +45,15 @@ class ProgressBar:
         from tqdm import tqdm
 
         self._label = label
-        self._bar = tqdm(desc=label, delay=self._delay_seconds, unit_scale=True, leave=False)
+        # A log keeps every state of the bar, a terminal only the last one.
+        interval = 0.1 if sys.stderr.isatty() else self._LOG_INTERVAL_SECONDS
+        self._bar = tqdm(
+            desc=label,
+            delay=self._delay_seconds,
+            mininterval=interval,
+            unit_scale=True,
+            leave=False,
+        )
 
     def _close(self) -> None:
         if self._bar is not None:
