@@ -18,6 +18,7 @@ class Rows:
         by_term = csr_array((tf, matrix.indices, matrix.indptr), matrix.shape)
         self._by_document = by_term.T.tocsr()
         self._statistics = matrix.doc_freq, matrix.total_term_freq, matrix.doc_count
+        self._room: dict[tuple[int, ...], int] = {}
 
     def weighted(self, term_values: np.ndarray) -> WeightedCollection:
         """Return the real-valued collection that training models, in a fraction of a second.
@@ -33,9 +34,14 @@ class Rows:
     def batch(
         self, query_terms: np.ndarray, query_tf: np.ndarray, docs: np.ndarray, tf: np.ndarray
     ) -> Batch:
-        """Return the batch of documents ``docs`` int[B, C], -1 for an empty row."""
+        """Return the batch of documents ``docs`` int[B, C], -1 for an empty row.
+
+        Rows are padded to the most that a batch of this shape has needed so far: a new size
+        costs a compilation, which takes longer than many steps.
+        """
         entries, owners = self._entries(docs.ravel())
-        size = _bucket(len(entries))
+        size = max(self._room.get(docs.shape, 0), _bucket(len(entries)))
+        self._room[docs.shape] = size
         terms, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
         places = np.full(size, docs.size - 1, np.int32)
         terms[: len(entries)] = self._by_document.indices[entries]
@@ -65,6 +71,6 @@ class Rows:
 
 
 def _bucket(size: int) -> int:
-    """Round up to a quarter of a power of two, so that few shapes are compiled."""
+    """Round up to a quarter of a power of two."""
     quarter = 1 << max(0, size.bit_length() - 3)
     return max(1, -(-size // quarter) * quarter)

@@ -1,0 +1,185 @@
+"""NumPy oracle = JAX core for the three models, in both forms, and gradients that are right."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+import ranking_oracle as oracle
+
+from tdv_lucene.core import paper, scoring
+
+TERMS, DOCS = 12, 7
+K1, B, MU = 0.9, 0.4, 50.0
+QUERIES = [{0: 1, 3: 2}, {5: 1, 7: 1, 9: 1}, {1: 1, 2: 1, 11: 3}]
+LUCENE = {
+    "bm25": (scoring.Bm25(K1, B), lambda tf, q, d: oracle.bm25(tf, q, d, K1, B)),
+    "qld": (scoring.Dirichlet(MU), lambda tf, q, d: oracle.dirichlet(tf, q, d, MU)),
+    "tfidf": (scoring.TfIdf(), oracle.tf_idf),
+}
+PAPER = {
+    "bm25": paper.PaperBm25(K1, B),
+    "qld": paper.PaperDirichlet(MU),
+    "tfidf": paper.PaperTfIdf(),
+}
+
+
+@pytest.fixture
+def float64():
+    """Double precision for finite differences, in this test only."""
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture
+def tf() -> np.ndarray:
+    """Frequencies float64[TERMS, DOCS], half of them 0, every term somewhere."""
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(2.0, (TERMS, DOCS)) * (rng.random((TERMS, DOCS)) < 0.6)
+    counts[np.arange(TERMS), np.arange(TERMS) % DOCS] += 1
+    return counts.astype(float)
+
+
+def values(seed: int = 4) -> np.ndarray:
+    """Term values float64[TERMS], away from ReLU's kink."""
+    return np.random.default_rng(seed).uniform(0.2, 2.0, TERMS)
+
+
+def batch_of(tf: np.ndarray, docs: np.ndarray) -> scoring.Batch:
+    """A batch of QUERIES with the candidates ``docs`` int[B, C], padded in every way."""
+    longest = max(map(len, QUERIES)) + 1
+    query_terms = np.zeros((len(QUERIES), longest), np.int32)
+    query_tf = np.zeros((len(QUERIES), longest), tf.dtype)
+    for b, query in enumerate(QUERIES):
+        query_terms[b, : len(query)] = list(query)
+        query_tf[b, : len(query)] = list(query.values())
+    rows = [tf[:, doc] for doc in docs.ravel()]
+    entries = [
+        (term, place, row[term]) for place, row in enumerate(rows) for term in np.flatnonzero(row)
+    ]
+    entries += [(0, docs.size - 1, 0.0)] * 5
+    terms, places, frequencies = map(np.array, zip(*entries))
+    return scoring.Batch(
+        query_terms, query_tf, tf[query_terms[:, None, :], docs[:, :, None]],
+        terms.astype(np.int32), places.astype(np.int32), frequencies.astype(tf.dtype),
+    )  # fmt: skip
+
+
+def lucene_scores(model: str, tf: np.ndarray, tdv: np.ndarray, docs: np.ndarray) -> jax.Array:
+    statistics = scoring.weighted_statistics(tdv, (tf > 0).sum(1), tf.sum(1), float(DOCS))
+    return scoring.score_batch(LUCENE[model][0], tdv, batch_of(tf, docs), statistics)
+
+
+CANDIDATES = np.array([[0, 1, 2, 3], [4, 5, 6, 0], [1, 3, 5, 6]])
+
+
+@pytest.mark.parametrize("model", LUCENE)
+def test_scores_are_lucenes_on_the_weighted_matrix(model, tf, float64):
+    tdv = values()
+    scores = lucene_scores(model, tf, tdv, CANDIDATES)
+    formula = LUCENE[model][1]
+    expected = [
+        [formula(tf * tdv[:, None], query, doc) for doc in docs]
+        for query, docs in zip(QUERIES, CANDIDATES)
+    ]
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("model", LUCENE)
+def test_single_precision_is_close(model, tf):
+    tdv = values().astype(np.float32)
+    scores = lucene_scores(model, tf.astype(np.float32), tdv, CANDIDATES)
+    assert scores.dtype == np.float32
+    formula = LUCENE[model][1]
+    weighted = tf * tdv[:, None].astype(float)
+    expected = [
+        [formula(weighted, query, doc) for doc in docs] for query, docs in zip(QUERIES, CANDIDATES)
+    ]
+    np.testing.assert_allclose(scores, expected, rtol=2e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("model", LUCENE)
+def test_numpy_and_jax_compute_the_same_formula(model, tf):
+    similarity = LUCENE[model][0]
+    statistics = scoring.Statistics(
+        np.float32(4), np.float32(9), np.float32(DOCS), np.float32(tf.sum())
+    )
+    row, lengths = tf[3].astype(np.float32), tf.sum(0).astype(np.float32)
+    by_numpy = similarity.term_scores(row, lengths, statistics)
+    by_jax = similarity.term_scores(jax.numpy.asarray(row), lengths, statistics)
+    assert isinstance(by_numpy, np.ndarray) and isinstance(by_jax, jax.Array)
+    np.testing.assert_allclose(by_numpy, by_jax, rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", LUCENE)
+def test_gradients_match_finite_differences(model, tf, float64):
+    weights = np.random.default_rng(5).normal(size=CANDIDATES.shape)
+
+    def total(tdv):
+        return (lucene_scores(model, tf, tdv, CANDIDATES) * weights).sum()
+
+    tdv = values(6)
+    expected = oracle.finite_differences(total, tdv)
+    np.testing.assert_allclose(jax.grad(total)(tdv), expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("model", LUCENE)
+def test_a_term_of_value_zero_scores_nothing_and_has_a_finite_gradient(model, tf):
+    tdv = values().astype(np.float32)
+    tdv[[0, 3]] = 0  # all terms of the first query
+    narrow = tf.astype(np.float32)
+    assert not lucene_scores(model, narrow, tdv, CANDIDATES)[0].any()
+    gradient = jax.grad(lambda x: lucene_scores(model, narrow, x, CANDIDATES).sum())(tdv)
+    assert np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("model", PAPER)
+def test_the_papers_equations_over_a_half_batch(model, tf, float64):
+    tdv, docs = values(), np.array([2, 4, 6])
+    half = batch_of(tf, docs[:, None])
+    scores = paper.score_half(PAPER[model], tdv, half)
+    weighted = (tf * tdv[:, None])[:, docs]
+    expected = [
+        oracle.paper_score(model, weighted, query, place, k1=K1, b=B, mu=MU)
+        for place, query in enumerate(QUERIES)
+    ]
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("model", PAPER)
+def test_the_papers_gradients_match_finite_differences(model, tf, float64):
+    half = batch_of(tf, np.array([[2], [4], [6]]))
+
+    def total(tdv):
+        return (paper.score_half(PAPER[model], tdv, half) * np.array([1.0, -2.0, 0.5])).sum()
+
+    tdv = values(7)
+    expected = oracle.finite_differences(total, tdv)
+    np.testing.assert_allclose(jax.grad(total)(tdv), expected, rtol=1e-5, atol=1e-7)
+
+
+def test_the_papers_idf_differs_from_the_printed_one_by_at_most_one_document(tf, float64):
+    """Eq. (3) divides by l1, ours by l1 + 1: the difference is log(1 + 1 / l1), below 1 / l1."""
+    half = batch_of(tf, np.array([[2], [4], [6]]))
+    statistics = paper.batch_statistics(np.ones(TERMS), half)
+    l1 = np.asarray(statistics.l1)
+    seen = l1 > 0
+    printed = np.log((l1.max() + 1) / l1[seen])
+    gap = printed - np.asarray(statistics.idf)[seen]
+    assert (gap > 0).all() and (gap < 1 / l1[seen]).all()
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld"])
+def test_scaling_frequencies_with_the_parameter_changes_no_score(model, tf):
+    """BM25 with k1 * s and the language model with mu * s rank scaled frequencies alike."""
+    scale = 4.0
+    scaled = {"bm25": scoring.Bm25(K1 * scale, B), "qld": scoring.Dirichlet(MU * scale)}[model]
+    plain = LUCENE[model][0]
+    lengths, frequency = tf.sum(0), tf.sum(1)[3]
+    once = scoring.Statistics(4.0, frequency, float(DOCS), tf.sum())
+    times = scoring.Statistics(4.0, frequency * scale, float(DOCS), tf.sum() * scale)
+    before = plain.term_scores(tf[3], lengths, once)
+    after = scaled.term_scores(tf[3] * scale, lengths * scale, times)
+    # Lucene's collection model adds 1 to the term's and to the collection's tokens, unscaled.
+    smoothing = 0 if model == "bm25" else np.log1p(1 / frequency)
+    np.testing.assert_allclose(after, before, rtol=1e-6, atol=smoothing)
