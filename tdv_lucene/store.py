@@ -85,6 +85,17 @@ def refuse_existing(output: Path, *, overwrite: bool) -> None:
         raise TdvError(f"cannot write {output}: the folder {output.parent} is not writable")
     if os.path.lexists(output) and not overwrite:
         raise TdvError(f"{output} exists: choose another --output, or pass --overwrite")
+    if output.is_dir() and not _is_replaceable(output):
+        raise TdvError(
+            f"{output} holds files tdv-lucene did not write, which --overwrite would delete: "
+            "choose another --output, or remove it yourself"
+        )
+
+
+def _is_replaceable(folder: Path) -> bool:
+    """Whether a folder is empty, one of our results, or an index: what a slip may cost."""
+    results = ("*manifest.json", "segments_*")
+    return any(any(folder.glob(form)) for form in results) or not any(folder.iterdir())
 
 
 def refuse_overlap(output: str | os.PathLike, *inputs: str | os.PathLike) -> None:

@@ -1,0 +1,138 @@
+"""Extraction against a count of the tokens the documents were made of."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import Doc, open_writer
+from oracle import int_to_byte4
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.extract import describe_matrix, extract_matrix, load_matrix
+
+pytestmark = pytest.mark.jvm
+
+SEGMENTS = [
+    [
+        Doc("plain", ["b", "a", "b", "c"]),
+        Doc("deleted", ["a", "only-deleted"], deleted=True),
+        Doc("bytes", [b"\xff\xfe", b"\x00", "é", "漢", "\U0001f600"]),
+    ],
+    [Doc("empty", []), Doc("absent", None), Doc("long", ["a"] * 50 + ["b"])],
+    [Doc("größe", ["c", "z"]), Doc("last", ["a"], deleted=True)],
+]
+LAYOUTS = {
+    "plain": {},
+    "positions": {"options": "DOCS_AND_FREQS_AND_POSITIONS", "vectors": "vp"},
+    "offsets": {"options": "DOCS_AND_FREQS_AND_POSITIONS_AND_OFFSETS", "extras": True},
+    "compound": {"compound": True},
+    "without-id-doc-values": {"id_doc_values": False},
+    "other-field": {"field": "body"},
+}
+
+
+def _as_bytes(token: str | bytes) -> bytes:
+    return token if isinstance(token, bytes) else token.encode()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_matrix_equals_counted_tokens(layout: dict, make_index, tmp_path: Path) -> None:
+    index = make_index(SEGMENTS, **layout)
+    matrix = extract_matrix(index, tmp_path / "matrix", field=layout.get("field", "contents"))
+
+    docs = [doc for segment in SEGMENTS for doc in segment if not doc.deleted]
+    counts = [Counter(map(_as_bytes, doc.tokens or ())) for doc in docs]
+    vocabulary = sorted(set().union(*counts))
+    assert list(matrix.vocabulary.terms) == vocabulary
+    assert [doc_id.decode() for doc_id in matrix.doc_ids] == [doc.id for doc in docs]
+    expected = np.array([[count[term] for count in counts] for term in vocabulary])
+    found = np.zeros_like(expected)
+    for term in range(len(vocabulary)):
+        span = slice(matrix.indptr[term], matrix.indptr[term + 1])
+        assert np.all(np.diff(matrix.indices[span]) > 0)
+        found[term, matrix.indices[span]] = matrix.data[span]
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(matrix.doc_freq, (expected > 0).sum(axis=1))
+    np.testing.assert_array_equal(matrix.total_term_freq, expected.sum(axis=1))
+    np.testing.assert_array_equal(matrix.doc_len, expected.sum(axis=0))
+    norms = [int_to_byte4(length) for length in expected.sum(axis=0).tolist()]
+    np.testing.assert_array_equal(matrix.norms, norms)
+
+
+def test_result_is_memory_mapped_and_read_only(tiny_index: Path, tmp_path: Path) -> None:
+    matrix = extract_matrix(tiny_index, tmp_path / "matrix")
+    assert isinstance(matrix.data, np.memmap)
+    assert matrix.data.dtype == matrix.indices.dtype == np.int32
+    assert {matrix.indptr.dtype, matrix.doc_freq.dtype, matrix.doc_len.dtype} == {np.dtype("i8")}
+    with pytest.raises(ValueError, match="read-only"):
+        matrix.data[0] = 1
+
+
+def test_manifest_identifies_the_index(tiny_index: Path, tmp_path: Path) -> None:
+    matrix = extract_matrix(tiny_index, tmp_path / "matrix")
+    loaded = load_matrix(tmp_path / "matrix")
+    assert loaded.source == matrix.source
+    assert loaded.source["path"] == str(tiny_index)
+    assert loaded.source["documents"] == 10
+    manifest = json.loads((tmp_path / "matrix" / "manifest.json").read_text())
+    assert {key: manifest[key] for key in describe_matrix(matrix)} == describe_matrix(matrix)
+
+
+def test_two_extractions_give_the_same_bytes(tiny_index: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        extract_matrix(tiny_index, tmp_path / name)
+    arrays = sorted(path.name for path in (tmp_path / "a").glob("*.npy"))
+    assert len(arrays) == 11
+    for name in arrays:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_refusals_leave_nothing(tiny_index: Path, make_index, tmp_path: Path) -> None:
+    without_id = make_index([[Doc("a", ["x"])]], field="id2", name="without-id")
+    cases = [
+        (tmp_path / "none", "contents", "no such index"),
+        (tiny_index, "body", r"no field 'body'.*\(fields with frequencies: contents\)"),
+        (tiny_index, "id", "index options DOCS, which hold no term frequencies"),
+        (without_id, "contents", r"\(fields with frequencies: id2\)"),
+    ]
+    for index, field, message in cases:
+        with pytest.raises(TdvError, match=message):
+            extract_matrix(index, tmp_path / "matrix", field=field)
+        assert os.listdir(tmp_path) == ["without-id"]
+    with pytest.raises(TdvError, match="overlaps the input"):
+        extract_matrix(tiny_index, tiny_index, overwrite=True)
+
+
+def test_locked_index_is_refused(make_index, tmp_path: Path) -> None:
+    index = make_index([[Doc("a", ["x"])]])
+    writer = open_writer(index)
+    try:
+        with pytest.raises(TdvError, match="locked"):
+            extract_matrix(index, tmp_path / "matrix")
+    finally:
+        writer.close()
+    assert extract_matrix(index, tmp_path / "matrix").shape == (1, 1)
+
+
+def test_truncated_array_is_told(tiny_index: Path, tmp_path: Path) -> None:
+    extract_matrix(tiny_index, tmp_path / "matrix")
+    np.save(tmp_path / "matrix" / "norms.npy", np.zeros(3, np.int64))
+    with pytest.raises(TdvError, match="'norms' has length 3, expected 10.*extract it again"):
+        load_matrix(tmp_path / "matrix")
+
+
+def test_command(tiny_index: Path, tmp_path: Path) -> None:
+    from tdv_lucene.cli.extract import command
+
+    arguments = ["--index", str(tiny_index), "--output", str(tmp_path / "matrix"), "--json"]
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 0, done.output
+    summary = json.loads(done.output)
+    assert (summary["documents"], summary["doc_count"]) == (10, 10)
+    assert summary["tokens"] == sum(load_matrix(tmp_path / "matrix").doc_len)

@@ -1,0 +1,78 @@
+"""Indexing through Anserini: flags passed on, failures made loud."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tdv_lucene.cli.index import command
+from tdv_lucene.errors import TdvError
+from tdv_lucene.indexing import build_index
+from tdv_lucene.inspect_index import inspect_index
+
+pytestmark = pytest.mark.jvm
+
+DOCS = ["pruning inverted indexes", "discrimination values of terms", "indexes of documents"]
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    lines = [json.dumps({"id": f"d{i}", "contents": text}) for i, text in enumerate(DOCS)]
+    (folder / "docs.jsonl").write_text("\n".join(lines))
+    return folder
+
+
+def _flags(collection: Path, *more: str) -> list[str]:
+    return [
+        "--collection", "JsonCollection", "-input", str(collection),
+        "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", *more,
+    ]  # fmt: skip
+
+
+def test_command_passes_flags_of_both_forms(collection: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    arguments = [*_flags(collection, "--storePositions", "-storeRaw"), "-index", str(index)]
+    done = CliRunner().invoke(command, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    report = json.loads(done.output)
+    assert (report["indexed"], report["errors"]) == (3, 0)
+    found = inspect_index(index)
+    assert found["documents"] == 3 and found["can_be_pruned"]
+    options = {field["name"]: field["index_options"] for field in found["fields"]}
+    assert options["contents"] == "DOCS_AND_FREQS_AND_POSITIONS"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["-bogus"], '"-bogus" is not a valid option'),
+        (["-input", "/nowhere"], "Invalid collection path"),
+        (["-append"], "-append would change an existing index"),
+    ],
+)
+def test_refused_flags_leave_nothing(more, message, collection, tmp_path) -> None:
+    with pytest.raises(TdvError, match=message):
+        build_index(tmp_path / "index", _flags(collection, *more))
+    assert os.listdir(tmp_path) == ["docs"]
+
+
+def test_unreadable_documents_are_an_error(collection: Path, tmp_path: Path) -> None:
+    """Anserini logs them, drops the rest of the file, and ends with status 0."""
+    (collection / "bad.jsonl").write_text('{"id": "x", not json\n')
+    with pytest.raises(TdvError, match="IndexCollection failed; nothing was written"):
+        build_index(tmp_path / "index", _flags(collection))
+    assert os.listdir(tmp_path) == ["docs"]
+
+
+def test_existing_output_is_refused_before_anything_runs(collection, tmp_path) -> None:
+    (tmp_path / "index").mkdir()
+    with pytest.raises(TdvError, match="exists"):
+        build_index(tmp_path / "index", _flags(collection))
+    with pytest.raises(TdvError, match="overlaps the input"):
+        build_index(collection, _flags(collection), overwrite=True)

