@@ -11,22 +11,30 @@ import os
 import platform
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ._python_docs import read_documentation
 from .errors import TdvError
 from .progress import Progress, silent
-from .store import new_folder, write_manifest
+from .store import explain_os_error, new_folder, read_manifest, refuse_existing, write_manifest
 
 KIND = "demonstration-collection"
 TOPICS = 900
 """Default number of topics: two thirds to learn from, one third to measure with."""
+REDUCTION = 0.45
+"""Default share of the postings that the demonstration removes."""
+_LATENCY_SECONDS = 20.0
 _SENTENCE_WORDS = range(8, 26)
 _WORDS_LEFT = 25  # of a document without its topic: enough to be found by
 _SENTENCE = re.compile(r"(?:^|(?<=[.!?] ))[A-Z][^.!?]*\.(?=\s|$)")
 _PLAIN_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*[,;.]?")
+
+
+def _say_nothing(text: str) -> None:
+    """The default announcer."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +109,83 @@ def make_collection(
             },
         )
     return DemoCollection.at(Path(output))
+
+
+def run_demo(
+    output: str | os.PathLike,
+    *,
+    reduction: float = REDUCTION,
+    seed: int = 0,
+    overwrite: bool = False,
+    announce: Callable[[str], None] = _say_nothing,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Run the whole job on the demonstration collection: index, learn, prune, compare.
+
+    The folder ``output`` receives ``collection``, ``index``, ``values``, ``pruned`` and
+    ``report``; with ``overwrite`` these five are replaced and nothing else in it is touched.
+    ``announce`` is told what happens next, in words for a reader.
+
+    Returns
+    -------
+    dict
+        What :func:`compare_indexes` returns, for the topics that learning has not seen.
+
+    Raises
+    ------
+    TdvError
+        When ``output`` exists, and whatever the stages raise.
+    """
+    from .compare import compare_indexes
+    from .indexing import build_index
+    from .learn import learn_from_index
+    from .prune import prune_index
+
+    folder = Path(output)
+    if not overwrite:  # with it, each stage looks after its own folder
+        refuse_existing(Path(os.path.abspath(folder)), overwrite=False)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise explain_os_error(error, folder) from error
+    index, values, pruned = folder / "index", folder / "values", folder / "pruned"
+    common = {"overwrite": overwrite, "progress": progress}
+
+    announce(f"Reading the documentation of Python {platform.python_version()} ...")
+    collection = make_collection(folder / "collection", seed=seed, **common)
+    announce(_describe(collection))
+    announce("index: Anserini's IndexCollection")
+    build_index(index, _index_flags(collection), **common)
+    announce("learn: what each term is worth, from the training topics")
+    train = collection.train
+    learn_from_index(index, train.topics, train.qrels, values, seed=seed, **common)
+    announce(f"prune: {reduction:.0%} of the postings go, the rest is weighted")
+    prune_index(index, values, pruned, reduction=reduction, **common)
+    announce("compare: the full and the pruned index on the test topics")
+    test = collection.test
+    return compare_indexes(
+        index, pruned, test.topics, test.qrels, folder / "report", seed=seed,
+        latency_budget_seconds=_LATENCY_SECONDS, **common,
+    )  # fmt: skip
+
+
+def _index_flags(collection: DemoCollection) -> list[str]:
+    return [
+        "-collection", "JsonCollection", "-input", str(collection.documents),
+        "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1",
+    ]  # fmt: skip
+
+
+def _describe(collection: DemoCollection) -> str:
+    counts = read_manifest(collection.documents.parent, KIND, "tdv-lucene demo")
+    return (
+        f"{counts['documents']:,} documents: docstrings of the standard library and the help "
+        f"topics, as this interpreter has them.\n"
+        f"{counts['train_topics']} topics to learn from and {counts['test_topics']} to measure "
+        "with: each is a sentence that was taken out of\none document, and that document is the "
+        "one right answer. A small, artificial task: it shows the job,\nnot what to expect of "
+        "your collection."
+    )
 
 
 def _title(name: str) -> str:

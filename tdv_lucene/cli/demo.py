@@ -1,0 +1,37 @@
+"""``tdv-lucene demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from . import _options as options
+
+
+@click.command("demo")
+@click.option(
+    "--output", default="tdv-lucene-demo", show_default=True, metavar="FOLDER",
+    help="Where to write the collection, the indexes and the report.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@options.overwrite_option
+@options.json_option
+def command(output: str, seed: int, overwrite: bool, as_json: bool) -> None:
+    """Run the whole job on a demonstration collection: Python's own documentation.
+
+    Needs no download: documents and topics are made from the interpreter that runs this.
+    """
+    from ..demo import run_demo
+
+    from .compare import show_comparison
+
+    report = options.run(run_demo, output, seed=seed, overwrite=overwrite, announce=_announce)
+    show_comparison(report, Path(output) / "report", as_json)
+
+
+def _announce(text: str) -> None:
+    """On stderr, above a progress bar that may stand there."""
+    from tqdm import tqdm
+
+    tqdm.write(text, file=click.get_text_stream("stderr"))

@@ -1,0 +1,53 @@
+"""``tdv-lucene demo``: the whole job by the command a newcomer types."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.jvm
+
+
+def _demo(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tdv_lucene", "demo", "--output", str(folder)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """The demonstration's folder, and what it said on stdout and stderr."""
+    folder = tmp_path_factory.mktemp("demo") / "out"
+    done = _demo(folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout, done.stderr
+
+
+def test_demo_says_what_it_is_and_shows_the_comparison(finished: tuple[Path, str, str]) -> None:
+    folder, stdout, stderr = finished
+    assert "documents: docstrings of the standard library and the help topics" in stderr
+    assert "600 topics to learn from and 300 to measure with" in stderr
+    for measure in ("nDCG@5", "nDCG@10", "MAP", "R@1000"):
+        assert measure in stdout
+    assert str(folder / "report" / "report.html") in stdout
+
+
+def test_demo_prunes_what_it_announced_and_keeps_every_document(
+    finished: tuple[Path, str, str],
+) -> None:
+    report = json.loads((finished[0] / "report" / "report.json").read_text())
+    full, pruned = report["indexes"]["full"], report["indexes"]["pruned"]
+    assert pruned["documents"] == full["documents"] > 5000
+    assert 1 - pruned["postings"] / full["postings"] == pytest.approx(0.45, abs=0.01)
+    assert pruned["bytes"] < full["bytes"]
+    assert report["queries"]["judged"] == 300
+
+
+def test_demo_does_not_overwrite_unasked(finished: tuple[Path, str, str]) -> None:
+    again = _demo(finished[0])
+    assert again.returncode == 2
+    assert "exists: choose another --output, or pass --overwrite" in again.stderr
+    assert "Traceback" not in again.stderr
