@@ -13,10 +13,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 _PUBLIC = {
+    "LatencyPlan": "latency",
     "TdvError": "errors",
     "TermDocumentMatrix": "records",
     "Vocabulary": "records",
     "build_index": "indexing",
+    "compare_indexes": "compare",
+    "evaluate_run": "evaluate",
     "extract_matrix": "extract",
     "index_bytes": "inspect_index",
     "inspect_index": "inspect_index",

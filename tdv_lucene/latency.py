@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,42 @@ from .search import SearchParameters
 DEPTH = 1000
 """Hits of the runs against which the timed searches are checked, and the deepest search timed."""
 
-LEAST_ROUNDS = 5
-
+_LEAST_ROUNDS = 5
 _MODES = ("top10", "top1000", "top10_exhaustive", "top1000_exhaustive")  # TimedIndex.Mode
 _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
+
+
+@dataclass(frozen=True)
+class LatencyPlan:
+    """How latency is measured.
+
+    Attributes
+    ----------
+    rounds : int, at least 5
+        Rounds that count, after warming up.
+    budget_seconds : float
+        For checking hits, warming up and timing. Fewer queries are timed where they do not fit;
+        a machine that slows down on the way overruns it rather than counting fewer rounds.
+    seed : int
+        Of the choice of queries and of their order.
+
+    Raises
+    ------
+    TdvError
+        When a value is out of its range.
+    """
+
+    rounds: int = 7
+    budget_seconds: float = 60.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rounds < _LEAST_ROUNDS:
+            raise TdvError(f"rounds={self.rounds} is out of range: at least {_LEAST_ROUNDS} count")
+        if not 0 < self.budget_seconds < float("inf"):
+            raise TdvError(
+                f"latency budget {self.budget_seconds} s is out of range: above 0 s is needed"
+            )
 
 
 @dataclass(frozen=True)
@@ -74,53 +106,44 @@ class Latency:
 def measure_latency(
     indexes: Mapping[str, TimedIndex],
     topics: Mapping[str, str],
+    plan: LatencyPlan,
     *,
     field: str = "contents",
-    rounds: int = 7,
-    budget_seconds: float = 60.0,
-    seed: int = 0,
     raw: Path,
     progress: Progress = silent,
 ) -> Latency:
-    """Time all topics, or as many as the budget allows, on all indexes in turn.
+    """Time all topics, or as many as the plan has time for, on all indexes in turn.
 
-    ``raw`` is a file to be created: the measurements as ``.npy``, int64 nanoseconds in the shape
-    of :attr:`Latency.rounds_ms`. The budget covers checking, warming up and timing; a machine that
-    slows down on the way overruns it rather than counting fewer rounds.
+    ``raw`` is a file to be created: the measurements as ``.npy``, int64 nanoseconds, flat, in the
+    order of :attr:`Latency.rounds_ms`.
 
     Raises
     ------
     TdvError
-        When there are fewer than five rounds, no positive budget, or an index cannot be read.
+        When an index cannot be read.
     RuntimeError
         When a timed search returns other hits than the run.
     """
     from .jvm.searcher import time_queries
 
-    if rounds < LEAST_ROUNDS:
-        raise TdvError(f"rounds={rounds} is out of range: at least {LEAST_ROUNDS} must count")
-    if not 0 < budget_seconds < float("inf"):
-        raise TdvError(f"budget of {budget_seconds} s is out of range: seconds above 0 are needed")
     found = time_queries(
         [(of.path, of.parameters.similarity(), of.run) for of in indexes.values()],
         topics,
         field=field,
-        rounds=rounds,
-        budget_seconds=budget_seconds,
-        seed=seed,
+        **asdict(plan),
         output=raw,
         progress=progress,
     )
     queries: Sequence[str] = found.pop("queries")
-    nanos = np.load(raw).reshape(rounds, len(_MODES), len(indexes), len(queries))
+    nanos = np.load(raw).reshape(plan.rounds, len(_MODES), len(indexes), len(queries))
     setup = {
         "queries_timed": len(queries),
-        "counted_rounds": rounds,
+        "counted_rounds": plan.rounds,
         "warmup_rounds": found["warmup_rounds"],
         "warmup_stable": found["warmup_stable"],
         "threads": 1,
-        "seed": seed,
-        "budget_seconds": budget_seconds,
+        "seed": plan.seed,
+        "budget_seconds": plan.budget_seconds,
     }
     return Latency(tuple(indexes), tuple(queries), nanos / 1e6, setup)
 

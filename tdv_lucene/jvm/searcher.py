@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,13 @@ def explain_scores(
     with translate_errors():
         text = explanations.of(os.fspath(index), similarity, field, topic_lines(topics), hits)
     return {qid: [tuple(row) for row in rows] for qid, rows in json.loads(text).items()}
+
+
+def known_documents(index: str | os.PathLike, doc_ids: Iterable[str]) -> list[str]:
+    """Those of the collection's document ids that are in the index."""
+    with translate_errors():
+        lookup = java_class("tdvlucene.search.DocumentIds")
+        return json.loads(lookup.known(os.fspath(index), "\n".join(doc_ids)))
 
 
 def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:

@@ -1,0 +1,43 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Json;
+import tdvlucene.index.Indexes;
+
+/** Which documents an index has, by the collection's ids. */
+public final class DocumentIds {
+  private DocumentIds() {}
+
+  /**
+   * A JSON array of those of the given ids that are in the index; one dictionary lookup each.
+   *
+   * @param ids separated by newlines
+   */
+  public static String known(String index, String ids) throws IOException {
+    List<String> known = new ArrayList<>();
+    try (DirectoryReader reader = Indexes.open(index)) {
+      for (String id : ids.split("\n")) {
+        if (contains(reader, new BytesRef(id))) {
+          known.add(id);
+        }
+      }
+    }
+    return Json.of(known);
+  }
+
+  private static boolean contains(DirectoryReader reader, BytesRef id) throws IOException {
+    for (LeafReaderContext leaf : reader.leaves()) {
+      Terms terms = leaf.reader().terms("id");
+      if (terms != null && terms.iterator().seekExact(id)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

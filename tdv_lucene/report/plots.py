@@ -1,0 +1,126 @@
+"""The plots of a comparison as inline SVG: the only module that imports matplotlib.
+
+Colours are Okabe and Ito's blue and vermilion, told apart by everyone and in grey; what colour
+says, a pattern, a line style or a label says too. Each plot is narrow, so that its text stays
+readable where the window is.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from ..evaluate import Evaluation
+from ..latency import Latency
+
+_COLOURS = ("#0072B2", "#D55E00")
+_LINES = ("-", "--")
+_HATCHES = ("", "///")
+_WIDTH_INCHES = 5.2
+_STYLE = {
+    "svg.fonttype": "none",  # text stays text: selectable, in the page's font
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "axes.axisbelow": True,
+}
+
+
+def plot_measures(report: Mapping[str, Any]) -> str:
+    """Difference of each measure with its 95 % interval."""
+
+    def draw(axes: Axes) -> None:
+        for at, (measure, of) in enumerate(reversed(report["measures"].items())):
+            low, high = of["ci95"] or (of["difference"],) * 2
+            axes.plot([low, high], [at, at], color=_COLOURS[1], linewidth=2)
+            axes.plot(of["difference"], at, "o", color=_COLOURS[1])
+            axes.annotate(f"{of['difference']:+.3f}", (of["difference"], at), (0, 7),
+                          textcoords="offset points", ha="center")  # fmt: skip
+        axes.axvline(0, color="#444444", linewidth=1)
+        axes.set_yticks(range(len(report["measures"])), [*reversed(report["measures"])])
+        axes.set_ylim(-0.5, len(report["measures"]) - 0.3)
+        full, pruned = report["indexes"]
+        axes.set_xlabel(f"{pruned} minus {full}, mean over queries, 95 % interval")
+
+    return _svg("measures", draw, height_inches=2.4)
+
+
+def plot_bytes(report: Mapping[str, Any]) -> str:
+    """Bytes by kind of file, largest first."""
+    sizes = {name: of["bytes_by_kind"] for name, of in report["indexes"].items()}
+    largest = next(iter(sizes.values()))
+    kinds = [k for k in sorted(largest, key=largest.get) if any(s.get(k, 0) for s in sizes.values())]
+
+    def draw(axes: Axes) -> None:
+        height = 0.8 / len(sizes)
+        for number, (name, of) in enumerate(sizes.items()):
+            at = np.arange(len(kinds)) + height * (len(sizes) / 2 - number - 0.5)
+            megabytes = [of.get(kind, 0) / 1e6 for kind in kinds]
+            bars = axes.barh(at, megabytes, height, label=name, color=_COLOURS[number],
+                             hatch=_HATCHES[number], edgecolor="white")  # fmt: skip
+            axes.bar_label(bars, [f"{m:.3g}" for m in megabytes], padding=3, fontsize=8)
+        axes.set_yticks(range(len(kinds)), [kind.replace("_", " ") for kind in kinds])
+        axes.set_xlabel("megabytes")
+        axes.margins(x=0.12)
+        axes.legend(frameon=False, loc="lower right")
+
+    return _svg("bytes", draw, height_inches=1.2 + 0.42 * len(kinds))
+
+
+def plot_latency(latency: Latency, depth: str) -> str:
+    """Share of queries answered within a time; ``depth`` is ``top10`` or ``top1000``."""
+
+    def draw(axes: Axes) -> None:
+        for number, name in enumerate(latency.names):
+            times = np.sort(latency.per_query_ms(depth, name))
+            share = np.arange(1, len(times) + 1) / len(times)
+            axes.step(times, share, _LINES[number], where="post", color=_COLOURS[number],
+                      label=name, linewidth=2)  # fmt: skip
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_ylim(0, 1.02)
+        axes.set_xlabel("milliseconds, logarithmic")
+        axes.set_ylabel("share of queries")
+        axes.legend(frameon=False, loc="lower right")
+
+    return _svg(f"latency-{depth}", draw, height_inches=2.6)
+
+
+def plot_queries(evaluations: Mapping[str, Evaluation], measure: str) -> str:
+    """Gain or loss of every query, sorted."""
+    before, after = (evaluation.values[measure] for evaluation in evaluations.values())
+    differences = np.sort(after - before)[::-1]
+
+    def draw(axes: Axes) -> None:
+        colours = np.where(differences < 0, _COLOURS[1], _COLOURS[0])
+        axes.bar(np.arange(1, len(differences) + 1), differences, width=1.0, color=colours)
+        axes.axhline(0, color="#444444", linewidth=1)
+        axes.set_xlabel("queries, by difference")
+        axes.set_ylabel(f"{measure} difference")
+
+    return _svg("queries", draw, height_inches=2.6)
+
+
+def _svg(name: str, draw: Callable[[Axes], None], *, height_inches: float) -> str:
+    """Draw and return an ``<svg>`` element that scales with the page."""
+    # The salt makes ids the same every time, and different between the plots of a page.
+    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": f"tdv-lucene {name}"}):
+        figure = Figure(figsize=(_WIDTH_INCHES, height_inches), layout="constrained")
+        draw(figure.subplots())
+        text = io.StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    svg = text.getvalue()
+    # Groups are numbered alike in every plot and referred to by none.
+    return re.sub(r'<g id="[^"]*"', "<g", svg[svg.index("<svg") :])

@@ -1,0 +1,264 @@
+"""The comparison as a whole: report.json, the page, what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from lucene_indexes import Doc, write_index
+
+from tdv_lucene.compare import compare_indexes
+from tdv_lucene.errors import TdvError
+from tdv_lucene.evaluate import MEASURES
+from tdv_lucene.report.tables import comparison_tables
+from tdv_lucene.topics import read_qrels
+
+pytestmark = pytest.mark.jvm
+
+FAST = {"latency_budget_seconds": 1.0, "latency_rounds": 5}
+DROPPED = {"t0", "t3", "t17"}
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory):
+    """An index, the same without three terms, topics of which one is emptied, graded qrels."""
+    rng = np.random.default_rng(5)
+    folder = tmp_path_factory.mktemp("compare")
+    tokens = [[f"t{t}" for t in np.minimum(rng.zipf(1.4, 40) - 1, 30)] for _ in range(120)]
+    docs = [Doc(f"d{i}", doc) for i, doc in enumerate(tokens)]
+    kept = [Doc(f"d{i}", [t for t in doc if t not in DROPPED]) for i, doc in enumerate(tokens)]
+    write_index(folder / "full", [docs[:70], docs[70:]])
+    write_index(folder / "pruned", [kept[:70], kept[70:]])
+    texts = {f"q{i}": f"t{i % 9} t{i + 2} <b>&" for i in range(28)}
+    texts |= {"gone": "t0 t3", "unjudged": "t1", "never": "zyzzy"}
+    topics, qrels = folder / "topics.tsv", folder / "qrels.txt"
+    topics.write_text("".join(f"{qid}\t{text}\n" for qid, text in texts.items()))
+    lines = [
+        f"{qid} 0 d{doc} {rng.integers(0, 3)}"
+        for qid in (*texts, "other") if qid != "unjudged"
+        for doc in rng.choice(120, 15, replace=False)
+    ]  # fmt: skip
+    qrels.write_text("\n".join(lines) + "\n")
+    return SimpleNamespace(
+        index=folder / "full", pruned=folder / "pruned", topics=topics, qrels=qrels, texts=texts
+    )
+
+
+@pytest.fixture(scope="module")
+def compared(case, tmp_path_factory):
+    output = tmp_path_factory.mktemp("compared") / "report"
+    report = compare_indexes(case.index, case.pruned, case.topics, case.qrels, output, **FAST)
+    return SimpleNamespace(output=output, report=report)
+
+
+def test_report_json_is_what_was_returned(compared):
+    assert json.loads((compared.output / "report.json").read_text()) == compared.report
+
+
+def test_keys_scripts_rely_on(compared):
+    report = compared.report
+    assert list(report["indexes"]) == ["full", "pruned"]
+    for of in report["indexes"].values():
+        assert {"bytes", "postings", "terms", "documents", "bytes_by_kind"} <= of.keys()
+        assert sum(of["bytes_by_kind"].values()) == of["bytes"] > 0
+    assert list(report["measures"]) == ["nDCG@5", "nDCG@10", "MAP", "R@1000"]
+    for of in report["measures"].values():
+        assert {"full", "pruned", "p_value"} <= of.keys()
+    for key in ("latency_ms", "latency_exhaustive_ms"):
+        for name in ("full", "pruned"):
+            for depth in ("top10", "top1000"):
+                of = report[key][name][depth]
+                assert list(of) == ["mean", "p50", "p95", "p99"]
+                assert 0 < of["p50"] <= of["p95"] <= of["p99"]
+    assert {"judged", "emptied"} <= report["queries"].keys()
+    assert report["parameters"]["search"]["pruned"] == {"k1": 0.9, "b": 0.4}
+    assert {"python", "java", "lucene", "pyserini", "trectools"} <= report["versions"].keys()
+
+
+def test_sizes(case, compared):
+    full, pruned = compared.report["indexes"].values()
+    assert (full["documents"], pruned["documents"]) == (120, 120)
+    assert full["terms"] - pruned["terms"] == len(DROPPED)
+    assert pruned["postings"] < full["postings"]
+    on_disk = sum(f.stat().st_size for f in case.index.iterdir() if f.name != "write.lock")
+    assert full["bytes"] == on_disk
+
+
+def test_queries_are_counted_not_dropped(compared):
+    assert compared.report["queries"] == {
+        "topics": 31,
+        "judged": 30,
+        "emptied": 1,
+        "emptied_ids": ["gone"],
+        "without_relevant_documents": 1,
+        "judged_but_not_asked": 1,
+    }
+    rows = [
+        line.split("\t") for line in (compared.output / "per_query.tsv").read_text().split("\n")
+    ]
+    assert len(rows) == 1 + 30 + 1
+    of_gone = dict(zip(rows[0], next(row for row in rows if row[0] == "gone"), strict=True))
+    assert float(of_gone["MAP pruned"]) == 0 < float(of_gone["MAP full"])
+
+
+def test_measures_are_trec_evals(case, compared):
+    """From the runs in the folder, by trec_eval itself, over all judged queries."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels = read_qrels(case.qrels)
+    judged = [q for q in case.texts if any(g > 0 for g in qrels.get(q, {}).values())]
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut", "map", "recall"})
+    names = dict(zip(MEASURES, ("ndcg_cut_5", "ndcg_cut_10", "map", "recall_1000"), strict=True))
+    for name in ("full", "pruned"):
+        with open(compared.output / "runs" / f"{name}.run") as file:
+            values = evaluator.evaluate(pytrec_eval.parse_run(file))
+        for measure, theirs in names.items():
+            mean = sum(values.get(q, {}).get(theirs, 0.0) for q in judged) / len(judged)
+            ours = compared.report["measures"][measure]
+            assert ours["trec_eval"][name] == pytest.approx(mean, abs=1e-9)
+            assert ours[name] == pytest.approx(mean, abs=1e-9), "Anserini leaves no ties"
+
+
+def test_an_index_against_itself(case, tmp_path):
+    report = compare_indexes(
+        case.index, case.index, case.topics, case.qrels, tmp_path / "out", model="qld",
+        names=("a", "b"), **FAST,
+    )  # fmt: skip
+    assert list(report["indexes"]) == ["a", "b"]
+    for of in report["measures"].values():
+        assert of["a"] == of["b"] and of["p_value"] == 1.0 and of["wins"] == of["losses"] == 0
+    runs = [(tmp_path / "out" / "runs" / f"{name}.run").read_bytes() for name in "ab"]
+    assert runs[0] == runs[1]
+
+
+def test_tfidf_and_one_query(case, tmp_path):
+    """With one query there is no test, which JSON calls null and the page 'none'."""
+    topics = tmp_path / "topics.tsv"
+    topics.write_text("q1\tt1 t3\n")
+    report = compare_indexes(
+        case.index, case.pruned, topics, case.qrels, tmp_path / "out", model="tfidf", **FAST
+    )
+    assert report["measures"]["MAP"]["p_value"] is None
+    assert "<td>none</td>" in (tmp_path / "out" / "report.html").read_text()
+
+
+class Page(HTMLParser):
+    """Cells, ids and outward references of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.cells, self.ids, self.references = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.ids += [attrs["id"]] if "id" in attrs else []
+        self.references += [attrs[a] for a in ("src", "href", "xlink:href") if a in attrs]
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_data(self, data):
+        if self.lasttag == "td" and self.cells:
+            self.cells[-1] += data.strip()
+
+
+def test_the_page_holds_the_numbers_and_nothing_from_outside(compared):
+    text = (compared.output / "report.html").read_text()
+    page = Page(text)
+    for table in comparison_tables(compared.report):
+        for row in table.rows:
+            assert set(row) <= set(page.cells)
+    assert all(reference.startswith(("#", "data:")) for reference in page.references)
+    assert not re.search(r"url\((?!#)|@import|<script", text)
+    assert len(page.ids) == len(set(page.ids)), "ids of one plot would style another"
+    assert "&lt;b&gt;&amp;" in text and "<b>" not in text, "topics are escaped"
+    assert "gone: t0 t3" in text
+
+
+def test_plots_are_well_formed_and_repeatable(compared):
+    text = (compared.output / "report.html").read_text()
+    plots = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
+    assert len(plots) == 5
+    for plot in plots:
+        assert ElementTree.fromstring(plot).get("viewBox")
+        assert "dc:date" not in plot
+
+
+def test_the_page_in_a_browser(compared):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("no chromium on the path")
+    page = (compared.output / "report.html").as_uri()
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+         "--virtual-time-budget=2000", "--dump-dom", page],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert "CONSOLE" not in done.stderr
+    shown = Page(done.stdout).cells
+    ndcg = compared.report["measures"]["nDCG@5"]
+    assert {f"{ndcg['full']:.4f}", f"{ndcg['pruned']:.4f}"} <= set(shown)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"index": "/nowhere"}, "no such index"),
+        ({"pruned": "/nowhere"}, "no such index"),
+        ({"topics": "/nowhere.tsv"}, "no such topics file"),
+        ({"topics": "1\n"}, "line 1: expected 'qid<TAB>text'"),
+        ({"topics": ""}, "holds no topic"),
+        ({"topics": "else\twords\n"}, "topics and qrels share no query"),
+        ({"qrels": ""}, "holds no judgement"),
+        ({"qrels": "q1 0 d1\n"}, "line 1: 3 columns"),
+        ({"qrels": "q1 0 d1 0\n"}, "no topic has a relevant document"),
+        ({"qrels": "q1 0 elsewhere 1\n"}, "qrels and index share no document"),
+        ({"field": "title"}, "no field 'title'"),
+        ({"model": "lm"}, "no such model"),
+        ({"names": ("same", "same")}, "two different names"),
+        ({"latency_rounds": 4}, "rounds=4 is out of range"),
+    ],
+)
+def test_refusals_write_nothing(case, tmp_path, changes, message):
+    arguments = {"index": case.index, "pruned": case.pruned, "topics": case.topics,
+                 "qrels": case.qrels, "output": tmp_path / "out" / "report", **FAST}  # fmt: skip
+    for name in ("topics", "qrels"):
+        text = changes.get(name)
+        if text is not None and "/" not in text:
+            changes = {**changes, name: tmp_path / f"{name}.txt"}
+            changes[name].write_text(text)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(TdvError, match=message):
+        compare_indexes(**{**arguments, **changes})
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_an_existing_report_is_kept(case, tmp_path):
+    (tmp_path / "out").mkdir()
+    with pytest.raises(TdvError, match="exists"):
+        compare_indexes(case.index, case.pruned, case.topics, case.qrels, tmp_path / "out")
+
+
+def test_command_line(case, tmp_path, capsys, monkeypatch):
+    from tdv_lucene.cli import main
+
+    arguments = ["--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
+                 "--qrels", case.qrels, "--latency-budget", "1"]  # fmt: skip
+    for name, more in (("screen", []), ("json", ["--json"])):
+        words = ["compare", *arguments, "--output", tmp_path / name, *more]
+        monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
+        main()
+        shown = capsys.readouterr().out
+        report = json.loads((tmp_path / name / "report.json").read_text())
+        if more:
+            assert json.loads(shown) == report
+        else:
+            assert f"{report['measures']['nDCG@5']['pruned']:.4f}" in shown
+            assert "Emptied by pruning: gone" in shown
+            assert max(map(len, shown.splitlines()[:-1])) <= 80

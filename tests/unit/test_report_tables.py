@@ -1,0 +1,43 @@
+"""Small pieces of the report's tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tdv_lucene.evaluate import MEASURES, Evaluation
+from tdv_lucene.report.tables import change, extreme_queries, p_value, ratio
+
+
+@pytest.mark.parametrize(
+    "p, shown",
+    [(None, "none"), (1.0, "1.000"), (0.05, "0.050"), (0.0499, "0.050*"), (1e-9, "<0.001*")],
+)
+def test_p_value(p, shown):
+    assert p_value(p) == shown
+
+
+@pytest.mark.parametrize(
+    "before, after, shown",
+    [(100, 55, "-45.0 %"), (10, 11, "+10.0 %"), (7, 7, "0.0 %"), (100_000, 99_999, "0.0 %"),
+     (0, 0, ""), (0, 3, "new"), (5, 0, "-100.0 %")],
+)  # fmt: skip
+def test_change(before, after, shown):
+    assert change(before, after) == shown
+
+
+def test_ratio():
+    assert (ratio(3.0, 2.0), ratio(1.0, 0.0)) == ("1.50", "-")
+
+
+def evaluation(values: list[float]) -> Evaluation:
+    queries = tuple(f"q{i}" for i in range(len(values)))
+    of = {measure: np.array(values) for measure in MEASURES}
+    return Evaluation(queries, of, of)
+
+
+def test_extreme_queries_are_only_those_that_changed():
+    both = {"full": evaluation([0.5, 0.5, 0.5, 0.5]), "pruned": evaluation([0.5, 0.1, 0.9, 0.4])}
+    lost, gained = extreme_queries({f"q{i}": "text" for i in range(4)}, both, "MAP", most=3)
+    assert [row[0] for row in lost.rows] == ["q1: text", "q3: text"]
+    assert gained.rows == [("q2: text", "0.500", "0.900", "+0.400")]
