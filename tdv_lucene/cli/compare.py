@@ -29,7 +29,6 @@ from . import _options as options
 )
 @click.option(
     "--latency-rounds",
-    "rounds",
     default=7,
     show_default=True,
     help="Rounds that count, at least 5.",
