@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 COUNTED_TF = 4
@@ -46,6 +48,11 @@ def drop_terms(
     tdv[given_up] = 0
     removed = lost.sum() + (doc_freq - lost)[given_up].sum()
     return tdv, float(removed / max(1, total))
+
+
+def nearest(trained_at: Sequence[float], reduction: float) -> int:
+    """Return the place of the entry closest to ``reduction``; the earlier of two as close."""
+    return int(np.argmin(np.abs(np.asarray(trained_at) - reduction)))
 
 
 def _lost(

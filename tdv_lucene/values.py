@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._dropping import COUNTED_TF, drop_terms
+from ._dropping import COUNTED_TF, drop_terms, nearest
 from .errors import TdvError
 from .records import ByteStrings, Vocabulary
 from .store import new_folder, read_manifest, save_array, write_manifest
@@ -56,8 +56,9 @@ class TermValues:
     doc_freq, total_term_freq : int64[V]
     postings_by_tf : int32[V, COUNTED_TF]
         Postings with frequency exactly 1, 2, ...
-    weights : float32[V]
-        Discrimination values before any term is given up.
+    weights : float32[P, V]
+        Discrimination values before any term is given up, for each of the P reductions in the
+        manifest's ``trained_at``.
     priority : float32[V]
         Terms with the smallest go first.
     manifest : dict
@@ -81,7 +82,7 @@ class TermValues:
             "doc_freq": (terms,),
             "total_term_freq": (terms,),
             "postings_by_tf": (terms, COUNTED_TF),
-            "weights": (terms,),
+            "weights": (len(self.manifest["trained_at"]), terms),
             "priority": (terms,),
         }
         for name, expected in shapes.items():
@@ -151,15 +152,20 @@ class TermValues:
             raise TdvError(f"reduction must lie within [0, 1), got {reduction}: try 0.45")
         if scale is not None and not scale > 0:
             raise TdvError(f"scale must be above 0, got {scale}: try 4")
-        nearest = min(self.points, key=lambda point: abs(point["reduction"] - reduction))
+        point = self.points[nearest([p["reduction"] for p in self.points], reduction)]
         if original_tf:
             scale = None
         elif scale is None:
-            scale = nearest["scale"]
+            scale = point["scale"]
         tdv, removed = drop_terms(
-            self.weights, self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
+            self.weights[nearest(self.manifest["trained_at"], reduction)],
+            self.priority,
+            self.doc_freq,
+            self.postings_by_tf,
+            reduction,
+            scale,
         )
-        return OperatingPoint(tdv, scale, removed, nearest)
+        return OperatingPoint(tdv, scale, removed, point)
 
     def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""

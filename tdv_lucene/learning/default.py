@@ -1,15 +1,17 @@
-"""The default recipe: a training a fold, their mean, an order of terms, validated points."""
+"""The default recipe: a training a fold at each stage, their mean, validated points."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import jax
 import numpy as np
 
+from .._dropping import drop_terms
 from ..core import tdv
 from ..progress import Progress
-from .candidates import make_candidates
-from .features import residual_idf, term_features
-from .listwise import Collection, Trained, train
+from .features import prior_importance, term_features
+from .listwise import Trained, make_task, train
 from .points import Learned, validate_points
 from .problem import Problem
 from .recipes import DefaultRecipe
@@ -19,54 +21,71 @@ from .scored import Scored
 def learn_default(
     problem: Problem, recipe: DefaultRecipe, seed: int, progress: Progress
 ) -> Learned:
-    """Train on each fold's complement, average the parameters, and validate every point.
+    """Train on each fold's complement under each stage's mask, and average the folds' values.
 
-    The final values use the mean of the folds' parameters: all queries take part, and each
-    training stopped on queries its gradients had not seen.
+    All queries take part in the mean, and each training stopped on queries its gradients had not
+    seen. What is given up is decided before the weights, which are then learned for what is
+    left: sparsity is not bought by rescaling.
     """
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
-    features = term_features(problem.matrix, problem.vectors)
-    trainings = _train_folds(problem, recipe, features, folds, rng, progress)
-    mean = jax.tree.map(lambda *parts: np.mean(parts, axis=0), *[t.linear for t in trainings])
-    priority = residual_idf(problem.matrix).astype(np.float32)
-    final, *of_folds = [
-        Scored(np.asarray(tdv.term_values(linear, features)), priority)
-        for linear in [mean, *(t.linear for t in trainings)]
-    ]
+    features = jax.tree.map(jax.numpy.asarray, term_features(problem.matrix, problem.vectors))
+    priority = prior_importance(problem.matrix).astype(np.float32)
+    stages = _train_stages(problem, recipe, features, priority, folds, rng, progress)
+    values = np.array([[t.values(features) for t in trainings] for trainings in stages])
+    final = Scored(recipe.trained_at, values.mean(axis=1), priority)
+    of_folds = [Scored(recipe.trained_at, values[:, k], priority) for k in range(len(folds))]
     points, reports = validate_points(
         problem, final, of_folds, folds, recipe.reductions, progress
     )
-    for report, trained in zip(reports, trainings):
-        report["stopped_at_step"] = trained.step
+    for report, trainings in zip(reports, zip(*stages)):
+        report["networks"] = [_describe(trained) for trained in trainings]
     return Learned(final, points, reports, recipe.recommended_reduction)
 
 
-def _train_folds(
+def _train_stages(
     problem: Problem,
     recipe: DefaultRecipe,
     features: tdv.Features,
+    priority: np.ndarray,
     folds: list[np.ndarray],
     rng: np.random.Generator,
     progress: Progress,
-) -> list[Trained]:
-    """Train once a fold; the next fold in the circle says when to stop."""
-    collection = Collection.of(problem, features)
-    candidates = make_candidates(problem.postings, problem.impacts(problem.plain), recipe.depth)
-    total, done = len(folds) * recipe.max_steps, 0
+) -> list[list[Trained]]:
+    """Return the trainings of every stage, one a fold."""
+    total, done = len(recipe.trained_at) * len(folds) * recipe.max_steps, 0
 
     def step_done() -> None:
         nonlocal done
         done += 1
         progress("train", done, total)
 
-    trainings = []
-    for place in range(len(folds)):
-        stop_on = (place + 1) % len(folds)
-        rest = [fold for i, fold in enumerate(folds) if i not in (place, stop_on)]
-        # With two queries there is no third fold to learn from.
-        queries = np.concatenate(rest) if rest else folds[stop_on]
-        trainings.append(
-            train(problem, collection, candidates, recipe, queries, folds[stop_on], rng, step_done)
-        )
-    return trainings
+    stages = []
+    for reduction in recipe.trained_at:
+        ones = np.ones(len(priority), np.float32)
+        counts = problem.matrix.doc_freq, problem.postings_by_tf
+        kept, _ = drop_terms(ones, priority, *counts, reduction, None)
+        task = make_task(problem, recipe, features, kept)
+        splits = [_split(folds, place) for place in range(len(folds))]
+        stages.append([train(task, *split, rng, step_done) for split in splits])
+    return stages
+
+
+def _split(folds: list[np.ndarray], held_out: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (train, validation) queries: the next fold in the circle says when to stop."""
+    stop_on = (held_out + 1) % len(folds)
+    rest = [fold for place, fold in enumerate(folds) if place not in (held_out, stop_on)]
+    # With two queries there is no third fold to learn from.
+    return np.concatenate(rest or [folds[stop_on]]), folds[stop_on]
+
+
+def _describe(trained: Trained) -> dict[str, Any]:
+    """Return the network as JSON: what a value is made of."""
+    return {
+        "step": trained.step,
+        "floor": trained.floor,
+        "slope": trained.slope,
+        "w_statistics": np.asarray(trained.linear.of_statistics).tolist(),
+        "w_vector": np.asarray(trained.linear.of_vector).tolist(),
+        "b": float(trained.linear.bias),
+    }

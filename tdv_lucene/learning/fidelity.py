@@ -39,7 +39,9 @@ def _entry(
     some: np.ndarray,
 ) -> dict[str, Any]:
     doc_freq = problem.matrix.doc_freq
-    tdv, removed = drop_terms(*scored, doc_freq, problem.postings_by_tf, reduction, scale)
+    tdv, removed = drop_terms(
+        scored.near(reduction), scored.priority, doc_freq, problem.postings_by_tf, reduction, scale
+    )
     real = problem.impacts(problem.rows.weighted(tdv))
     collection = apply_values(problem.matrix, tdv, scale)
     stored = problem.impacts(collection)

@@ -13,26 +13,36 @@ import optax
 
 from ..core import losses, tdv
 from ..core.scoring import Array, Similarity, score_batch, weighted_statistics
-from .candidates import Candidates, Lists, make_lists, sample_places
+from .candidates import Candidates, Lists, make_candidates, make_lists, sample_places
 from .problem import Problem
 from .recipes import DefaultRecipe
 
 
 class Trained(NamedTuple):
-    """The parameters at the step that served the validation queries best.
+    """One shallow network, shrunk towards its mean: tdv = floor + slope ReLU(w . x + b).
 
     Attributes
     ----------
     linear : tdv.Linear of NumPy arrays
+    floor, slope : float
+        A training on few queries pushes some terms to 0, and what they alone retrieve is lost.
+        Shrinking mends that: slope is within [0, 1] and floor (1 - slope) times the mean value,
+        by tokens. Slope 0 gives every term the same value.
     step : int
-        0 when no step was better than the plain model.
     validation : float
-        nDCG@5 of the validation queries at that step.
+        nDCG@5 of the validation queries.
     """
 
     linear: tdv.Linear
+    floor: float
+    slope: float
     step: int
     validation: float
+
+    def values(self, features: tdv.Features) -> np.ndarray:
+        """Return float32[V] discrimination values."""
+        unit = np.asarray(tdv.term_values(self.linear, features))
+        return (self.floor + self.slope * unit).astype(np.float32)
 
 
 class _Learned(NamedTuple):
@@ -40,74 +50,110 @@ class _Learned(NamedTuple):
     log_temperature: Array
 
 
+class Task(NamedTuple):
+    """What all folds of one stage share.
+
+    Attributes
+    ----------
+    problem : Problem
+    recipe : DefaultRecipe
+    collection : Collection
+        On the device.
+    candidates : Candidates
+    """
+
+    problem: Problem
+    recipe: DefaultRecipe
+    collection: Collection
+    candidates: Candidates
+
+
 class Collection(NamedTuple):
-    """The collection's arrays on the device, the same for every training.
+    """The collection's arrays on the device.
 
     Attributes
     ----------
     features : tdv.Features
+    kept : float32[V]
+        0 for the terms that are given up, else 1.
     doc_freq, total_term_freq : float32[V]
     doc_count : float32[]
     """
 
     features: tdv.Features
+    kept: Array
     doc_freq: Array
     total_term_freq: Array
     doc_count: Array
 
-    @classmethod
-    def of(cls, problem: Problem, features: tdv.Features) -> Collection:
-        """Put the collection of ``problem`` on the device."""
-        matrix = problem.matrix
-        arrays = features, matrix.doc_freq, matrix.total_term_freq, np.float32(matrix.doc_count)
-        return cls(*jax.tree.map(lambda a: jnp.asarray(a, _device_type(a)), arrays))
+
+def make_task(
+    problem: Problem, recipe: DefaultRecipe, features: tdv.Features, kept: np.ndarray
+) -> Task:
+    """Prepare training under the mask ``kept`` float32[V], with candidates retrieved under it."""
+    impacts = problem.impacts(problem.rows.weighted(kept))
+    candidates = make_candidates(problem.postings, impacts, recipe.depth)
+    matrix = problem.matrix
+    counts = matrix.doc_freq, matrix.total_term_freq, matrix.doc_count
+    on_device = [jnp.asarray(np.asarray(count), jnp.float32) for count in (kept, *counts)]
+    return Task(
+        problem, recipe, Collection(jax.tree.map(jnp.asarray, features), *on_device), candidates
+    )
 
 
 def train(
-    problem: Problem,
-    collection: Collection,
-    candidates: Candidates,
-    recipe: DefaultRecipe,
+    task: Task,
     train_queries: np.ndarray,
     validation_queries: np.ndarray,
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> Trained:
-    """Fit w and b on ``train_queries`` and stop where ``validation_queries`` are served best.
+    """Fit w and b on ``train_queries``; step and slope are those that serve validation best.
 
     Validation ranks the whole collection. Gradients never see the validation queries.
     """
-    optimizer, update = _compiled(problem.similarity, recipe)
-    lists = _batches(problem, candidates, recipe, train_queries, rng)
-    learned = _start(problem.similarity, collection, next(lists))
+    recipe, collection = task.recipe, task.collection
+    optimizer, update = _compiled(task.problem.similarity, recipe)
+    lists = _batches(task, train_queries, rng)
+    learned = _start(task.problem.similarity, collection, next(lists))
     state = optimizer.init(learned)
-    best = Trained(_on_host(learned.linear), 0, -1.0)
-    for step in range(recipe.max_steps + 1):
+    best = _checked(task, learned.linear, 0, 0.0, validation_queries)
+    for step in range(1, recipe.max_steps + 1):
+        learned, state = update(learned, state, collection, next(lists))
+        step_done()
         if step % recipe.check_every == 0:
-            best = max(best, _checked(problem, collection, learned, step, validation_queries),
-                       key=lambda trained: trained.validation)  # fmt: skip
-        if step < recipe.max_steps:
-            learned, state = update(learned, state, collection, next(lists))
-            step_done()
-    return best
+            tried = _checked(task, learned.linear, step, recipe.slopes[0], validation_queries)
+            best = max(best, tried, key=_validation)
+    others = [
+        _checked(task, best.linear, best.step, slope, validation_queries)
+        for slope in recipe.slopes[1:]
+    ]
+    return max(best, *others, key=_validation)
+
+
+def _validation(trained: Trained) -> float:
+    return trained.validation
 
 
 def _checked(
-    problem: Problem, collection: Collection, learned: _Learned, step: int, queries: np.ndarray
+    task: Task, linear: tdv.Linear, step: int, slope: float, queries: np.ndarray
 ) -> Trained:
-    values = tdv.term_values(learned.linear, collection.features)
-    measured = problem.measure(problem.rows.weighted(np.asarray(values)), queries)
-    return Trained(_on_host(learned.linear), step, float(measured[:, 0].mean()))
+    """Shrink to ``slope`` and rank the validation ``queries``."""
+    collection, linear = task.collection, jax.tree.map(np.asarray, linear)
+    unit = np.asarray(tdv.term_values(linear, collection.features))
+    tokens = np.asarray(collection.total_term_freq * collection.kept, np.float64)
+    mean = float((tokens * unit).sum() / tokens.sum())
+    trained = Trained(linear, (1 - slope) * mean, slope, step, 0.0)
+    values = trained.values(collection.features) * np.asarray(collection.kept)
+    measured = task.problem.measure(task.problem.rows.weighted(values), queries)
+    return trained._replace(validation=float(measured[:, 0].mean()))
 
 
 def _batches(
-    problem: Problem,
-    candidates: Candidates,
-    recipe: DefaultRecipe,
-    queries: np.ndarray,
-    rng: np.random.Generator,
+    task: Task, queries: np.ndarray, rng: np.random.Generator
 ) -> Iterator[Lists]:
     """Yield batches for ever; every query comes once before any comes again."""
+    recipe = task.recipe
     # A multiple of eight, so that folds of nearly equal size share their compiled step.
     size = min(recipe.queries_per_step, max(1, len(queries) // 8 * 8), len(queries))
     waiting = np.zeros(0, np.int64)
@@ -115,8 +161,8 @@ def _batches(
         if len(waiting) < size:
             waiting = np.concatenate([waiting, rng.permutation(queries)])
         chosen, waiting = waiting[:size], waiting[size:]
-        places = sample_places(rng, candidates, chosen, recipe.width)
-        yield make_lists(problem.rows, candidates, chosen, places)
+        places = sample_places(rng, task.candidates, chosen, recipe.width)
+        yield make_lists(task.problem.rows, task.candidates, chosen, places)
 
 
 def _start(similarity: Similarity, collection: Collection, lists: Lists) -> _Learned:
@@ -130,7 +176,7 @@ def _start(similarity: Similarity, collection: Collection, lists: Lists) -> _Lea
 def _scores(
     similarity: Similarity, linear: tdv.Linear, collection: Collection, lists: Lists
 ) -> jax.Array:
-    values = tdv.term_values(linear, collection.features)
+    values = tdv.term_values(linear, collection.features) * collection.kept
     statistics = weighted_statistics(
         values, collection.doc_freq, collection.total_term_freq, collection.doc_count
     )
@@ -157,12 +203,3 @@ def _compiled(similarity: Similarity, recipe: DefaultRecipe) -> tuple[Any, Any]:
         return optax.apply_updates(learned, change), state
 
     return optimizer, update
-
-
-def _on_host(linear: tdv.Linear) -> tdv.Linear:
-    return jax.tree.map(np.asarray, linear)
-
-
-def _device_type(array: np.ndarray) -> type:
-    """Term numbers stay integers; counts become float32, exact to 2**24 and close above."""
-    return np.int32 if array.dtype == np.int32 else np.float32

@@ -80,9 +80,8 @@ def _held_out(
 ) -> np.ndarray:
     """Return float64[Q, 2]: each query measured with the training of the fold it is held out of."""
     measured = np.zeros((len(problem.queries), 2))
+    counts = problem.matrix.doc_freq, problem.postings_by_tf
     for scored, fold in zip(of_folds, folds):
-        pruned, _ = drop_terms(
-            *scored, problem.matrix.doc_freq, problem.postings_by_tf, reduction, scale
-        )
+        pruned, _ = drop_terms(scored.near(reduction), scored.priority, *counts, reduction, scale)
         measured[fold] = problem.measure(apply_values(problem.matrix, pruned, scale), fold)
     return measured

@@ -66,23 +66,30 @@ class DefaultRecipe:
         Adam's, falling to a tenth along a cosine.
     l2 : float
         Penalty on the squared length of w (b is free).
+    slopes : tuple of float
+        How far values may differ from their mean (1: as learned); the first is used to choose
+        the step, then all are tried. Chosen on the validation queries.
     depth : int
         Candidates a query to sample from.
     folds : int
+    trained_at : tuple of float
+        Reductions whose terms are masked while values are learned; others use the nearest.
     reductions : tuple of float
         Operating points.
     recommended_reduction : float
     """
 
     name = "default"
-    max_steps: int = 200
+    max_steps: int = 160
     check_every: int = 20
     queries_per_step: int = 128
     width: int = 40
     learning_rate: float = 1e-2
-    l2: float = 1e-2
+    l2: float = 1e-1
+    slopes: tuple[float, ...] = (0.5, 0.25, 0.75, 1.0)
     depth: int = 1000
     folds: int = 5
+    trained_at: tuple[float, ...] = (0.0, 0.45)
     reductions: tuple[float, ...] = REDUCTIONS
     recommended_reduction: float = 0.45
 

@@ -1,0 +1,87 @@
+"""Losses and the discrimination values: extremes, masks, gradients free of NaN."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tdv_lucene.core import losses, tdv
+
+FEATURES = tdv.Features(
+    np.array([[1.0, 0.0], [0.0, 1.0], [-2.0, 0.0]], np.float32),
+    np.array([2], np.int32),
+    np.array([[0.5, 0.5, 0.0]], np.float32),
+)
+
+
+def test_hinge_is_a_mean_and_the_penalty_a_sum():
+    positive, negative = jnp.array([3.0, 0.5]), jnp.array([1.0, 0.25])
+    # hinge: (0 + 0.75) / 2
+    value = losses.hinge_with_sparsity(positive, negative, jnp.array(40.0), 0.01)
+    assert float(value) == pytest.approx(0.99 * 0.375 + 0.01 * 40)
+
+
+def test_listwise_is_the_cross_entropy_of_the_shares():
+    scores, gains = jnp.array([[2.0, 1.0, 0.0]]), jnp.array([[2.0, 1.0, 0.0]])
+    where = jnp.ones((1, 3), bool)
+    log_share = np.log(np.exp([1, 0.5, 0]) / np.exp([1, 0.5, 0]).sum())
+    expected = -(2 / 3 * log_share[0] + 1 / 3 * log_share[1])
+    assert float(losses.listwise(scores, gains, where, 2.0)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_padding_changes_nothing_even_when_infinite():
+    where = jnp.array([[True, True, False]])
+    short = losses.listwise(jnp.array([[1.0, 2.0]]), jnp.array([[1.0, 0.0]]), where[:, :2], 1.0)
+    padded = losses.listwise(
+        jnp.array([[1.0, 2.0, 1e9]]), jnp.array([[1.0, 0.0, 5.0]]), where, 1.0
+    )
+    assert float(short) == pytest.approx(float(padded))
+
+
+@pytest.mark.parametrize("scores", [[0.0, 0.0], [1e4, -1e4], [-1e4, 1e4]])
+@pytest.mark.parametrize("where", [[True, True], [True, False], [False, False]])
+@pytest.mark.parametrize("gains", [[1.0, 0.0], [0.0, 0.0]])
+def test_gradients_are_finite(scores, where, gains):
+    def loss(x):
+        return losses.listwise(x[None], jnp.array([gains]), jnp.array([where]), 0.5)
+
+    gradient = jax.grad(loss)(jnp.array(scores))
+    assert np.isfinite(gradient).all()
+
+
+def test_a_list_without_gain_pulls_nothing():
+    gradient = jax.grad(
+        lambda x: losses.listwise(x, jnp.zeros((1, 2)), jnp.ones((1, 2), bool), 1.0)
+    )(jnp.array([[1.0, 2.0]]))
+    assert not gradient.any()
+
+
+@pytest.mark.parametrize("gap", [0.1, 10.0])
+def test_temperature_follows_the_scale_of_the_scores(gap):
+    rng = np.random.default_rng(0)
+    gains = (rng.random((50, 20)) < 0.1).astype(np.float32)
+    scores = jnp.asarray(gap * (gains + rng.normal(size=gains.shape)), jnp.float32)
+    where = np.ones(gains.shape, bool)
+    found = losses.calibrated_temperature(scores, gains, where)
+    at = [float(losses.listwise(scores, gains, where, t)) for t in (found / 2, found, found * 2)]
+    assert at[1] < at[0] and at[1] < at[2]
+    assert 0.3 * gap < found < 3 * gap
+
+
+def test_values_start_at_one_and_are_exactly_zero_where_off():
+    start = tdv.flat_start(FEATURES)
+    np.testing.assert_array_equal(tdv.term_values(start, FEATURES), [1, 1, 1])
+    learned = tdv.Linear(jnp.array([1.0, 0.5]), jnp.array([2.0, 2.0, 9.0]), jnp.array(1.0))
+    # 1 + 1, 1 + 0.5, 1 - 2 + 1 + 1
+    np.testing.assert_allclose(tdv.term_values(learned, FEATURES), [2, 1.5, 1.0])
+    off = learned._replace(of_vector=jnp.array([0.0, -2.0, 0.0]))
+    assert tdv.term_values(off, FEATURES)[2] == 0.0
+
+
+def test_the_papers_start_stays_within_glorots_bound():
+    start = tdv.glorot_start(jax.random.key(0), FEATURES)
+    bound = np.sqrt(6 / (5 + 1))
+    weights = np.concatenate([start.of_statistics, start.of_vector])
+    assert len(weights) == 5 and np.abs(weights).max() <= bound and float(start.bias) == 1.0
