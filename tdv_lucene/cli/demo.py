@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,20 +15,24 @@ from . import _options as options
     "--output", default="tdv-lucene-demo", show_default=True, metavar="FOLDER",
     help="Where to write the collection, the indexes and the report.",
 )  # fmt: skip
+@click.option(
+    "--reduction",
+    type=float,
+    help="Share of the postings to remove.  [default: what held-out queries bear]",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
 @options.overwrite_option
 @options.json_option
-def command(output: str, seed: int, overwrite: bool, as_json: bool) -> None:
+def command(as_json: bool, **arguments: Any) -> None:
     """Run the whole job on a demonstration collection: Python's own documentation.
 
     Needs no download: documents and topics are made from the interpreter that runs this.
     """
     from ..demo import run_demo
-
     from .compare import show_comparison
 
-    report = options.run(run_demo, output, seed=seed, overwrite=overwrite, announce=_announce)
-    show_comparison(report, Path(output) / "report", as_json)
+    report = options.run(run_demo, announce=_announce, **arguments)
+    show_comparison(report, Path(arguments["output"]) / "report", as_json)
 
 
 def _announce(text: str) -> None:

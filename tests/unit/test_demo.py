@@ -12,7 +12,7 @@ import pytest
 
 from tdv_lucene import TdvError
 from tdv_lucene._python_docs import read_documentation
-from tdv_lucene.demo import DemoCollection, JudgedTopics, make_collection
+from tdv_lucene.demo import DemoCollection, JudgedTopics, _borne_reduction, make_collection
 from tdv_lucene.topics import read_qrels, read_topics
 
 
@@ -104,3 +104,17 @@ def test_an_existing_collection_is_kept(tmp_path: Path) -> None:
     (tmp_path / "collection").mkdir()
     with pytest.raises(TdvError, match="exists: choose another --output, or pass --overwrite"):
         make_collection(tmp_path / "collection", topics=3)
+
+
+@pytest.mark.parametrize(
+    ("pruned", "expected"),
+    [((0.4, 0.35, 0.2), 0.3), ((0.2, 0.2, 0.2), 0.0), ((0.3, 0.4, 0.5), 0.6)],
+)
+def test_demo_removes_the_most_that_held_out_queries_bear(
+    pruned: tuple[float, ...], expected: float
+) -> None:
+    points = [
+        {"reduction": reduction, "measures": {"nDCG@5": value}, "full": {"nDCG@5": 0.3}}
+        for reduction, value in zip((0.0, 0.3, 0.6), pruned)
+    ]
+    assert _borne_reduction(points) == expected
