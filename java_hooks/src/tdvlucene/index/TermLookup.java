@@ -3,57 +3,75 @@ package tdvlucene.index;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.lucene.util.BytesRef;
-import org.apache.lucene.util.StringHelper;
 
 /**
- * Finds terms in the vocabulary in any order: what rewriting term vectors needs.
+ * Finds terms of the vocabulary in any order: what rewriting term vectors needs.
  *
- * <p>Open addressing over one array of bytes; read-only once made, so that threads share it.
- * Memory: the terms' bytes and twelve to twenty bytes a term. {@code BytesRefHash} would do, but
- * its lookup writes to a scratch field.
+ * <p>A vector's terms are terms of the field, so a fingerprint that no two terms of the vocabulary
+ * share identifies them without a look at their bytes: one miss of the processor's cache a lookup
+ * instead of three, which is half the time of rewriting vectors. Slots hold the fingerprint above
+ * the term's number; terms are hashed anew when two meet with equal fingerprints. Of terms
+ * <em>not</em> in the vocabulary, which only a damaged index has, one in billions goes unnoticed.
+ *
+ * <p>Read-only once made, so that threads share it. Memory: 16 to 32 bytes a term.
  */
 final class TermLookup {
-  private static final int SEED = 0;
-  private static final int FREE = -1;
+  private static final long FREE = -1; // no term has it: a number is never all ones
+  private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
-  private final byte[] bytes;
-  private final int[] ends;
-  private final int[] slots;
+  private final long[] slots;
+  private final long numberMask;
+  private long multiplier = GOLDEN;
 
   /** Reads the whole vocabulary. */
   TermLookup(TermTable table) throws IOException {
-    int size = table.size();
-    ends = new int[size + 1];
-    slots = new int[Math.max(2, Integer.highestOneBit(Math.max(1, size)) * 4)];
+    int bits = 64 - Long.numberOfLeadingZeros((long) table.size() + 1);
+    numberMask = (1L << bits) - 1;
+    slots = new long[Math.toIntExact(1L << (bits + 1))];
+    while (!fill(table)) {
+      multiplier = (multiplier + 2) * GOLDEN; // odd again
+    }
+  }
+
+  /** False when two terms cannot be told apart under the current hash. */
+  private boolean fill(TermTable table) throws IOException {
     Arrays.fill(slots, FREE);
-    bytes = new byte[Math.toIntExact(table.termBytes())];
     TermTable.Cursor cursor = table.cursor();
     for (int term = 0; cursor.seek(term); term++) {
-      BytesRef text = cursor.term();
-      System.arraycopy(text.bytes, text.offset, bytes, ends[term], text.length);
-      ends[term + 1] = ends[term] + text.length;
-      slots[slot(text)] = term;
+      long hash = hash(cursor.term());
+      int slot = slot(hash);
+      if (slots[slot] != FREE) {
+        return false;
+      }
+      slots[slot] = (hash & ~numberMask) | term;
     }
+    return true;
   }
 
   /** The term's number, -1 when the vocabulary lacks it. */
   int find(BytesRef term) {
-    return slots[slot(term)];
+    long found = slots[slot(hash(term))];
+    return found == FREE ? -1 : (int) (found & numberMask);
   }
 
-  /** The slot that holds the term, or the free one where it belongs. */
-  private int slot(BytesRef term) {
+  /** The slot with the hash's fingerprint, or the free one where it belongs. */
+  private int slot(long hash) {
     int mask = slots.length - 1;
-    int slot = StringHelper.murmurhash3_x86_32(term, SEED) & mask;
-    while (slots[slot] != FREE && !holds(slots[slot], term)) {
+    int slot = (int) hash & mask; // the low bits; the fingerprint is the high ones
+    while (slots[slot] != FREE && ((slots[slot] ^ hash) & ~numberMask) != 0) {
       slot = (slot + 1) & mask;
     }
     return slot;
   }
 
-  private boolean holds(int number, BytesRef term) {
-    return Arrays.equals(
-        bytes, ends[number], ends[number + 1],
-        term.bytes, term.offset, term.offset + term.length);
+  /** A polynomial over the bytes, its bits mixed as at the end of MurmurHash3. */
+  private long hash(BytesRef term) {
+    long hash = term.length;
+    for (int i = term.offset; i < term.offset + term.length; i++) {
+      hash = (hash + term.bytes[i]) * multiplier;
+    }
+    hash = (hash ^ hash >>> 33) * 0xff51afd7ed558ccdL;
+    hash = (hash ^ hash >>> 33) * 0xc4ceb9fe1a85ec53L;
+    return hash ^ hash >>> 33;
   }
 }
