@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import tdv_lucene
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = "tdv_lucene"
 MODULES = {
@@ -150,3 +152,9 @@ def test_help_and_import_load_nothing_heavy(command: list[str]) -> None:
     heavy = "numpy scipy pandas jax torch gensim matplotlib jnius pyserini trectools rich".split()
     assert "tdv_lucene" in loaded
     assert not loaded.intersection(heavy)
+
+
+@pytest.mark.parametrize("name", tdv_lucene.__all__)
+def test_every_public_name_exists_and_is_documented(name: str) -> None:
+    value = getattr(tdv_lucene, name)
+    assert name == "__version__" or value.__doc__
