@@ -6,8 +6,14 @@ Nothing here imports the package: these are what its code is held against.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+
+
+def exact(length: float) -> float:
+    """A document's length as it is; Lucene's goes through one byte."""
+    return length
 
 
 def lucene_statistics(tf: np.ndarray) -> dict[str, np.ndarray]:
@@ -20,11 +26,13 @@ def lucene_statistics(tf: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def bm25(tf: np.ndarray, query: dict[int, int], doc: int, k1: float, b: float) -> float:
-    """Lucene 9 ``BM25Similarity`` without the length byte."""
+def bm25(
+    tf: np.ndarray, query: dict[int, int], doc: int, k1: float, b: float, stored: Callable = exact
+) -> float:
+    """Lucene 9 ``BM25Similarity``; ``stored`` maps a length to the one Lucene keeps."""
     s = lucene_statistics(tf)
     average = s["tokens"] / s["doc_count"]
-    length = tf[:, doc].sum()
+    length = stored(tf[:, doc].sum())
     score = 0.0
     for term, boost in query.items():
         n, df = s["doc_count"], s["doc_freq"][term]
@@ -35,10 +43,12 @@ def bm25(tf: np.ndarray, query: dict[int, int], doc: int, k1: float, b: float) -
     return score
 
 
-def dirichlet(tf: np.ndarray, query: dict[int, int], doc: int, mu: float) -> float:
+def dirichlet(
+    tf: np.ndarray, query: dict[int, int], doc: int, mu: float, stored: Callable = exact
+) -> float:
     """Lucene 9 ``LMDirichletSimilarity`` with ``DefaultCollectionModel``."""
     s = lucene_statistics(tf)
-    length = tf[:, doc].sum()
+    length = stored(tf[:, doc].sum())
     score = 0.0
     for term, boost in query.items():
         if tf[term, doc] == 0:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from types import SimpleNamespace
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import ranking_oracle as oracle
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.core.scoring import Bm25, Dirichlet, Statistics, TfIdf
@@ -44,41 +44,37 @@ def collection(tmp_path_factory):
     return SimpleNamespace(
         index=index,
         matrix=extract_matrix(index, folder / "matrix"),
-        tf={doc.id: Counter(doc.tokens) for doc in docs},
+        tokens={doc.id: doc.tokens for doc in docs},
     )
 
 
-def stored_length(length: int) -> int:
+def stored_length(length: float) -> int:
     """The length after Lucene's own rounding to one byte."""
     small_float = java_class("org.apache.lucene.util.SmallFloat")
-    return small_float.byte4ToInt(small_float.intToByte4(length))
+    return small_float.byte4ToInt(small_float.intToByte4(int(length)))
 
 
-def oracle(collection, parameters: SearchParameters, text: str) -> dict[str, float]:
-    """Scores from the raw tokens, written from Lucene's documentation, one document at a time."""
-    tf = collection.tf
-    doc_count = sum(1 for counts in tf.values() if counts)
-    tokens = sum(sum(counts.values()) for counts in tf.values())
-    scores = {}
-    for doc, counts in tf.items():
-        length = stored_length(sum(counts.values()))
-        for term, boost in Counter(text.split()).items():
-            f = counts[term]
-            if not f:
-                continue
-            df = sum(1 for other in tf.values() if other[term])
-            if parameters.model == "bm25":
-                idf = math.log(1 + (doc_count - df + 0.5) / (df + 0.5))
-                k1, b = parameters.k1, parameters.b
-                score = idf * f / (f + k1 * (1 - b + b * length * doc_count / tokens))
-            elif parameters.model == "qld":
-                mu = parameters.mu
-                p = (sum(other[term] for other in tf.values()) + 1) / (tokens + 1)
-                score = max(0.0, math.log(1 + f / (mu * p)) + math.log(mu / (length + mu)))
-            else:
-                score = f * math.log((doc_count + 1) / df)
-            scores[doc] = scores.get(doc, 0.0) + boost * score
-    return scores
+def oracle_scores(collection, parameters: SearchParameters, text: str) -> dict[str, float]:
+    """Scores of the documents that hold a term of the query, from their raw tokens."""
+    terms = sorted({token for doc in collection.tokens.values() for token in doc})
+    number = {term: i for i, term in enumerate(terms)}
+    tf = np.zeros((len(terms), len(collection.tokens)))
+    for column, doc in enumerate(collection.tokens.values()):
+        for token in doc:
+            tf[number[token], column] += 1
+    query = Counter(number[term] for term in text.split() if term in number)
+    score = {
+        "bm25": lambda doc: oracle.bm25(
+            tf, query, doc, **parameters.values(), stored=stored_length
+        ),
+        "qld": lambda doc: oracle.dirichlet(tf, query, doc, parameters.mu, stored=stored_length),
+        "tfidf": lambda doc: oracle.tf_idf(tf, query, doc),
+    }[parameters.model]
+    return {
+        name: score(doc)
+        for doc, name in enumerate(collection.tokens)
+        if tf[list(query), doc].any()
+    }  # fmt: skip
 
 
 def core_scores(collection, parameters: SearchParameters, text: str, xp) -> np.ndarray:
@@ -100,7 +96,7 @@ def core_scores(collection, parameters: SearchParameters, text: str, xp) -> np.n
         xp.float32(matrix.total_term_freq.sum()),
     ).at(terms[terms >= 0])
     # Lucene never scores the empty document; at length 0 and b = 1 the formula is 0 / 0.
-    lengths = [max(1, stored_length(int(n))) for n in matrix.doc_len]
+    lengths = [max(1, stored_length(n)) for n in matrix.doc_len]
     lengths = xp.asarray(lengths, xp.float32)
     scores = similarity.term_scores(xp.asarray(rows), lengths[:, None], statistics)
     return np.asarray(scores @ boosts)
@@ -112,7 +108,7 @@ def test_oracle_lucene_and_core_agree(collection, parameters):
     similarity = parameters.similarity()
     lucene = explain_scores(collection.index, similarity, "contents", TOPICS, hits=1000)
     for qid, text in TOPICS.items():
-        expected = oracle(collection, parameters, text)
+        expected = oracle_scores(collection, parameters, text)
         found = {doc: (score, explained) for doc, score, explained in lucene[qid]}
         assert found.keys() == expected.keys(), "Lucene retrieves what holds a term of the query"
         values = np.array([[*found[doc], expected[doc]] for doc in expected])
