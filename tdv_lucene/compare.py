@@ -98,7 +98,7 @@ def compare_indexes(
             **_latencies(names, latency),
             "parameters": _parameters(parameters, field),
             "rules": _RULES,
-            "notes": _notes(names, found),
+            "notes": _notes(names, found, model),
             **_versions_and_machine(),
         }
         _write(folder, report, asked, evaluations, latency)
@@ -196,13 +196,19 @@ def _parameters(parameters: Mapping[str, SearchParameters], field: str) -> dict[
     }
 
 
-def _notes(names: tuple[str, str], found: Mapping[str, dict[str, Any]]) -> list[str]:
+def _notes(names: tuple[str, str], found: Mapping[str, dict[str, Any]], model: str) -> list[str]:
     """What a reader should know before trusting the numbers."""
     full, pruned = (found[name] for name in names)
     notes = []
     made_from = pruned["user_data"].get("tdv.source_commit")
     if made_from not in (None, full["commit"]):
         notes.append(f"the index '{names[1]}' was made from another index than '{names[0]}'")
+    learned_for = pruned["user_data"].get("tdv.model", model)
+    if learned_for != model:
+        notes.append(
+            f"the values of '{names[1]}' were learned for {learned_for}, this comparison ranks "
+            f"with {model}"
+        )
     if full["documents"] != pruned["documents"]:
         notes.append(
             f"the indexes hold different numbers of documents: {full['documents']:,} and "

@@ -36,8 +36,8 @@ def _effectiveness(report: Mapping[str, Any]) -> Table:
     full, pruned = report["indexes"]
     rows, differing = [], []
     for measure, of in report["measures"].items():
-        low_high = "" if of["ci95"] is None else "{:+.4f} to {:+.4f}".format(*of["ci95"])
-        outcome = f"{of['wins']} / {of['ties']} / {of['losses']}"
+        low_high = "" if of["ci95"] is None else "{:+.3f} to {:+.3f}".format(*of["ci95"])
+        outcome = f"{of['wins']}/{of['ties']}/{of['losses']}"
         rows.append(
             (measure, f"{of[full]:.4f}", f"{of[pruned]:.4f}", f"{of['difference']:+.4f}",
              low_high, p_value(of["p_value"]), outcome)
@@ -51,11 +51,11 @@ def _effectiveness(report: Mapping[str, Any]) -> Table:
     note = (
         f"{queries['judged']:,} judged queries, {queries['emptied']:,} of them emptied by pruning. "
         f"p: two-tailed paired t-test, Bonferroni over {report['parameters']['comparisons']}; "
-        f"* below {SIGNIFICANT}. + / = / -: queries better, equal and worse."
+        f"* below {SIGNIFICANT}. +/=/-: queries better, equal and worse."
     )
     if differing:
         note += f" trec_eval orders ties otherwise: {', '.join(differing)}."
-    columns = ("measure", full, pruned, "change", "95 % interval", "p", "+ / = / -")
+    columns = ("measure", full, pruned, "change", "95 % interval", "p", "+/=/-")
     return Table("Effectiveness", columns, rows, note)
 
 
