@@ -103,9 +103,10 @@ def heap_size() -> str:
 def _options(java_major: int) -> list[str]:
     options = [
         f"-Xmx{heap_size()}",
-        "-Xrs",  # leave SIGINT to Python: Ctrl-C then cancels the job instead of killing the process
+        "-Xrs",  # leave SIGINT to Python, where Ctrl-C cancels the job
         "--enable-native-access=ALL-UNNAMED",
         f"-Djava.util.logging.config.file={_RESOURCES / 'logging.properties'}",
+        f"-Dlog4j2.configurationFile={_RESOURCES / 'log4j2.xml'}",
     ]
     if java_major >= 23:  # Lucene 9 unmaps files through Unsafe, of which newer Javas warn
         options.append("--sun-misc-unsafe-memory-access=allow")

@@ -33,7 +33,10 @@ def read_named_topics(name: str) -> dict[str, str]:
             f"({error.innermessage}): connect to the network once, or pass a topics file"
         ) from error
     fields = json.loads(java_class("tdvlucene.common.Json").of(topics))
-    return {qid: topic["title"] for qid, topic in fields.items()}
+    titles = {qid: topic["title"] for qid, topic in fields.items() if topic.get("title")}
+    if not titles:
+        raise TdvError(f"the topics '{name}' have no titles to search with: pass a topics file")
+    return titles
 
 
 def _resolve(name: str) -> Any:
