@@ -14,10 +14,11 @@ from oracle import assert_pruned, expected_frequencies
 from tdv_lucene.extract import extract_matrix
 from tdv_lucene.inspect_index import index_bytes
 from tdv_lucene.jvm import rewriter
+from tdv_lucene.search import search_index
 
 pytestmark = pytest.mark.jvm
 
-CASES = 40
+CASES = 30
 YEARS = range(1900, 1930)  # of the documents with points
 WORDS = [
     "a", "b", "the", "of", "index", "prune", "weight", "é", "\u00ff", "漢字", "\U0001f600",
@@ -208,3 +209,21 @@ def test_expected_frequencies_round_half_to_even() -> None:
         data = np.array([1, 3, 5, 7])
 
     assert expected_frequencies(Matrix, np.float32([0.5]), 1.0).tolist() == [0, 2, 2, 4]
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld"])
+def test_unchanged_rewrite_gives_the_same_run(model: str, make_index, tmp_path: Path) -> None:
+    rng = random.Random(3)
+    words = [f"w{i}" for i in range(60)]
+    weights = [1 / (i + 1) for i in range(60)]
+    docs = [Doc(f"d{i}", rng.choices(words, weights, k=rng.randint(1, 90))) for i in range(200)]
+    source = make_index([docs[:120], docs[120:150], docs[150:]])
+    matrix = extract_matrix(source, tmp_path / "matrix")
+    _rewrite(source, tmp_path / "pruned", matrix, np.ones(matrix.shape[0], np.float32), 1.0)
+    topics = {str(i): " ".join(rng.choices(words, k=4)) for i in range(30)}
+    runs = [tmp_path / "source.run", tmp_path / "pruned.run"]
+    for index, run in zip((source, tmp_path / "pruned"), runs):
+        search_index(index, topics, run, model=model)
+    assert runs[0].read_bytes() == runs[1].read_bytes()
+    assert len(runs[0].read_text().splitlines()) > 30 * 50
+

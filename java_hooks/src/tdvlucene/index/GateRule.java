@@ -16,7 +16,7 @@ public final class GateRule implements PostingRule {
 
   @Override
   public int freq(int term, int tf, int doc, int length) {
-    return tdv[term] == 0 ? 0 : tf;
+    return tf;
   }
 
   @Override

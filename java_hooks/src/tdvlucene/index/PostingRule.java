@@ -11,7 +11,7 @@ public interface PostingRule {
   boolean drops(int term);
 
   /**
-   * The posting's new frequency, 0 to drop it.
+   * The posting's new frequency, 0 to drop it; not asked for terms that {@link #drops} drops.
    *
    * @param term the term's number in the vocabulary (byte order)
    * @param tf its frequency in the document, at least 1

@@ -57,7 +57,8 @@ final class PrunedVectors extends TermVectorsReader {
                 + ", which its postings lack");
       }
       freqs = ArrayUtil.grow(freqs, next + 1);
-      freqs[next] = pruning.freq(number, Math.toIntExact(each.totalTermFreq()), doc);
+      int tf = Math.toIntExact(each.totalTermFreq());
+      freqs[next] = pruning.rule.drops(number) ? 0 : pruning.freq(number, tf, doc);
       kept += freqs[next++] > 0 ? 1 : 0;
     }
     return kept;

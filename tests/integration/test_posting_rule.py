@@ -1,0 +1,101 @@
+"""A rule that looks at each posting, written in Python: the rewriter must pass it the truth."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lucene_indexes import Doc
+from lucene_reading import read_positions
+
+from tdv_lucene.extract import extract_matrix
+from tdv_lucene.jvm import java_class, rewriter, run_job, start
+from tdv_lucene.store import save_array
+
+pytestmark = pytest.mark.jvm
+
+
+def _decide(term: int, tf: int, doc: int, length: int) -> int:
+    """A new frequency that depends on everything; 0 for a third of the postings."""
+    return (term * 5 + tf * 7 + doc * 11 + length) % 3
+
+
+def _java_rule(keeps_frequencies: bool):
+    """The rule as a Java object: jnius starts the JVM when imported, hence not above."""
+    start()
+    from jnius import PythonJavaClass, java_method
+
+    class Rule(PythonJavaClass):
+        __javainterfaces__ = ["tdvlucene/index/PostingRule"]
+        __javacontext__ = "app"
+
+        @java_method("(I)Z")
+        def drops(self, term):
+            return term % 4 == 3
+
+        @java_method("(IIII)I")
+        def freq(self, term, tf, doc, length):
+            new = _decide(term, tf, doc, length)
+            return min(new, 1) * tf if keeps_frequencies else new
+
+        @java_method("()Z")
+        def keepsFrequencies(self):
+            return keeps_frequencies
+
+        @java_method("()Z")
+        def readsLengths(self):
+            return True
+
+    return Rule()
+
+
+@pytest.mark.parametrize("keeps_frequencies", [False, True])
+def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_path: Path) -> None:
+    rng = random.Random(5)
+    docs = [
+        Doc(f"d{i}", rng.choices("abcdefgh", k=rng.randint(0, 12)), deleted=i % 5 == 2)
+        for i in range(18)
+    ]
+    source = make_index(
+        [docs[:7], docs[7:]], options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp"
+    )
+    matrix = extract_matrix(source, tmp_path / "matrix")
+    table = tmp_path / "table"
+    table.mkdir()
+    save_array(table / "terms.npy", matrix.vocabulary.terms.data)
+    save_array(table / "terms_indptr.npy", matrix.vocabulary.terms.indptr)
+    save_array(table / "tdv.npy", np.ones(matrix.shape[0], np.float32))
+    pruned = tmp_path / "pruned"
+    pruned.mkdir()
+    values = java_class("tdvlucene.index.TermTable")(str(table))
+    rule = _java_rule(keeps_frequencies)
+    run_job(
+        java_class("tdvlucene.index.PruneJob")(str(source), "contents", values, rule, str(pruned), 2)
+    )
+    values.close()
+
+    rewriter.check_index(pruned)
+    found = extract_matrix(pruned, tmp_path / "found")
+    assert _postings(found) == _expected(matrix, keeps_frequencies)
+    if keeps_frequencies:
+        before = read_positions(source, "contents")
+        after = read_positions(pruned, "contents")
+        assert after == {key: before[key] for key in after}
+
+
+def _postings(matrix) -> dict[tuple[bytes, int], int]:
+    rows = np.repeat(np.arange(len(matrix.vocabulary)), np.diff(matrix.indptr))
+    terms = [matrix.vocabulary.terms[row] for row in rows]
+    return dict(zip(zip(terms, matrix.indices.tolist()), matrix.data.tolist()))
+
+
+def _expected(matrix, keeps_frequencies: bool) -> dict[tuple[bytes, int], int]:
+    expected = {}
+    for (text, doc), tf in _postings(matrix).items():
+        term = int(matrix.vocabulary.find([text])[0])
+        new = _decide(term, tf, doc, int(matrix.doc_len[doc])) if term % 4 != 3 else 0
+        if new:
+            expected[text, doc] = tf if keeps_frequencies else new
+    return expected
