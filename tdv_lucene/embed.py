@@ -1,116 +1,123 @@
-"""Stage 3: word vectors for index terms."""
+"""Stage 3: word vectors for index terms, from the matrix, from a file, or trained on stored text."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import numpy as np
-
+from .embedding.files import read_word_vectors
+from .embedding.lsa import latent_semantic_vectors
+from .embedding.matching import match_terms
+from .embedding.record import TermVectors
+from .embedding.training import train_word_vectors
 from .errors import TdvError
+from .extract import open_matrix
 from .progress import Progress, silent
 from .records import TermDocumentMatrix
-from .store import new_folder, read_manifest, save_array, write_manifest
+from .store import refuse_existing
 
-KIND = "term-vectors"
-
-
-@dataclass(frozen=True, eq=False)
-class TermVectors:
-    """Vectors of those terms of a vocabulary that have one.
-
-    Attributes
-    ----------
-    vocabulary_sha256 : str
-        Of the vocabulary that ``terms`` counts in.
-    terms : int32[R]
-        Term numbers, ascending. Any other term has no vector; the learner gives it the mean.
-    vectors : float32[R, K]
-    origin : dict
-        How they were made.
-    """
-
-    vocabulary_sha256: str
-    terms: np.ndarray
-    vectors: np.ndarray
-    origin: dict
-
-    def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
-        """Write the folder ``output``."""
-        with new_folder(output, overwrite=overwrite) as folder:
-            save_array(folder / "terms.npy", self.terms)
-            save_array(folder / "vectors.npy", self.vectors)
-            sizes = {"terms": len(self.terms), "dimensions": self.vectors.shape[1]}
-            identity = {"vocabulary_sha256": self.vocabulary_sha256, "origin": self.origin}
-            write_manifest(folder, KIND, {**identity, **sizes})
-
-    @classmethod
-    def load(cls, path: str | os.PathLike) -> TermVectors:
-        """Read a folder written by :meth:`save`."""
-        manifest = read_manifest(path, KIND, "tdv-lucene embed --index INDEX --output FOLDER")
-        terms, vectors = (
-            np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            for name in ("terms", "vectors")
-        )
-        if len(terms) != len(vectors) or not np.isfinite(vectors).all():
-            raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")
-        return cls(manifest["vocabulary_sha256"], terms, vectors, manifest["origin"])
-
-    def check(self, matrix: TermDocumentMatrix) -> None:
-        """Raise :class:`TdvError` unless the vectors belong to the vocabulary of ``matrix``."""
-        if self.vocabulary_sha256 != matrix.vocabulary.sha256:
-            raise TdvError(
-                f"the term vectors were made for another vocabulary "
-                f"({self.vocabulary_sha256[:12]}, the matrix has "
-                f"{matrix.vocabulary.sha256[:12]}): run 'tdv-lucene embed' on this index"
-            )
+LSA, TRAIN = "lsa", "train"
+_EPOCHS = 3
 
 
-def latent_semantic_vectors(
-    matrix: TermDocumentMatrix,
+def embed_terms(
+    index: str | os.PathLike,
+    output: str | os.PathLike,
     *,
+    vectors: str | os.PathLike = LSA,
     dimensions: int = 100,
     min_doc_freq: int = 5,
+    matrix: str | os.PathLike | None = None,
+    field: str = "contents",
     seed: int = 0,
+    overwrite: bool = False,
     progress: Progress = silent,
 ) -> TermVectors:
-    """Return LSA vectors from the matrix itself: no text, no file, no Java.
+    """Make word vectors of the terms of an index's field and write them to ``output``.
 
-    Randomised SVD (Halko et al. 2011, scikit-learn's) of ln(1 + tf) ln(N / df) with unit
-    document columns; a term's vector is its row of U S, scaled to unit length. Terms in fewer
-    than ``min_doc_freq`` documents have too little context for a direction and get no vector.
+    Parameters
+    ----------
+    vectors
+        ``"lsa"``: from the matrix, needing no text. ``"train"``: fastText on the text the index
+        stores. Else a file, see :func:`.embedding.files.read_word_vectors`, whose words are
+        matched to terms by the index's analyzer.
+    dimensions
+        Of ``"lsa"`` and ``"train"``; a file has its own.
+    min_doc_freq
+        Rarer terms get no vector of LSA's and none made of sub-words.
+    matrix
+        A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+
+    Raises
+    ------
+    TdvError
+        When the index, the matrix or the file cannot be read, or no text is stored to train on.
     """
-    from scipy.sparse import csr_array
-    from sklearn.utils.extmath import randomized_svd
-
-    terms, documents = matrix.shape
-    doc_freq = np.asarray(matrix.doc_freq)
-    kept = np.flatnonzero(doc_freq >= min_doc_freq)
-    dimensions = min(dimensions, len(kept) - 1, documents - 1)
-    origin = {"method": "lsa", "min_doc_freq": min_doc_freq, "seed": seed}
+    refuse_existing(Path(output), overwrite=overwrite)
     if dimensions < 1:
-        empty = np.zeros((0, 1), np.float32)
-        return TermVectors(matrix.vocabulary.sha256, np.zeros(0, np.int32), empty, origin)
-    progress("latent semantic vectors", 0, 0)
-    log_tf = np.log1p(np.asarray(matrix.data, np.float32))
-    weighted = csr_array((log_tf, matrix.indices, matrix.indptr), (terms, documents))[kept]
-    idf = np.log(matrix.doc_count / doc_freq[kept]).astype(np.float32)
-    weighted.data *= np.repeat(idf, doc_freq[kept])
-    norms = np.sqrt(np.bincount(weighted.indices, weighted.data**2, minlength=documents))
-    weighted.data /= np.maximum(norms, 1e-9).astype(np.float32)[weighted.indices]
-    left, singular, _ = randomized_svd(weighted, dimensions, n_iter=2, random_state=seed)
-    vectors = left * singular
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    return TermVectors(
-        matrix.vocabulary.sha256, kept.astype(np.int32), vectors.astype(np.float32), origin
-    )
+        raise TdvError(f"dimensions must be at least 1, got {dimensions}: try 100")
+    with open_matrix(index, matrix, field=field, progress=progress) as counts:
+        if vectors == LSA:
+            made = latent_semantic_vectors(
+                counts,
+                dimensions=dimensions,
+                min_doc_freq=min_doc_freq,
+                seed=seed,
+                progress=progress,
+            )
+        elif vectors == TRAIN:
+            made = _train(index, counts, dimensions, min_doc_freq, seed, progress)
+        else:
+            made = _from_file(vectors, counts, min_doc_freq, progress)
+        made.save(output, overwrite=overwrite)
+    return TermVectors.load(output)
 
 
 def load_term_vectors(
     path: str | os.PathLike, matrix: TermDocumentMatrix, progress: Progress = silent
 ) -> TermVectors:
-    """Return vectors of the terms of ``matrix`` from what :func:`embed_terms` wrote."""
-    vectors = TermVectors.load(path)
-    vectors.check(matrix)
-    return vectors
+    """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file."""
+    if Path(path).is_dir():
+        made = TermVectors.load(path)
+        made.check(matrix)
+        return made
+    return _from_file(path, matrix, 5, progress)
+
+
+def _from_file(
+    path: str | os.PathLike, matrix: TermDocumentMatrix, min_doc_freq: int, progress: Progress
+) -> TermVectors:
+    from .jvm.index import analyze
+
+    progress("read vectors", 0, 0)
+    words = read_word_vectors(path)
+    origin = {"method": "file", "file": Path(path).name, "min_doc_freq": min_doc_freq}
+    in_field = partial(analyze, field=matrix.vocabulary.field)
+    return match_terms(matrix, words, in_field, min_doc_freq, origin, progress)
+
+
+def _train(
+    index: str | os.PathLike,
+    matrix: TermDocumentMatrix,
+    dimensions: int,
+    min_doc_freq: int,
+    seed: int,
+    progress: Progress,
+) -> TermVectors:
+    from .jvm.index import write_tokens
+
+    with TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        tokens = Path(folder) / "tokens.txt"
+        documents = write_tokens(index, tokens, progress)
+        words = train_word_vectors(
+            tokens, dimensions=dimensions, epochs=_EPOCHS, seed=seed, progress=progress
+        )
+    origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS, "seed": seed}
+    return match_terms(matrix, words, _as_they_are, min_doc_freq, origin, progress)
+
+
+def _as_they_are(words: list[str]) -> list[list[str]]:
+    """The analysis of words that are index terms already."""
+    return [[word] for word in words]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from .errors import TdvError
 from .progress import Progress, silent
 from .records import ByteStrings, TermDocumentMatrix, Vocabulary
 from .store import new_folder, read_manifest, refuse_overlap, write_manifest
@@ -85,3 +89,38 @@ def describe_matrix(matrix: TermDocumentMatrix) -> dict:
         "postings": matrix.postings,
         "tokens": int(matrix.total_term_freq.sum()),
     }
+
+
+@contextmanager
+def open_matrix(
+    index: str | os.PathLike,
+    matrix: str | os.PathLike | None = None,
+    *,
+    field: str = "contents",
+    progress: Progress = silent,
+) -> Iterator[TermDocumentMatrix]:
+    """Yield the matrix in the folder ``matrix`` after checking whose it is, or a temporary one.
+
+    Raises
+    ------
+    TdvError
+        When ``matrix`` is of another field or another state of the index.
+    """
+    if matrix is None:
+        with TemporaryDirectory(prefix="tdv-lucene-") as folder:
+            yield extract_matrix(index, Path(folder) / "matrix", field=field, progress=progress)
+        return
+    from .jvm.index import identify
+
+    found, source = load_matrix(matrix), identify(index)
+    if found.vocabulary.field != field:
+        raise TdvError(
+            f"the matrix {matrix} is of field '{found.vocabulary.field}', not '{field}': pass "
+            f"--field {found.vocabulary.field}, or extract '{field}'"
+        )
+    if found.source["commit"] != source["commit"]:
+        raise TdvError(
+            f"the matrix {matrix} was extracted from another state of the index (commit "
+            f"{found.source['commit']}, now {source['commit']}): extract it again"
+        )
+    yield found

@@ -7,17 +7,15 @@ an index and files, for which topics go through the index's analyzer on the JVM.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from .embed import TermVectors, latent_semantic_vectors, load_term_vectors
 from .errors import TdvError
-from .extract import extract_matrix, load_matrix
+from .extract import open_matrix
 from .learning.default import learn_default
 from .learning.paper import learn_paper
 from .learning.points import Learned
@@ -139,7 +137,7 @@ def learn_from_index(
     given = {"k1": k1, "b": b, "mu": mu}
     parameters = Parameters(**{name: x for name, x in given.items() if x is not None})
     texts, judgements = read_topics(topics), read_qrels(qrels)
-    with _matrix_of(index, matrix, field, progress) as counts:
+    with open_matrix(index, matrix, field=field, progress=progress) as counts:
         tokens = analyze(list(texts.values()), field)
         values = learn_term_values(
             counts,
@@ -154,37 +152,6 @@ def learn_from_index(
         )
         values.save(output, overwrite=overwrite)
     return TermValues.load(output)
-
-
-@contextmanager
-def _matrix_of(
-    index: str | os.PathLike, matrix: str | os.PathLike | None, field: str, progress: Progress
-) -> Iterator[TermDocumentMatrix]:
-    """Yield the given matrix after checking whose it is, or a temporary one of the index."""
-    if matrix is not None:
-        from .jvm.index import identify
-
-        counts = load_matrix(matrix)
-        _check_source(counts, identify(index), matrix, field)
-        yield counts
-        return
-    with TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        yield extract_matrix(index, Path(folder) / "matrix", field=field, progress=progress)
-
-
-def _check_source(
-    counts: TermDocumentMatrix, source: Mapping[str, object], path: object, field: str
-) -> None:
-    if counts.vocabulary.field != field:
-        raise TdvError(
-            f"the matrix {path} is of field '{counts.vocabulary.field}', not '{field}': pass "
-            f"--field {counts.vocabulary.field}, or extract '{field}'"
-        )
-    if counts.source["commit"] != source["commit"]:
-        raise TdvError(
-            f"the matrix {path} was extracted from another state of the index (commit "
-            f"{counts.source['commit']}, now {source['commit']}): extract it again"
-        )
 
 
 def _manifest(

@@ -52,3 +52,16 @@ def analyze(texts: Sequence[str], field: str = "contents") -> list[list[str]]:
     lines = "\n".join(text.replace("\n", " ") for text in texts)
     analysis = java_class("tdvlucene.search.Analysis")
     return json.loads(analysis.tokens(analyzer, field, lines))
+
+
+def write_tokens(index: str | os.PathLike, output: Path, progress: Progress = silent) -> int:
+    """Write a line of analysed tokens for each document with stored text; return how many.
+
+    Raises
+    ------
+    TdvError
+        When the index stores no text.
+    """
+    analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
+    job = java_class("tdvlucene.index.TokensJob")(os.fspath(index), analyzer, os.fspath(output))
+    return int(run_job(job, progress))

@@ -18,6 +18,9 @@ from .problem import Problem
 from .recipes import DefaultRecipe
 
 
+CRIT = 2
+
+
 class Trained(NamedTuple):
     """One shallow network, shrunk towards its mean: tdv = floor + slope ReLU(w . x + b).
 
@@ -123,12 +126,12 @@ def train(
         step_done()
         if step % recipe.check_every == 0:
             tried = _checked(task, learned.linear, step, recipe.slopes[0], validation_queries)
-            best = max(best, tried, key=_validation)
+            best = max([best, tried], key=_validation)
     others = [
         _checked(task, best.linear, best.step, slope, validation_queries)
         for slope in recipe.slopes[1:]
     ]
-    return max(best, *others, key=_validation)
+    return max([best, *others], key=_validation)
 
 
 def _validation(trained: Trained) -> float:
@@ -146,7 +149,7 @@ def _checked(
     trained = Trained(linear, (1 - slope) * mean, slope, step, 0.0)
     values = trained.values(collection.features) * np.asarray(collection.kept)
     measured = task.problem.measure(task.problem.rows.weighted(values), queries)
-    return trained._replace(validation=float(measured[:, 0].mean()))
+    return trained._replace(validation=float(measured[:, CRIT].mean()))
 
 
 def _batches(

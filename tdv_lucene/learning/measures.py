@@ -1,4 +1,4 @@
-"""nDCG@5 and Recall@1000 with trec_eval's definitions, from the ranks of judged documents.
+"""nDCG at 5 and 1000 and Recall@1000 with trec_eval's definitions, from the ranks of judged documents.
 
 Learning evaluates tens of thousands of rankings of a whole collection; finding the ranks of the
 few judged documents needs no sorting. The reported measures of a run file are made elsewhere
@@ -12,19 +12,19 @@ import numpy as np
 from .queries import Queries
 from .retrieval import QueryPostings
 
-MEASURES = ("nDCG@5", "R@1000")
+MEASURES = ("nDCG@5", "R@1000", "nDCG@1000")
 
 
 def evaluate(
     postings: QueryPostings, impacts: np.ndarray, some: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return float64[n, 2]: nDCG@5 and Recall@1000 of the full ranking of each query.
+    """Return float64[n, 3]: the ``MEASURES`` of the full ranking of each query.
 
     ``some`` int64[n] chooses queries; None is all of them.
     """
     queries = postings.queries
     some = np.arange(len(queries)) if some is None else some
-    result = np.zeros((len(some), 2))
+    result = np.zeros((len(some), len(MEASURES)))
     for row, (query, scores) in enumerate(postings.scores(impacts, some)):
         docs, grades = queries.judged_of(query)
         ranks = ranks_of(scores, docs[grades > 0])
@@ -42,18 +42,23 @@ def ranks_of(scores: np.ndarray, docs: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def measures_of(ranks: np.ndarray, grades: np.ndarray, ideal: np.ndarray) -> tuple[float, float]:
-    """Return (nDCG@5, Recall@1000) from the ranks and grades of the relevant documents held.
+def measures_of(
+    ranks: np.ndarray, grades: np.ndarray, ideal: np.ndarray
+) -> tuple[float, float, float]:
+    """Return the ``MEASURES`` from the ranks and grades of the relevant documents held."""
+    recall = float((ranks <= 1000).sum() / len(ideal))
+    return _ndcg(ranks, grades, ideal, 5), recall, _ndcg(ranks, grades, ideal, 1000)
 
-    Gain is the grade and the discount log2(rank + 1), as in trec_eval's ``ndcg_cut``.
-    """
-    top = ranks <= 5
-    gained = float((grades[top] / np.log2(ranks[top] + 1)).sum())
-    best = float((ideal[:5] / np.log2(np.arange(2, len(ideal[:5]) + 2))).sum())
-    return gained / best, float((ranks <= 1000).sum() / len(ideal))
+
+def _ndcg(ranks: np.ndarray, grades: np.ndarray, ideal: np.ndarray, depth: int) -> float:
+    """``ndcg_cut``: the gain is the grade, the discount log2(rank + 1)."""
+    top = ranks <= depth
+    gained = (grades[top] / np.log2(ranks[top] + 1)).sum()
+    best = (ideal[:depth] / np.log2(np.arange(2, len(ideal[:depth]) + 2))).sum()
+    return float(gained / best)
 
 
 def mean_measures(per_query: np.ndarray) -> dict[str, float]:
-    """Return the means of float64[Q, 2] by name."""
+    """Return the means of float64[n, 3] by name."""
     return dict(zip(MEASURES, map(float, per_query.mean(axis=0))))
 

@@ -9,7 +9,7 @@ import numpy as np
 from .._dropping import drop_terms
 from ..progress import Progress
 from .fidelity import scale_table, smallest_faithful
-from .measures import mean_measures
+from .measures import MEASURES, mean_measures
 from .problem import Problem
 from .scored import Scored
 from .weighted import apply_values
@@ -78,8 +78,8 @@ def _held_out(
     reduction: float,
     scale: int,
 ) -> np.ndarray:
-    """Return float64[Q, 2]: each query measured with the training of the fold it is held out of."""
-    measured = np.zeros((len(problem.queries), 2))
+    """Return float64[Q, 3]: each query measured with the training of the fold it is held out of."""
+    measured = np.zeros((len(problem.queries), len(MEASURES)))
     counts = problem.matrix.doc_freq, problem.postings_by_tf
     for scored, fold in zip(of_folds, folds):
         pruned, _ = drop_terms(scored.near(reduction), scored.priority, *counts, reduction, scale)

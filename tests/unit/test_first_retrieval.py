@@ -66,18 +66,20 @@ def test_measures_are_those_of_trec_eval(problem):
         for place, qid in enumerate(problem.queries.ids)
     }
     impacts = problem.impacts(problem.plain)
+    # Ranks for scores: trec_eval breaks ties by the id, Lucene and we by document number.
     run = {
         problem.queries.ids[query]: {
-            f"d{doc}": float(scores[doc]) for doc in np.flatnonzero(scores > 0)
+            f"d{doc}": -float(rank) for rank, doc in enumerate(top_documents(scores, 1000))
         }
         for query, scores in problem.postings.scores(impacts)
     }
-    evaluator = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.5", "recall.1000"})
+    evaluator = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.5,1000", "recall.1000"})
     expected = evaluator.evaluate(run)
     found = problem.measure(problem.plain)
     for row, qid in zip(found, problem.queries.ids):
         assert row[0] == pytest.approx(expected[qid]["ndcg_cut_5"], abs=1e-6)
         assert row[1] == pytest.approx(expected[qid]["recall_1000"], abs=1e-6)
+        assert row[2] == pytest.approx(expected[qid]["ndcg_cut_1000"], abs=1e-6)
     assert mean_measures(found)["nDCG@5"] == pytest.approx(found[:, 0].mean())
 
 
@@ -85,7 +87,7 @@ def test_relevant_documents_outside_the_index_count_against_recall():
     matrix = make_matrix(np.eye(3, dtype=int) + 1)
     queries = make_queries(matrix, {"q": ["t000"]}, {"q": {"d0": 2, "elsewhere": 1}})
     problem = Problem(matrix, queries, None, "bm25", Parameters())
-    ndcg, recall = problem.measure(problem.plain)[0]
+    ndcg, recall, _ = problem.measure(problem.plain)[0]
     assert recall == 0.5
     assert ndcg == pytest.approx(2 / (2 + 1 / np.log2(3)))
 

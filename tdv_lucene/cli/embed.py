@@ -1,0 +1,38 @@
+"""``tdv-lucene embed``."""
+
+from __future__ import annotations
+
+import click
+
+from . import _options as options
+
+
+@click.command("embed")
+@options.index_option
+@options.output_option
+@click.option(
+    "--vectors",
+    default="lsa",
+    show_default=True,
+    metavar="lsa|train|FILE",
+    help="From the matrix, trained on stored text, or a fastText, word2vec or gensim file.",
+)
+@click.option(
+    "--dimensions", type=int, default=100, show_default=True, help="Of lsa and train."
+)
+@click.option("--matrix", metavar="FOLDER", help="From 'extract'; without it extracted on the way.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@options.field_option
+@options.overwrite_option
+@options.json_option
+def command(as_json: bool, **arguments: object) -> None:
+    """Make word vectors of an index's terms, for 'learn --vectors'.
+
+    Words of a file are matched to the index's stems by running them through its analyzer.
+    """
+    from ..embed import embed_terms
+
+    made = options.run(embed_terms, **arguments)
+    terms, dimensions = made.vectors.shape
+    sizes = {"terms_with_a_vector": terms, "dimensions": dimensions}
+    options.show({"output": arguments["output"], **sizes, **made.origin}, as_json)

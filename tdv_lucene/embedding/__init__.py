@@ -1,0 +1,1 @@
+"""Ways to make word vectors of index terms; internal to :mod:`tdv_lucene.embed`."""

@@ -1,0 +1,66 @@
+"""Vectors of a vocabulary's terms, in memory and on disk."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import TdvError
+from ..records import TermDocumentMatrix
+from ..store import new_folder, read_manifest, save_array, write_manifest
+
+KIND = "term-vectors"
+
+
+@dataclass(frozen=True, eq=False)
+class TermVectors:
+    """Vectors of those terms of a vocabulary that have one.
+
+    Attributes
+    ----------
+    vocabulary_sha256 : str
+        Of the vocabulary that ``terms`` counts in.
+    terms : int32[R]
+        Term numbers, ascending. Any other term has no vector; the learner gives it the mean.
+    vectors : float32[R, K]
+    origin : dict
+        How they were made.
+    """
+
+    vocabulary_sha256: str
+    terms: np.ndarray
+    vectors: np.ndarray
+    origin: dict
+
+    def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
+        """Write the folder ``output``."""
+        with new_folder(output, overwrite=overwrite) as folder:
+            save_array(folder / "terms.npy", self.terms)
+            save_array(folder / "vectors.npy", self.vectors)
+            sizes = {"terms": len(self.terms), "dimensions": self.vectors.shape[1]}
+            identity = {"vocabulary_sha256": self.vocabulary_sha256, "origin": self.origin}
+            write_manifest(folder, KIND, {**identity, **sizes})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> TermVectors:
+        """Read a folder written by :meth:`save`."""
+        manifest = read_manifest(path, KIND, "tdv-lucene embed --index INDEX --output FOLDER")
+        terms, vectors = (
+            np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            for name in ("terms", "vectors")
+        )
+        if len(terms) != len(vectors) or not np.isfinite(vectors).all():
+            raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")
+        return cls(manifest["vocabulary_sha256"], terms, vectors, manifest["origin"])
+
+    def check(self, matrix: TermDocumentMatrix) -> None:
+        """Raise :class:`TdvError` unless the vectors belong to the vocabulary of ``matrix``."""
+        if self.vocabulary_sha256 != matrix.vocabulary.sha256:
+            raise TdvError(
+                f"the term vectors were made for another vocabulary "
+                f"({self.vocabulary_sha256[:12]}, the matrix has "
+                f"{matrix.vocabulary.sha256[:12]}): run 'tdv-lucene embed' on this index"
+            )
