@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -69,8 +70,7 @@ def compare_indexes(
         For unreadable indexes, topics or qrels, topics or an index that share nothing with the
         qrels, or an existing output. Nothing is written then.
     """
-    if len(set(names)) != 2 or not all(names):
-        raise TdvError(f"names={names} are out of range: two different names are needed")
+    _check_names(names)
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
     asked, judged = read_topics(topics), read_qrels(qrels)
@@ -103,6 +103,17 @@ def compare_indexes(
         }
         _write(folder, report, asked, evaluations, latency)
     return report
+
+
+def _check_names(names: tuple[str, str]) -> None:
+    """Names become keys of the report and names of files."""
+    for name in names:
+        if not re.fullmatch(r"\w[\w.+-]*", name):
+            raise TdvError(
+                f"name '{name}' is not usable: write letters, digits, '_', '-', '+', '.'"
+            )
+    if len(set(names)) != len(names):
+        raise TdvError(f"both indexes are named '{names[0]}': give two different names")
 
 
 def _check_overlap(topics: Topics, qrels: Qrels, index: str | os.PathLike) -> None:

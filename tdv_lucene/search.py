@@ -154,7 +154,9 @@ def search_index(
         )
     summary = {**parameters.describe(), "field": field, "queries": len(queries), **found}
     manifest = {**summary, "depth": hits, "source": identify(index)}
-    write_manifest(output.parent, "run", manifest, f"{output.name}.manifest.json")
+    beside = output.with_name(f"{output.name}.manifest.json")
+    with new_file(beside, overwrite=True) as unfinished:
+        write_manifest(unfinished.parent, "run", manifest, unfinished.name)
     return summary
 
 

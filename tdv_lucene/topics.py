@@ -49,6 +49,8 @@ def read_topics(topics: str | os.PathLike) -> Topics:
     for where, qid, query in entries:
         if qid in found:
             raise TdvError(f"{where}: query id '{qid}' occurs twice; ids must be unique")
+        if len(qid.split()) > 1:
+            raise TdvError(f"{where}: query id '{qid}' holds a space, which TREC runs cannot")
         found[qid] = query
     if not found:
         raise TdvError(f"{path} holds no topic: expected 'qid<TAB>text' lines or TREC <top> blocks")

@@ -19,6 +19,10 @@ from . import _options as options
 @options.output_option
 @options.model_option
 @options.field_option
+@click.option(
+    "--names", nargs=2, default=("full", "pruned"), show_default=True,
+    help="What to call the two indexes in the report.",
+)  # fmt: skip
 @click.option("--threads", type=int, help="Queries searched at once, when not timed.")
 @click.option(
     "--latency-budget",

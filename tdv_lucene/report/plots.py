@@ -40,7 +40,7 @@ def plot_measures(report: Mapping[str, Any]) -> str:
     """Difference of each measure with its 95 % interval."""
 
     def draw(axes: Axes) -> None:
-        for at, (measure, of) in enumerate(reversed(report["measures"].items())):
+        for at, of in enumerate(reversed(report["measures"].values())):
             low, high = of["ci95"] or (of["difference"],) * 2
             axes.plot([low, high], [at, at], color=_COLOURS[1], linewidth=2)
             axes.plot(of["difference"], at, "o", color=_COLOURS[1])
@@ -59,7 +59,9 @@ def plot_bytes(report: Mapping[str, Any]) -> str:
     """Bytes by kind of file, largest first."""
     sizes = {name: of["bytes_by_kind"] for name, of in report["indexes"].items()}
     largest = next(iter(sizes.values()))
-    kinds = [k for k in sorted(largest, key=largest.get) if any(s.get(k, 0) for s in sizes.values())]
+    kinds = [
+        k for k in sorted(largest, key=largest.get) if any(s.get(k, 0) for s in sizes.values())
+    ]
 
     def draw(axes: Axes) -> None:
         height = 0.8 / len(sizes)
@@ -104,8 +106,10 @@ def plot_queries(evaluations: Mapping[str, Evaluation], measure: str) -> str:
     differences = np.sort(after - before)[::-1]
 
     def draw(axes: Axes) -> None:
-        colours = np.where(differences < 0, _COLOURS[1], _COLOURS[0])
-        axes.bar(np.arange(1, len(differences) + 1), differences, width=1.0, color=colours)
+        # Two areas, not a bar a query: thousands of bars would make a page of megabytes.
+        edges = np.arange(len(differences) + 1) + 0.5
+        for colour, part in zip(_COLOURS, (np.maximum(differences, 0), np.minimum(differences, 0))):
+            axes.stairs(part, edges, fill=True, color=colour)
         axes.axhline(0, color="#444444", linewidth=1)
         axes.set_xlabel("queries, by difference")
         axes.set_ylabel(f"{measure} difference")

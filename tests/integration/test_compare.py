@@ -222,6 +222,7 @@ def test_the_page_in_a_browser(compared):
         ({"field": "title"}, "no field 'title'"),
         ({"model": "lm"}, "no such model"),
         ({"names": ("same", "same")}, "two different names"),
+        ({"names": ("../up", "b")}, "name '../up' is not usable"),
         ({"latency_rounds": 4}, "rounds=4 is out of range"),
     ],
 )
@@ -239,6 +240,19 @@ def test_refusals_write_nothing(case, tmp_path, changes, message):
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_an_interrupted_comparison_leaves_nothing(case, tmp_path):
+    def interrupt(label, done, total):
+        if label == "timing":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare_indexes(
+            case.index, case.pruned, case.topics, case.qrels, tmp_path / "out",
+            progress=interrupt, **FAST,
+        )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_existing_report_is_kept(case, tmp_path):
     (tmp_path / "out").mkdir()
     with pytest.raises(TdvError, match="exists"):
@@ -250,7 +264,7 @@ def test_command_line(case, tmp_path, capsys, monkeypatch):
 
     arguments = ["--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
                  "--qrels", case.qrels, "--latency-budget", "1"]  # fmt: skip
-    for name, more in (("screen", []), ("json", ["--json"])):
+    for name, more in (("screen", []), ("json", ["--json", "--names", "full", "pruned"])):
         words = ["compare", *arguments, "--output", tmp_path / name, *more]
         monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
         main()

@@ -147,6 +147,15 @@ def test_refusals_leave_nothing(tiny_index, tmp_path, changes, message):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_interrupted_search_leaves_nothing(tiny_index, tmp_path):
+    def interrupt(label, done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        search_index(tiny_index, TOPICS, tmp_path / "run", progress=interrupt)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_existing_run_is_kept(tiny_index, tmp_path):
     (tmp_path / "run").write_text("precious")
     with pytest.raises(TdvError, match="exists"):

@@ -80,6 +80,7 @@ def test_trec_formats(tmp_path, text, expected):
         ("1\tfine\nno tab here\n", "line 2: expected 'qid<TAB>text', found 'no tab here'"),
         ("1\tfine\n2\t  \n", "line 2: expected"),
         ("1\tone\n1\tanother\n", "line 2: query id '1' occurs twice"),
+        ("query 1\ttext\n", "line 1: query id 'query 1' holds a space"),
         (TREC_1.replace("<title> Topic:  South African\nSanctions", ""), "line 11: .* no <title>"),
         ("<top>\n<num> 1\n<title> a\n", "not closed"),
     ],
