@@ -62,7 +62,8 @@ class TermValues:
     priority : float32[V]
         Terms with the smallest go first.
     manifest : dict
-        Model, recipe, seed, ``parameters`` (k1, b, mu), ``source``, ``folds``,
+        Model, recipe, seed, ``parameters`` (k1, b, mu for tf * tdv) and
+        ``trained_for`` (those given), ``source``, ``folds``,
         ``recommended_reduction``, and ``points``: dicts with ``reduction``, the ``measures`` on
         held-out queries (``full`` beside them), the ``scale`` that keeps the ranking and the
         table of all ``scales`` it was chosen from.
@@ -107,8 +108,13 @@ class TermValues:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """k1, b and mu that the values were learned with; multiply k1 and mu by the scale."""
+        """k1, b and mu for frequencies tf * tdv; with a scale, multiply k1 and mu by it."""
         return dict(self.manifest["parameters"])
+
+    @property
+    def plain_parameters(self) -> dict[str, float]:
+        """k1, b and mu for frequencies as they are: what learning was asked to serve."""
+        return dict(self.manifest["trained_for"])
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without the per-fold and per-scale tables: fit to be printed."""

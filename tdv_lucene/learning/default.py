@@ -33,14 +33,31 @@ def learn_default(
     priority = prior_importance(problem.matrix).astype(np.float32)
     stages = _train_stages(problem, recipe, features, priority, folds, rng, progress)
     values = np.array([[t.values(features) for t in trainings] for trainings in stages])
-    final = Scored(recipe.trained_at, values.mean(axis=1), priority)
-    of_folds = [Scored(recipe.trained_at, values[:, k], priority) for k in range(len(folds))]
+    final, *of_folds = [
+        Scored(recipe.trained_at, weights, priority, problem.parameters)
+        for weights in [values.mean(axis=1), *values.swapaxes(0, 1)]
+    ]
+    unit = _unit(final, problem, recipe.recommended_reduction)
+    final, of_folds = final.in_unit(unit), [scored.in_unit(unit) for scored in of_folds]
     points, reports = validate_points(
         problem, final, of_folds, folds, recipe.reductions, progress
     )
     for report, trainings in zip(reports, zip(*stages)):
         report["networks"] = [_describe(trained) for trained in trainings]
     return Learned(final, points, reports, recipe.recommended_reduction)
+
+
+def _unit(final: Scored, problem: Problem, reduction: float) -> float:
+    """Return the mean value of a kept token.
+
+    Training moves all values together, which acts like another k1. With a mean of 1 and k1 (or
+    mu) divided by the same number the ranking is the same, and a scale of 4 means a quarter of
+    a usual frequency whatever was learned.
+    """
+    counts = problem.matrix.doc_freq, problem.postings_by_tf
+    pruned, _ = drop_terms(final.near(reduction), final.priority, *counts, reduction, None)
+    tokens = np.asarray(problem.matrix.total_term_freq) * (pruned > 0)
+    return float((tokens * pruned).sum() / tokens.sum())
 
 
 def _train_stages(

@@ -83,5 +83,6 @@ def _held_out(
     counts = problem.matrix.doc_freq, problem.postings_by_tf
     for scored, fold in zip(of_folds, folds):
         pruned, _ = drop_terms(scored.near(reduction), scored.priority, *counts, reduction, scale)
-        measured[fold] = problem.measure(apply_values(problem.matrix, pruned, scale), fold)
+        collection = apply_values(problem.matrix, pruned, scale)
+        measured[fold] = problem.measure(collection, fold, scored.parameters)
     return measured

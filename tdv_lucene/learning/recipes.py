@@ -31,6 +31,13 @@ class Parameters:
         SearchParameters("bm25", k1=self.k1, b=self.b)  # search knows what is legal
         SearchParameters("qld", mu=self.mu)
 
+    def divided_by(self, unit: float) -> Parameters:
+        """Return the parameters that score frequencies divided by ``unit`` as before.
+
+        BM25 sees k1 / tf and the language model mu / tf only as ratios.
+        """
+        return Parameters(self.k1 / unit, self.b, self.mu / unit)
+
     def similarity(self, model: str, scale: float | None = None) -> scoring.Similarity:
         """Return the model as Lucene computes it, on frequencies multiplied by ``scale``.
 

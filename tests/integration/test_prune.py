@@ -39,6 +39,8 @@ def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale
         "field": matrix.vocabulary.field,
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "parameters": {"k1": 0.9, "b": 0.4},
+        "trained_for": {"k1": 0.9, "b": 0.4},
+        "trained_at": [0.45],
         "source": matrix.source,
         "points": [{"reduction": 0.45, "scale": scale, "measures": {}, "scales": {}}],
         "recommended_reduction": 0.45,
@@ -48,7 +50,7 @@ def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale
         np.asarray(matrix.doc_freq),
         np.asarray(matrix.total_term_freq),
         count_postings_by_tf(matrix.data, matrix.indptr),
-        np.asarray(weights, np.float32),
+        np.asarray(weights, np.float32)[None],
         np.linspace(0, 1, terms, dtype=np.float32),
         manifest,
     )
