@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import numpy as np
 
@@ -11,11 +9,12 @@ from .._dropping import drop_terms
 from ..core import tdv
 from ..progress import Progress
 from .features import prior_importance, term_features
-from .listwise import Trained, make_task, train
+from .listwise import make_task, train
 from .points import Learned, validate_points
 from .problem import Problem
 from .recipes import DefaultRecipe
 from .scored import Scored
+from .stopping import Stopped, stop
 
 
 def learn_default(
@@ -23,27 +22,27 @@ def learn_default(
 ) -> Learned:
     """Train on each fold's complement under each stage's mask, and average the folds' values.
 
-    All queries take part in the mean, and each training stopped on queries its gradients had not
-    seen. What is given up is decided before the weights, which are then learned for what is
-    left: sparsity is not bought by rescaling.
+    All queries take part in the mean. What is given up is decided before the weights, which are
+    then learned for what is left: sparsity is not bought by rescaling.
     """
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
     features = jax.tree.map(jax.numpy.asarray, term_features(problem.matrix, problem.vectors))
     priority = prior_importance(problem.matrix).astype(np.float32)
     stages = _train_stages(problem, recipe, features, priority, folds, rng, progress)
-    values = np.array([[t.values(features) for t in trainings] for trainings in stages])
+    held_out = [[net.values(features) for net in stage.honest] for stage in stages]
+    mean = [np.mean([net.values(features) for net in stage.final], axis=0) for stage in stages]
     final, *of_folds = [
-        Scored(recipe.trained_at, weights, priority, problem.parameters)
-        for weights in [values.mean(axis=1), *values.swapaxes(0, 1)]
+        Scored(recipe.trained_at, np.array(weights), priority, problem.parameters)
+        for weights in [mean, *zip(*held_out)]
     ]
     unit = _unit(final, problem, recipe.recommended_reduction)
     final, of_folds = final.in_unit(unit), [scored.in_unit(unit) for scored in of_folds]
     points, reports = validate_points(
         problem, final, of_folds, folds, recipe.reductions, progress
     )
-    for report, trainings in zip(reports, zip(*stages)):
-        report["networks"] = [_describe(trained) for trained in trainings]
+    for report, networks in zip(reports, zip(*[stage.final for stage in stages])):
+        report["networks"] = [network.describe() for network in networks]
     return Learned(final, points, reports, recipe.recommended_reduction)
 
 
@@ -68,8 +67,8 @@ def _train_stages(
     folds: list[np.ndarray],
     rng: np.random.Generator,
     progress: Progress,
-) -> list[list[Trained]]:
-    """Return the trainings of every stage, one a fold."""
+) -> list[Stopped]:
+    """Return the networks of every stage, one a fold."""
     total, done = len(recipe.trained_at) * len(folds) * recipe.max_steps, 0
 
     def step_done() -> None:
@@ -78,31 +77,14 @@ def _train_stages(
         progress("train", done, total)
 
     stages = []
+    everything = np.concatenate(folds)
     for reduction in recipe.trained_at:
         ones = np.ones(len(priority), np.float32)
         counts = problem.matrix.doc_freq, problem.postings_by_tf
         kept, _ = drop_terms(ones, priority, *counts, reduction, None)
         task = make_task(problem, recipe, features, kept)
-        splits = [_split(folds, place) for place in range(len(folds))]
-        stages.append([train(task, *split, rng, step_done) for split in splits])
+        checkpoints = [
+            train(task, np.setdiff1d(everything, fold), rng, step_done) for fold in folds
+        ]
+        stages.append(stop(task, checkpoints, folds))
     return stages
-
-
-def _split(folds: list[np.ndarray], held_out: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (train, validation) queries: the next fold in the circle says when to stop."""
-    stop_on = (held_out + 1) % len(folds)
-    rest = [fold for place, fold in enumerate(folds) if place not in (held_out, stop_on)]
-    # With two queries there is no third fold to learn from.
-    return np.concatenate(rest or [folds[stop_on]]), folds[stop_on]
-
-
-def _describe(trained: Trained) -> dict[str, Any]:
-    """Return the network as JSON: what a value is made of."""
-    return {
-        "step": trained.step,
-        "floor": trained.floor,
-        "slope": trained.slope,
-        "w_statistics": np.asarray(trained.linear.of_statistics).tolist(),
-        "w_vector": np.asarray(trained.linear.of_vector).tolist(),
-        "b": float(trained.linear.bias),
-    }

@@ -1,4 +1,4 @@
-"""One training of the default recipe: listwise loss over candidates, validation stop."""
+"""One training of the default recipe: listwise loss over candidates."""
 
 from __future__ import annotations
 
@@ -16,36 +16,6 @@ from ..core.scoring import Array, Similarity, score_batch, weighted_statistics
 from .candidates import Candidates, Lists, make_candidates, make_lists, sample_places
 from .problem import Problem
 from .recipes import DefaultRecipe
-
-
-CRIT = 2
-
-
-class Trained(NamedTuple):
-    """One shallow network, shrunk towards its mean: tdv = floor + slope ReLU(w . x + b).
-
-    Attributes
-    ----------
-    linear : tdv.Linear of NumPy arrays
-    floor, slope : float
-        A training on few queries pushes some terms to 0, and what they alone retrieve is lost.
-        Shrinking mends that: slope is within [0, 1] and floor (1 - slope) times the mean value,
-        by tokens. Slope 0 gives every term the same value.
-    step : int
-    validation : float
-        nDCG@5 of the validation queries.
-    """
-
-    linear: tdv.Linear
-    floor: float
-    slope: float
-    step: int
-    validation: float
-
-    def values(self, features: tdv.Features) -> np.ndarray:
-        """Return float32[V] discrimination values."""
-        unit = np.asarray(tdv.term_values(self.linear, features))
-        return (self.floor + self.slope * unit).astype(np.float32)
 
 
 class _Learned(NamedTuple):
@@ -105,51 +75,21 @@ def make_task(
 
 
 def train(
-    task: Task,
-    train_queries: np.ndarray,
-    validation_queries: np.ndarray,
-    rng: np.random.Generator,
-    step_done: Callable[[], None],
-) -> Trained:
-    """Fit w and b on ``train_queries``; step and slope are those that serve validation best.
-
-    Validation ranks the whole collection. Gradients never see the validation queries.
-    """
+    task: Task, queries: np.ndarray, rng: np.random.Generator, step_done: Callable[[], None]
+) -> dict[int, tdv.Linear]:
+    """Fit w and b on ``queries`` and return them (NumPy arrays) every ``check_every`` steps."""
     recipe, collection = task.recipe, task.collection
     optimizer, update = _compiled(task.problem.similarity, recipe)
-    lists = _batches(task, train_queries, rng)
+    lists = _batches(task, queries, rng)
     learned = _start(task.problem.similarity, collection, next(lists))
     state = optimizer.init(learned)
-    best = _checked(task, learned.linear, 0, 0.0, validation_queries)
+    checkpoints = {}
     for step in range(1, recipe.max_steps + 1):
         learned, state = update(learned, state, collection, next(lists))
-        step_done()
         if step % recipe.check_every == 0:
-            tried = _checked(task, learned.linear, step, recipe.slopes[0], validation_queries)
-            best = max([best, tried], key=_validation)
-    others = [
-        _checked(task, best.linear, best.step, slope, validation_queries)
-        for slope in recipe.slopes[1:]
-    ]
-    return max([best, *others], key=_validation)
-
-
-def _validation(trained: Trained) -> float:
-    return trained.validation
-
-
-def _checked(
-    task: Task, linear: tdv.Linear, step: int, slope: float, queries: np.ndarray
-) -> Trained:
-    """Shrink to ``slope`` and rank the validation ``queries``."""
-    collection, linear = task.collection, jax.tree.map(np.asarray, linear)
-    unit = np.asarray(tdv.term_values(linear, collection.features))
-    tokens = np.asarray(collection.total_term_freq * collection.kept, np.float64)
-    mean = float((tokens * unit).sum() / tokens.sum())
-    trained = Trained(linear, (1 - slope) * mean, slope, step, 0.0)
-    values = trained.values(collection.features) * np.asarray(collection.kept)
-    measured = task.problem.measure(task.problem.rows.weighted(values), queries)
-    return trained._replace(validation=float(measured[:, CRIT].mean()))
+            checkpoints[step] = jax.tree.map(np.asarray, learned.linear)
+        step_done()
+    return checkpoints
 
 
 def _batches(

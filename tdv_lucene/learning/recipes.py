@@ -66,7 +66,7 @@ class DefaultRecipe:
     Attributes
     ----------
     max_steps, check_every : int
-        Length of a training and how often the validation queries are ranked.
+        Length of a training and how often it may be stopped.
     queries_per_step, width : int
         Lists a step and candidates a list.
     learning_rate : float
@@ -74,8 +74,7 @@ class DefaultRecipe:
     l2 : float
         Penalty on the squared length of w (b is free).
     slopes : tuple of float
-        How far values may differ from their mean (1: as learned); the first is used to choose
-        the step, then all are tried. Chosen on the validation queries.
+        How far values may differ from their mean (1: as learned).
     depth : int
         Candidates a query to sample from.
     folds : int
@@ -88,12 +87,12 @@ class DefaultRecipe:
 
     name = "default"
     max_steps: int = 160
-    check_every: int = 20
+    check_every: int = 40
     queries_per_step: int = 128
     width: int = 40
     learning_rate: float = 1e-2
     l2: float = 1e-1
-    slopes: tuple[float, ...] = (0.5, 0.25, 0.75, 1.0)
+    slopes: tuple[float, ...] = (0.25, 0.5, 0.75)
     depth: int = 1000
     folds: int = 5
     trained_at: tuple[float, ...] = (0.0, 0.45)

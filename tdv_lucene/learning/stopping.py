@@ -1,0 +1,105 @@
+"""When to stop, and how far to trust what was learned: chosen on held-out queries."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core import tdv
+from .listwise import Task
+from .measures import MEASURES
+
+_CHOSEN_BY = ("nDCG@5", "nDCG@1000")
+"""Their mean decides: the head of the ranking, and enough of the tail to keep recall."""
+
+
+class Network(NamedTuple):
+    """One shallow network, shrunk towards its mean: tdv = floor + slope ReLU(w . x + b).
+
+    Attributes
+    ----------
+    linear : tdv.Linear of NumPy arrays
+    floor, slope : float
+        A training on few queries pushes some terms to 0, and what they alone retrieve is lost.
+        Shrinking mends that: slope is within [0, 1] and floor (1 - slope) times the mean value,
+        by tokens. Slope 0 gives every term the same value.
+    step : int
+    """
+
+    linear: tdv.Linear
+    floor: float
+    slope: float
+    step: int
+
+    def values(self, features: tdv.Features) -> np.ndarray:
+        """Return float32[V] discrimination values."""
+        unit = np.asarray(tdv.term_values(self.linear, features))
+        return (self.floor + self.slope * unit).astype(np.float32)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the network as JSON."""
+        return {
+            "step": self.step,
+            "floor": self.floor,
+            "slope": self.slope,
+            "w_statistics": np.asarray(self.linear.of_statistics).tolist(),
+            "w_vector": np.asarray(self.linear.of_vector).tolist(),
+            "b": float(self.linear.bias),
+        }
+
+
+class Stopped(NamedTuple):
+    """The networks of one stage.
+
+    Attributes
+    ----------
+    honest : list of Network
+        For each fold, stopped by what served the *other* folds: its own queries chose nothing.
+    final : list of Network
+        For each fold, stopped by what served all folds.
+    """
+
+    honest: list[Network]
+    final: list[Network]
+
+
+def stop(
+    task: Task, checkpoints: list[dict[int, tdv.Linear]], folds: list[np.ndarray]
+) -> Stopped:
+    """Choose a step and a slope for all networks of a stage together.
+
+    Network k was trained without fold k, whose queries measure it at every checkpoint and slope
+    (and at step 0, the plain model). Pooled over folds that is a measure on every query, by a
+    network whose gradients never saw it; a fold of a small collection alone would be too noisy.
+    """
+    choices = [(0, 0.0)]
+    choices += [(step, slope) for step in checkpoints[0] for slope in task.recipe.slopes]
+    networks = [
+        [_network(task, saved, step, slope) for step, slope in choices] for saved in checkpoints
+    ]
+    sums = np.array(
+        [
+            [_measure(task, network, fold) for network in of_fold]
+            for of_fold, fold in zip(networks, folds)
+        ]
+    )
+    total = sums.sum(axis=0)
+    honest = [of_fold[np.argmax(total - own)] for of_fold, own in zip(networks, sums)]
+    return Stopped(honest, [of_fold[np.argmax(total)] for of_fold in networks])
+
+
+def _network(task: Task, saved: dict[int, tdv.Linear], step: int, slope: float) -> Network:
+    collection = task.collection
+    linear = saved[step] if step else tdv.flat_start(collection.features)
+    unit = np.asarray(tdv.term_values(linear, collection.features))
+    tokens = np.asarray(collection.total_term_freq * collection.kept, np.float64)
+    mean = float((tokens * unit).sum() / tokens.sum())
+    return Network(linear, (1 - slope) * mean, slope, step)
+
+
+def _measure(task: Task, network: Network, queries: np.ndarray) -> float:
+    """Rank the whole collection for the ``queries``; return the sum over them."""
+    values = network.values(task.collection.features) * np.asarray(task.collection.kept)
+    measured = task.problem.measure(task.problem.rows.weighted(values), queries)
+    return float(measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]].mean(axis=1).sum())

@@ -1,0 +1,123 @@
+"""From an index and files to term values: embed and learn with the analyzer on the JVM."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from gensim.models import KeyedVectors
+from lucene_indexes import Doc, Layout, write_index
+
+from tdv_lucene.cli import learn as learn_command
+from tdv_lucene.embed import embed_terms
+from tdv_lucene.errors import TdvError
+from tdv_lucene.extract import extract_matrix
+from tdv_lucene.learn import learn_from_index
+from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.prune import prune_index
+from tdv_lucene.values import TermValues
+
+pytestmark = pytest.mark.jvm
+
+SHORT = DefaultRecipe(max_steps=4, check_every=2, folds=2, trained_at=(0.0,), reductions=(0, 0.3))
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory):
+    """Documents in two segments with stored text; topics in words that the analyzer stems."""
+    rng = np.random.default_rng(1)
+    folder = tmp_path_factory.mktemp("learn")
+    subjects = ["index", "prune", "rank", "weight", "learn", "retriev"]
+    docs = [
+        Doc(f"d{i}", [subjects[i % 6]] * 2 + [f"t{t}" for t in rng.integers(0, 30, 20)])
+        for i in range(90)
+    ]
+    write_index(folder / "index", [docs[:50], docs[50:]])
+    words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]
+    topics, qrels = folder / "topics.tsv", folder / "qrels.txt"
+    topics.write_text(
+        "".join(f"q{n}\tthe {word} t{n} t{n + 5}\n" for n, word in enumerate(words))
+    )
+    qrels.write_text(
+        "".join(f"q{n} 0 d{d} {int(d % 6 == n)}\n" for n in range(6) for d in range(n, 90, 2))
+    )
+    return SimpleNamespace(index=folder / "index", topics=topics, qrels=qrels)
+
+
+def learn(case, output, **options) -> TermValues:
+    return learn_from_index(
+        case.index, case.topics, case.qrels, output, **{"recipe": SHORT, **options}
+    )
+
+
+def test_topics_go_through_the_analyzer_and_the_result_prunes(case, tmp_path):
+    values = learn(case, tmp_path / "V", seed=3)
+    assert values.manifest["queries"] == 6
+    assert values.points[0]["full"]["nDCG@5"] > 0.9  # only if "Pruned" met the term "prune"
+    assert values.manifest["seed"] == 3
+    report = prune_index(case.index, tmp_path / "V", tmp_path / "P", reduction=0.3)
+    assert report["reduction"] == pytest.approx(values.at_reduction(0.3).reduction, abs=1e-9)
+
+
+def test_a_matrix_at_hand_gives_the_same(case, tmp_path):
+    extract_matrix(case.index, tmp_path / "S")
+    first, second = learn(case, tmp_path / "V1"), learn(case, tmp_path / "V2", matrix=tmp_path / "S")
+    np.testing.assert_array_equal(first.weights, second.weights)
+
+
+def test_a_matrix_of_another_index_is_refused(case, tmp_path):
+    write_index(tmp_path / "other", [[Doc("d0", ["index"])]])
+    extract_matrix(tmp_path / "other", tmp_path / "S")
+    with pytest.raises(TdvError, match="another state of the index"):
+        learn(case, tmp_path / "V", matrix=tmp_path / "S")
+    assert not (tmp_path / "V").exists()
+
+
+def test_an_existing_output_is_refused_before_any_work(case, tmp_path):
+    (tmp_path / "V").mkdir()
+    with pytest.raises(TdvError, match="exists"):
+        learn_from_index("no index", "no topics", "no qrels", tmp_path / "V")
+
+
+def test_vectors_from_the_matrix_and_from_stored_text_serve_learning(case, tmp_path):
+    for name in ("lsa", "train"):
+        made = embed_terms(case.index, tmp_path / name, vectors=name, dimensions=4)
+        assert made.vectors.shape[1] == 4 and len(made.terms)
+        values = learn(case, tmp_path / f"V-{name}", vectors=tmp_path / name)
+        assert values.manifest["vectors"]["method"] in ("lsa", "fasttext")
+
+
+def test_training_is_refused_where_no_text_is_stored(tmp_path):
+    index = write_index(tmp_path / "bare", [[Doc("d0", ["index"])]], Layout(raw=False))
+    with pytest.raises(TdvError, match="stores no text"):
+        embed_terms(index, tmp_path / "E", vectors="train")
+    assert not (tmp_path / "E").exists()
+
+
+def test_words_of_a_file_meet_stems_through_the_analyzer(case, tmp_path):
+    keyed = KeyedVectors(vector_size=2)
+    words = ["pruning", "pruned", "Indexing", "unrelated"]
+    keyed.add_vectors(words, np.array([[1, 0], [0, 1], [5, 5], [9, 9]], np.float32))
+    keyed.save_word2vec_format(str(tmp_path / "words.vec"))
+    made = embed_terms(case.index, tmp_path / "E", vectors=tmp_path / "words.vec")
+    matrix = extract_matrix(case.index, tmp_path / "S")
+    terms = [matrix.vocabulary.terms[t] for t in made.terms]
+    assert dict(zip(terms, made.vectors.tolist())) == {b"prune": [0.5, 0.5], b"index": [5.0, 5.0]}
+    values = learn(case, tmp_path / "V", vectors=tmp_path / "words.vec")
+    assert values.manifest["vectors"]["file"] == "words.vec"
+
+
+def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
+    monkeypatch.setattr("tdv_lucene.learning.recipes.RECIPES", {"default": lambda: SHORT})
+    common = ["--index", case.index, "--topics", case.topics, "--qrels", case.qrels]
+    arguments = [str(x) for x in (*common, "--output", tmp_path / "V")]
+    shown = CliRunner().invoke(learn_command.command, arguments, catch_exceptions=False)
+    assert "nDCG@5" in shown.output and "30%" in shown.output
+    again = CliRunner().invoke(
+        learn_command.command, [*arguments, "--overwrite", "--json"], catch_exceptions=False
+    )
+    summary = json.loads(again.stdout)
+    assert [point["reduction"] for point in summary["points"]] == [0, 0.3]

@@ -1,0 +1,128 @@
+"""Learning on a small collection with a known signal, for every model and both recipes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
+
+from tdv_lucene.embed import latent_semantic_vectors
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learn import learn_term_values
+from tdv_lucene.learning.pairwise import collect_triples, draw_negatives
+from tdv_lucene.learning.queries import make_queries
+from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+
+SHORT = DefaultRecipe(max_steps=60, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
+SHORT_PAPER = PaperRecipe(
+    max_epochs=3, patience=2, learning_rate=1e-2, reductions=(0.0,), folds=2
+)
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return make_collection()
+
+
+def mean_by_kind(values) -> tuple[float, float]:
+    """Mean value of the terms that carry the subject and of those that do not."""
+    assert len(values.weights) == TOPIC_WORDS + NOISE_WORDS
+    return values.weights[:TOPIC_WORDS].mean(), values.weights[TOPIC_WORDS:].mean()
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
+def test_noise_is_worth_less_than_the_subject(collection, model):
+    values = learn_term_values(*collection, model=model, recipe=SHORT)
+    subject, noise = mean_by_kind(values)
+    assert noise < subject
+    start = values.points[0]
+    assert start["measures"]["nDCG@5"] > start["full"]["nDCG@5"]
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
+def test_the_papers_recipe_learns_and_stops(collection, model):
+    values = learn_term_values(*collection, model=model, recipe=SHORT_PAPER)
+    assert np.isfinite(values.weights).all() and (values.weights >= 0).all()
+    assert values.manifest["recommended_reduction"] == 0.0
+    assert all(0 <= fold["stopped_at_epoch"] <= 3 for fold in values.manifest["folds"])
+    np.testing.assert_array_equal(values.priority, values.weights)
+
+
+def test_the_same_seed_learns_the_same(collection):
+    first, second = (learn_term_values(*collection, recipe=SHORT, seed=5) for _ in range(2))
+    np.testing.assert_array_equal(first.weights, second.weights)
+    assert first.points == second.points
+    other = learn_term_values(*collection, recipe=SHORT, seed=6)
+    assert not np.array_equal(first.weights, other.weights)
+
+
+def test_the_manifest_holds_folds_points_and_provenance(collection):
+    matrix = collection[0]
+    values = learn_term_values(
+        *collection, recipe=SHORT, seed=3, parameters=Parameters(k1=1.2, b=0.75)
+    )
+    manifest = values.manifest
+    assert manifest["vocabulary_sha256"] == matrix.vocabulary.sha256
+    assert manifest["source"] == matrix.source and manifest["seed"] == 3
+    assert manifest["parameters"] == {"k1": 1.2, "b": 0.75, "mu": 1000.0}
+    assert len(manifest["folds"]) == 5
+    assert sum(fold["queries"] for fold in manifest["folds"]) == manifest["queries"]
+    assert all(set(fold["held_out"]) == {"0", "0.3"} for fold in manifest["folds"])
+    point = values.points[1]
+    assert [entry["scale"] for entry in point["scales"]] == [1, 2, 4, 8, 16]
+    weighted = sum(f["queries"] * f["held_out"]["0.3"]["nDCG@5"] for f in manifest["folds"])
+    assert point["measures"]["nDCG@5"] == pytest.approx(weighted / manifest["queries"])
+
+
+def test_larger_scales_keep_the_ranking_better(collection):
+    table = learn_term_values(*collection, recipe=SHORT).points[0]["scales"]
+    overlaps = [entry["overlap_at_10"] for entry in table]
+    assert overlaps[-1] > 0.95 and overlaps[-1] >= overlaps[0]
+
+
+def test_negatives_are_the_judged_ones_where_there_are_any(collection):
+    matrix, topics, qrels = collection
+    first, second = list(qrels)[:2]
+    qrels = {**qrels, second: {doc: g for doc, g in qrels[second].items() if g > 0}}
+    queries = make_queries(matrix, topics, qrels)
+    triples = collect_triples(queries, np.arange(len(queries)))
+    rng = np.random.default_rng(0)
+    of_first = np.flatnonzero(triples.queries == queries.ids.index(first))
+    drawn = draw_negatives(triples, np.repeat(of_first, 50), matrix.shape[1], rng)
+    judged = {int(doc[1:]) for doc, grade in qrels[first].items() if grade == 0}
+    assert set(drawn.tolist()) == judged
+    of_second = np.flatnonzero(triples.queries == queries.ids.index(second))
+    drawn = draw_negatives(triples, np.repeat(of_second, 200), matrix.shape[1], rng)
+    assert len(set(drawn.tolist())) > 20
+
+
+def test_two_queries_are_enough_and_one_is_refused(collection):
+    matrix, topics, qrels = collection
+    two = list(topics)[:2]
+    recipe = DefaultRecipe(max_steps=2, check_every=1, reductions=(0.0,))
+    values = learn_term_values(
+        matrix, {q: topics[q] for q in two}, {q: qrels[q] for q in two}, recipe=recipe
+    )
+    assert len(values.manifest["folds"]) == 2
+    with pytest.raises(TdvError, match="at least 2 judged queries"):
+        learn_term_values(matrix, {two[0]: topics[two[0]]}, {two[0]: qrels[two[0]]})
+
+
+def test_vectors_of_another_vocabulary_are_refused(collection):
+    vectors = latent_semantic_vectors(make_collection(documents=260)[0])
+    object.__setattr__(vectors, "vocabulary_sha256", "0" * 64)
+    with pytest.raises(TdvError, match="made for another vocabulary"):
+        learn_term_values(*collection, vectors=vectors)
+
+
+def test_unknown_names_are_refused_with_the_known_ones(collection):
+    with pytest.raises(TdvError, match="no model 'bm24': choose one of bm25, qld, tfidf"):
+        learn_term_values(*collection, model="bm24")
+    with pytest.raises(TdvError, match="no recipe 'best': choose one of default, paper"):
+        make_recipe("best")
+
+
+@pytest.mark.parametrize("bad", [{"k1": -1}, {"b": 1.5}, {"mu": 0}])
+def test_parameters_out_of_range_are_refused(bad):
+    with pytest.raises(TdvError, match="out of range"):
+        Parameters(**bad)
