@@ -192,6 +192,24 @@ def test_many_terms_are_split_among_threads(make_index, tmp_path: Path) -> None:
     assert_pruned(matrix, tmp_path / "pruned", tdv, 2.0, tmp_path / "found")
 
 
+@pytest.mark.parametrize("scale", [2.0, None])
+def test_vectors_of_many_documents(scale, make_index, tmp_path: Path) -> None:
+    """More than one block of those read ahead, some documents deleted, some without a vector."""
+    rng = random.Random(1)
+    words = [f"w{i}" for i in range(30)]
+    docs = [
+        Doc(f"d{i}", rng.choices(words, k=rng.randint(0, 9)), deleted=i % 11 == 3)
+        for i in range(300)
+    ]
+    source = make_index([docs[:290], docs[290:]], vectors="v")
+    matrix = extract_matrix(source, tmp_path / "matrix")
+    tdv = np.array([rng.choice([0, 0.2, 1]) for _ in range(matrix.shape[0])], np.float32)
+    _rewrite(source, tmp_path / "pruned", matrix, tdv, scale)
+    found = assert_pruned(matrix, tmp_path / "pruned", tdv, scale, tmp_path / "found")
+    rewriter.check_index(tmp_path / "pruned")
+    _assert_vectors(source, tmp_path / "pruned", found, Layout(vectors="v"), scale)
+
+
 def test_lengths_near_the_norm_steps(make_index, tmp_path: Path) -> None:
     """Lengths around the steps of the one-byte norm, reached by scaling."""
     lengths = [1, 39, 40, 41, 47, 48, 55, 56, 87, 88, 1000, 123_456]

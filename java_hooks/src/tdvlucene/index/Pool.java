@@ -9,32 +9,39 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.NamedThreadFactory;
 import org.apache.lucene.util.ThreadInterruptedException;
 
-/** A fixed number of threads; the first task that fails speaks for all. */
+/** A fixed number of threads, with errors thrown as they were. */
 final class Pool implements Closeable {
+  private final int size;
   private final ExecutorService threads;
 
   Pool(int size) {
-    threads = Executors.newFixedThreadPool(size, new NamedThreadFactory("tdv"));
+    this.size = size;
+    this.threads = Executors.newFixedThreadPool(size, new NamedThreadFactory("tdv"));
+  }
+
+  int size() {
+    return size;
+  }
+
+  <T> Future<T> submit(Callable<T> task) {
+    return threads.submit(task);
   }
 
   /** Runs all tasks and waits for all; throws what the first of them (in list order) threw. */
-  void run(List<? extends Callable<?>> tasks) throws IOException {
-    List<Future<?>> futures = new ArrayList<>();
-    for (Callable<?> task : tasks) {
-      futures.add(threads.submit(task));
-    }
+  void run(List<Callable<Void>> tasks) throws IOException {
+    List<Future<Void>> futures = new ArrayList<>();
+    tasks.forEach(task -> futures.add(submit(task)));
     Throwable first = null;
-    for (Future<?> future : futures) {
+    for (Future<Void> future : futures) {
       try {
-        future.get();
-      } catch (ExecutionException e) {
-        first = first == null ? e.getCause() : first;
-      } catch (InterruptedException e) {
-        throw new ThreadInterruptedException(e);
+        get(future);
+      } catch (Throwable t) { // the others must end before their readers are closed
+        first = first == null ? t : first;
       }
     }
     if (first != null) {
@@ -42,8 +49,25 @@ final class Pool implements Closeable {
     }
   }
 
+  /** The task's result; throws what it threw. */
+  static <T> T get(Future<T> future) throws IOException {
+    try {
+      return future.get();
+    } catch (ExecutionException e) {
+      throw IOUtils.rethrowAlways(e.getCause());
+    } catch (InterruptedException e) {
+      throw new ThreadInterruptedException(e);
+    }
+  }
+
+  /** Waits for what still runs: it may read files that are about to be unmapped. */
   @Override
   public void close() {
-    threads.shutdownNow();
+    threads.shutdown();
+    try {
+      threads.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      throw new ThreadInterruptedException(e);
+    }
   }
 }

@@ -70,13 +70,16 @@ public final class PruneJob extends Job {
   @Override
   protected void run() throws IOException {
     try (DirectoryReader reader = Indexes.openUnlocked(index);
-        Pool pool = new Pool(threads)) {
+        Pool pool = new Pool(threads);
+        Pool vectorPool = new Pool(threads)) {
       FieldInfo info = Indexes.requireFrequencies(reader, index, field);
       NormKind norms = Indexes.requireKnownNorms(reader, index, field);
       List<Segment> segments = Segment.of(reader);
       TermLookup lookup = info.hasVectors() ? new TermLookup(table) : null;
       List<Pruning> prunings = survey(segments, norms, lookup, pool);
-      write(reader, prunings, pool);
+      CodecReader[] readers =
+          prunings.stream().map(p -> new PrunedReader(p, vectorPool)).toArray(CodecReader[]::new);
+      write(reader, readers, pool);
     }
   }
 
@@ -126,9 +129,8 @@ public final class PruneJob extends Job {
     phase("writing postings", after);
   }
 
-  private void write(DirectoryReader source, List<Pruning> prunings, Pool pool)
+  private void write(DirectoryReader source, CodecReader[] readers, Pool pool)
       throws IOException {
-    CodecReader[] readers = prunings.stream().map(PrunedReader::new).toArray(CodecReader[]::new);
     IndexWriterConfig config = SourceSettings.of(source);
     config.setMergePolicy(new SegmentMerges());
     config.setMergeScheduler(new PooledMerges(pool));

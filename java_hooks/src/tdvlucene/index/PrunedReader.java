@@ -18,11 +18,14 @@ import org.apache.lucene.index.IndexOptions;
  */
 final class PrunedReader extends FilterCodecReader {
   private final Pruning pruning;
+  private final Pool vectorPool;
   private final FieldInfos infos;
 
-  PrunedReader(Pruning pruning) {
+  /** @param vectorPool other threads than those that merge, which would wait for themselves */
+  PrunedReader(Pruning pruning, Pool vectorPool) {
     super(pruning.segment.reader);
     this.pruning = pruning;
+    this.vectorPool = vectorPool;
     this.infos = describe();
   }
 
@@ -67,8 +70,20 @@ final class PrunedReader extends FilterCodecReader {
   public TermVectorsReader getTermVectorsReader() {
     TermVectorsReader vectors = in.getTermVectorsReader();
     FieldInfo info = in.getFieldInfos().fieldInfo(pruning.field);
-    boolean untouched = vectors == null || info == null || !info.hasVectors();
-    return untouched ? vectors : new PrunedVectors(vectors, pruning);
+    if (vectors == null || info == null || !info.hasVectors()) {
+      return vectors;
+    }
+    return pruning.rule.keepsFrequencies() || vectorFields() > 1
+        ? new PrunedVectors(vectors, pruning)
+        : new VectorsAhead(vectors, pruning, vectorPool);
+  }
+
+  private int vectorFields() {
+    int count = 0;
+    for (FieldInfo info : infos) {
+      count += info.hasVectors() ? 1 : 0;
+    }
+    return count;
   }
 
   @Override

@@ -13,7 +13,6 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BytesRef;
-import tdvlucene.common.UserException;
 
 /**
  * Term vectors that agree with the pruned postings: RM3 and Rocchio read them.
@@ -49,16 +48,8 @@ final class PrunedVectors extends TermVectorsReader {
     int next = 0;
     TermsEnum each = terms.iterator();
     for (BytesRef term = each.next(); term != null; term = each.next()) {
-      int number = pruning.lookup.find(term);
-      if (number < 0) {
-        throw new UserException(
-            "the index is damaged: the vector of document " + doc + " in segment "
-                + pruning.segment.name() + " has the term " + Survey.show(term)
-                + ", which its postings lack");
-      }
       freqs = ArrayUtil.grow(freqs, next + 1);
-      int tf = Math.toIntExact(each.totalTermFreq());
-      freqs[next] = pruning.rule.drops(number) ? 0 : pruning.freq(number, tf, doc);
+      freqs[next] = pruning.vectorFreq(term, each.totalTermFreq(), doc);
       kept += freqs[next++] > 0 ? 1 : 0;
     }
     return kept;

@@ -46,6 +46,17 @@ final class Pruning {
     return rule.freq(term, tf, segment.number(doc), oldLengths == null ? 0 : oldLengths[doc]);
   }
 
+  /** New frequency of a term in a document's vector. */
+  int vectorFreq(BytesRef term, long tf, int doc) {
+    int number = lookup.find(term);
+    if (number < 0) {
+      throw new UserException(
+          "the index is damaged: the vector of document " + doc + " in segment " + segment.name()
+              + " has the term " + Survey.show(term) + ", which the field's postings lack");
+    }
+    return rule.drops(number) ? 0 : freq(number, Math.toIntExact(tf), doc);
+  }
+
   /** Says where in the index something went wrong; the user's own errors stay as they are. */
   IOException locate(Throwable thrown, BytesRef term) {
     if (thrown instanceof UserException) {
