@@ -146,7 +146,7 @@ def table(rows: list[dict]) -> str:
             f"{removed:.1%}",
             f"{full['bytes'] / 1e6:.1f} -> {pruned['bytes'] / 1e6:.1f} MB (-{smaller:.0%})",
             arrow(ndcg),
-            f"{ndcg['p_value']:.2g}",
+            "none" if ndcg["p_value"] is None else f"{ndcg['p_value']:.2g}",  # one query: no test
             arrow(report["measures"]["nDCG@10"]),
             arrow(report["measures"]["R@1000"]),
             speed(report["latency_ms"], "top10"),
