@@ -71,9 +71,8 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
     pruned.mkdir()
     values = java_class("tdvlucene.index.TermTable")(str(table))
     rule = _java_rule(keeps_frequencies)
-    run_job(
-        java_class("tdvlucene.index.PruneJob")(str(source), "contents", values, rule, str(pruned), 2)
-    )
+    job = java_class("tdvlucene.index.PruneJob")
+    run_job(job(str(source), "contents", values, rule, str(pruned), 2))
     values.close()
 
     rewriter.check_index(pruned)

@@ -39,6 +39,8 @@ def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale
         "field": matrix.vocabulary.field,
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "parameters": {"k1": 0.9, "b": 0.4},
+        "trained_for": {"k1": 0.7, "b": 0.4},
+        "trained_at": [0.45],
         "trained_for": {"k1": 0.9, "b": 0.4},
         "trained_at": [0.45],
         "source": matrix.source,
@@ -87,10 +89,9 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
         key: value for key, value in report.items() if key != "output"
     }
     data = read_user_data(output)
-    times = scale or 1
-    assert float(data["tdv.search.k1"]) == pytest.approx(0.9 * times)
-    assert float(data["tdv.search.b"]) == 0.4
-    assert float(data["tdv.search.mu"]) == 1000 * times
+    expected = (0.9 * 4, 0.4, 4000) if tf == "scaled" else (0.7, 0.4, 1000)
+    found_parameters = [float(data[f"tdv.search.{name}"]) for name in ("k1", "b", "mu")]
+    assert found_parameters == pytest.approx(expected)
     assert float(data["tdv.reduction"]) == pytest.approx(report["reduction"])
     for name in ("version", "field", "model", "tf", "values_sha256", "vocabulary_sha256"):
         assert data[f"tdv.{name}"] == str(report[name])
@@ -230,9 +231,9 @@ def test_locked_index_is_refused(tiny_index, tiny_values, make_index, tmp_path):
         ([Doc("a", ["x", "y", "z"])], "has the term 'z', for which they have no value"),
         ([Doc("a", ["x", "ya", "y"])], "has the term 'ya', for which they have no value"),
         ([Doc("a", ["x", b"\xff\xfe"])], r"has the term \[ff fe\]"),
-        ([Doc("a", ["x"])], "they have a value for 'y', which is not in it"),
-        ([Doc("a", ["x"]), Doc("b", ["y"], deleted=True)], "a value for 'y', which is not in it"),
-        ([Doc("a", [])], "they have a value for 'x', which is not in it"),
+        ([Doc("a", ["x"])], "they have a value for 'y', which it lacks"),
+        ([Doc("a", ["x"]), Doc("b", ["y"], deleted=True)], "a value for 'y', which it lacks"),
+        ([Doc("a", [])], "they have a value for 'x', which it lacks"),
     ],
 )
 def test_values_of_another_vocabulary_are_refused(docs, message, make_index, tmp_path):

@@ -108,7 +108,7 @@ public abstract class Job {
   private void runAndCatch() {
     try {
       run();
-    } catch (Throwable t) { // handed to the caller, who must learn of errors such as OutOfMemory too
+    } catch (Throwable t) { // also OutOfMemoryError: whoever waits must learn of it
       thrown = t;
     }
   }

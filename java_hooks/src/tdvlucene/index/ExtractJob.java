@@ -164,7 +164,8 @@ public final class ExtractJob extends Job {
     for (int doc = 0; doc < leaf.maxDoc(); doc++) {
       if (live == null || live.get(doc)) {
         norms.writeLong(norm != null && norm.advanceExact(doc) ? norm.longValue() : 0);
-        BytesRef external = id != null && id.advanceExact(doc) ? id.binaryValue() : storedId(stored, doc);
+        boolean inDocValues = id != null && id.advanceExact(doc);
+        BytesRef external = inDocValues ? id.binaryValue() : storedId(stored, doc);
         ids.writeBytes(external.bytes, external.offset, external.length);
         idEnds.writeLong(ids.bytes());
       }

@@ -62,8 +62,8 @@ final class Pruning {
     if (thrown instanceof UserException) {
       throw (UserException) thrown;
     }
+    String place = term == null ? "before its first term" : "near the term " + Survey.show(term);
     return new IOException(
-        "segment " + segment.name() + ", field '" + field + "', at the term after or "
-            + (term == null ? "at the first" : Survey.show(term)) + ": " + thrown, thrown);
+        "segment " + segment.name() + ", field '" + field + "', " + place + ": " + thrown, thrown);
   }
 }

@@ -93,7 +93,8 @@ final class Survey {
     int sum = a + b;
     if (sum < 0) {
       throw new UserException(
-          "a document's new length exceeds " + Integer.MAX_VALUE + " tokens: use a smaller --scale");
+          "a document's new length exceeds " + Integer.MAX_VALUE
+              + " tokens: use a smaller --scale");
     }
     return sum;
   }
@@ -105,7 +106,7 @@ final class Survey {
     if (missing != END) {
       TermTable.Cursor cursor = table.cursor();
       cursor.seek(missing);
-      throw otherVocabulary("they have a value for " + show(cursor.term()) + ", which is not in it");
+      throw otherVocabulary("they have a value for " + show(cursor.term()) + ", which it lacks");
     }
   }
 
@@ -113,7 +114,7 @@ final class Survey {
     return new UserException(
         "TDVs of another vocabulary: the values do not belong to field '" + field
             + "' of this index; " + difference
-            + ". Learn them from this index (tdv-lucene extract, then learn)");
+            + ". Learn them on this index (tdv-lucene learn --index ...)");
   }
 
   /** A term as text where it is UTF-8, else as hexadecimal bytes. */
