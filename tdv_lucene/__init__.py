@@ -29,6 +29,7 @@ _PUBLIC = {
     "read_qrels": "topics",
     "read_topics": "topics",
     "search_index": "search",
+    "tune_parameters": "tune",
 }
 __all__ = ["__version__", "start_jvm", *sorted(_PUBLIC)]
 

@@ -1,35 +1,26 @@
-"""Stage 7: what pruning won and lost, on one set of topics."""
+"""Stage 7: what pruning won and lost, on one or several sets of topics."""
 
 from __future__ import annotations
 
 import json
 import os
-import platform
-import re
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from . import _content as content
+from ._systems import QuerySet, Results, System, check_names, read_query_sets, search_all
 from .errors import TdvError
-from .evaluate import MEASURES, Evaluation, evaluate_run
+from .evaluate import MEASURES, Evaluation
 from .inspect_index import inspect_index
-from .latency import DEPTH, Latency, LatencyPlan, TimedIndex, measure_latency
+from .latency import Latency, LatencyPlan, TimedIndex, measure_latency
 from .progress import Progress, silent
-from .search import SearchParameters, recorded_parameters, search_index
-from .significance import compare_paired
-from .store import new_folder, refuse_existing, versions, write_manifest
-from .topics import Qrels, Topics, check_overlap, read_qrels, read_topics, relevant_documents
+from .search import recorded_parameters
+from .store import new_folder, refuse_existing, write_manifest
+from .tune import tune_parameters
 
 KIND = "comparison"
-_RULES = {
-    "average": "over all topics with a relevant document; no answer counts 0",
-    "measures": "trectools: gain = grade, discount = log2(rank + 1); trec_eval's beside them "
-    "differ only in how equal scores are ordered",
-    "p_value": "two-tailed paired t-test, Bonferroni over the measures",
-    "latency": "one thread, warm, no query cache; without analysis and stored fields; median over "
-    "rounds, then mean and percentiles over queries",
-}
+FilePair = tuple[str | os.PathLike, str | os.PathLike]
 
 
 def compare_indexes(
@@ -42,6 +33,9 @@ def compare_indexes(
     model: str = "bm25",
     field: str = "contents",
     names: tuple[str, str] = ("full", "pruned"),
+    further_indexes: Mapping[str, str | os.PathLike] | None = None,
+    further_queries: Sequence[FilePair] = (),
+    tune: FilePair | None = None,
     threads: int | None = None,
     latency_rounds: int = 7,
     latency_budget_seconds: float = 60.0,
@@ -56,13 +50,26 @@ def compare_indexes(
     The folder holds ``report.json`` (what is returned), ``report.html``, ``per_query.tsv``, the
     runs, and every measured latency in ``latency_ns.npy``.
 
+    Parameters
+    ----------
+    further_indexes
+        Name -> index, to stand in the same tables; each is compared with ``index``.
+    further_queries
+        More (topics, qrels) to measure on. Latency is that of the first topics.
+    tune
+        Training (topics, qrels). With them ``index`` is also searched with k1 and b (or mu) tuned
+        on them, as the system ``NAME-tuned``, and the others are compared with that as well.
+
     Returns
     -------
     dict
         ``indexes.NAME`` (bytes, bytes_by_kind, postings, terms, documents), ``measures.MEASURE``
-        (NAME, p_value, difference, ci95, effect_size, wins, ties, losses, trec_eval), ``queries``
-        (judged, emptied, ...), ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME``
-        (top10 and top1000: mean, p50, p95, p99), ``parameters``, ``versions``, ``machine``.
+        (NAME, trec_eval, ``tests``: one dict a comparison made, with ``baseline`` and
+        ``treatment``; the first, of ``pruned`` against ``index``, also stands flat: p_value,
+        difference, ci95, effect_size, ...), ``queries`` (judged, emptied, ...),
+        ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
+        ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
+        p99), ``tuning``, ``parameters``, ``versions``, ``machine``.
 
     Raises
     ------
@@ -70,193 +77,85 @@ def compare_indexes(
         For unreadable indexes, topics or qrels, topics or an index that share nothing with the
         qrels, or an existing output. Nothing is written then.
     """
-    _check_names(names)
+    paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
+    check_names([*names, *(further_indexes or {})])
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
-    asked, judged = read_topics(topics), read_qrels(qrels)
-    paths = dict(zip(names, (index, pruned)))
-    _check_overlap(asked, judged, index)
+    query_sets = read_query_sets([(topics, qrels), *further_queries])
+    training = None if tune is None else QuerySet.read(*tune)
+    for queries in (*query_sets, *([training] if training else [])):
+        queries.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
-    parameters = {name: recorded_parameters(path, model) for name, path in paths.items()}
+    systems = {name: System(path, recorded_parameters(path, model)) for name, path in paths.items()}
+    search = {"field": field, "threads": threads, "progress": progress}
+    systems, tuning = _with_tuned(systems, training, search)
     with new_folder(output, overwrite=overwrite) as folder:
-        runs, evaluations, emptied = _search_all(
-            paths, asked, judged, folder, model=model, field=field, threads=threads,
-            progress=progress,
-        )  # fmt: skip
+        results = _search_sets(systems, query_sets, folder, search)
         latency = measure_latency(
-            {n: TimedIndex(path, parameters[n], runs[n]) for n, path in paths.items()},
-            asked,
+            {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths},
+            query_sets[0].topics,
             plan,
             field=field,
             raw=folder / "latency_ns.npy",
             progress=progress,
         )
         report = {
-            "indexes": {name: _sizes(found[name], field) for name in names},
-            "measures": _measures(names, evaluations),
-            "queries": _count_queries(asked, judged, evaluations[names[0]], emptied),
-            **_latencies(names, latency),
-            "parameters": _parameters(parameters, field),
-            "rules": _RULES,
-            "notes": _notes(names, found, model),
-            **_versions_and_machine(),
+            "indexes": {name: content.sizes(of, field) for name, of in found.items()},
+            **content.effectiveness(results, seed),
+            **content.latencies(latency),
+            "tuning": tuning,
+            "parameters": content.parameters(systems, results, field),
+            "rules": content.RULES,
+            "notes": content.notes(found, model),
+            **content.versions_and_machine(),
         }
-        _write(folder, report, asked, evaluations, latency)
+        _write(folder, report, results, latency)
     return report
 
 
-def _check_names(names: tuple[str, str]) -> None:
-    """Names become keys of the report and names of files."""
-    for name in names:
-        if not re.fullmatch(r"\w[\w.+-]*", name):
-            raise TdvError(
-                f"name '{name}' is not usable: write letters, digits, '_', '-', '+', '.'"
-            )
-    if len(set(names)) != len(names):
-        raise TdvError(f"both indexes are named '{names[0]}': give two different names")
+def _with_tuned(
+    systems: dict[str, System], training: QuerySet | None, search: Mapping[str, Any]
+) -> tuple[dict[str, System], dict[str, Any] | None]:
+    """Add the first index with tuned parameters; return what was tried as well."""
+    if training is None:
+        return systems, None
+    first = next(iter(systems))
+    name, system = f"{first}-tuned", systems[first]
+    if name in systems:
+        raise TdvError(f"an index is named '{name}', as the tuned baseline is: name it otherwise")
+    model = system.parameters.model
+    chosen, tried = tune_parameters(
+        system.path, training.topics, training.qrels, model, **search
+    )
+    record = {"name": name, "queries": training.label, "chosen": chosen.values(), "tried": tried}
+    return {**systems, name: System(system.path, chosen)}, record
 
 
-def _check_overlap(topics: Topics, qrels: Qrels, index: str | os.PathLike) -> None:
-    from .jvm.searcher import known_documents
-
-    check_overlap(topics, qrels, known_documents(index, relevant_documents(topics, qrels)))
-
-
-def _search_all(
-    paths: Mapping[str, str | os.PathLike],
-    topics: Topics,
-    qrels: Qrels,
+def _search_sets(
+    systems: Mapping[str, System],
+    query_sets: Sequence[QuerySet],
     folder: Path,
-    **search: Any,
-) -> tuple[dict[str, Path], dict[str, Evaluation], list[str]]:
-    """Runs, evaluations, and the topics that found something in the first index only."""
-    (folder / "runs").mkdir()
-    runs, evaluations, without_hits = {}, {}, {}
-    for name, path in paths.items():
-        runs[name] = folder / "runs" / f"{name}.run"
-        summary = search_index(path, topics, runs[name], hits=DEPTH, **search)
-        without_hits[name] = summary["queries_without_hits"]
-        evaluations[name] = evaluate_run(runs[name], topics, qrels)
-    before, after = without_hits.values()
-    return runs, evaluations, [qid for qid in after if qid not in set(before)]
-
-
-def _sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
-    """Of the index, except postings and terms, which are the field's."""
-    of_field = next(f for f in found["fields"] if f["name"] == field)
-    return {
-        "folder": Path(found["path"]).name,
-        "commit": found["commit"],
-        "bytes": found["bytes"],
-        "bytes_by_kind": found["bytes_by_kind"],
-        "postings": of_field["postings"],
-        "terms": of_field["terms"],
-        "tokens": of_field["tokens"],
-        "documents": found["documents"],
-    }
-
-
-def _measures(names: tuple[str, str], evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:
-    baseline, treatment = (evaluations[name] for name in names)
-    measures = {}
-    for measure in MEASURES:
-        test = compare_paired(
-            baseline.values[measure], treatment.values[measure], comparisons=len(MEASURES)
-        )
-        measures[measure] = {
-            **{name: float(evaluations[name].values[measure].mean()) for name in names},
-            **asdict(test),
-            "ci95": list(test.ci95) if test.ci95 else None,
-            "trec_eval": {
-                name: float(evaluations[name].trec_eval_values[measure].mean()) for name in names
-            },
-        }
-    return measures
-
-
-def _count_queries(
-    topics: Topics, qrels: Qrels, evaluation: Evaluation, emptied: list[str]
-) -> dict[str, Any]:
-    judged = set(evaluation.queries)
-    emptied = [qid for qid in emptied if qid in judged]
-    return {
-        "topics": len(topics),
-        "judged": len(judged),
-        "emptied": len(emptied),
-        "emptied_ids": emptied,
-        "without_relevant_documents": len(topics) - len(judged),
-        "judged_but_not_asked": len(qrels.keys() - topics.keys()),
-    }
-
-
-def _latencies(names: tuple[str, str], latency: Latency) -> dict[str, Any]:
-    return {
-        "latency_ms": {name: latency.summary(name) for name in names},
-        "latency_exhaustive_ms": {name: latency.summary(name, exhaustive=True) for name in names},
-        "latency_setup": latency.setup,
-    }
-
-
-def _parameters(parameters: Mapping[str, SearchParameters], field: str) -> dict[str, Any]:
-    return {
-        "model": next(iter(parameters.values())).model,
-        "search": {name: of.values() for name, of in parameters.items()},
-        "field": field,
-        "hits": DEPTH,
-        "comparisons": len(MEASURES),
-    }
-
-
-def _notes(names: tuple[str, str], found: Mapping[str, dict[str, Any]], model: str) -> list[str]:
-    """What a reader should know before trusting the numbers."""
-    full, pruned = (found[name] for name in names)
-    notes = []
-    made_from = pruned["user_data"].get("tdv.source_commit")
-    if made_from not in (None, full["commit"]):
-        notes.append(f"the index '{names[1]}' was made from another index than '{names[0]}'")
-    learned_for = pruned["user_data"].get("tdv.model", model)
-    if learned_for != model:
-        notes.append(
-            f"the values of '{names[1]}' were learned for {learned_for}, this comparison ranks "
-            f"with {model}"
-        )
-    if full["documents"] != pruned["documents"]:
-        notes.append(
-            f"the indexes hold different numbers of documents: {full['documents']:,} and "
-            f"{pruned['documents']:,}"
-        )
-    if full["deleted"]:
-        notes.append(
-            f"the postings of '{names[0]}' include those of {full['deleted']:,} deleted documents"
-        )
-    return notes
-
-
-def _versions_and_machine() -> dict[str, dict[str, Any]]:
-    from .jvm.searcher import describe_java
-
-    java = describe_java()
-    engines = {name: java.pop(name) for name in ("java", "lucene")}
-    machine = {"system": platform.platform(), "cores": os.cpu_count(), **java, "page_cache": "warm"}
-    return {
-        "versions": {**versions(), "python": platform.python_version(), **engines},
-        "machine": machine,
-    }
+    search: Mapping[str, Any],
+) -> list[Results]:
+    runs = folder / "runs"
+    runs.mkdir()
+    return [
+        search_all(systems, queries, runs, f"{queries.label}." if number else "", **search)
+        for number, queries in enumerate(query_sets)
+    ]
 
 
 def _write(
-    folder: Path,
-    report: dict[str, Any],
-    topics: Topics,
-    evaluations: Mapping[str, Evaluation],
-    latency: Latency,
+    folder: Path, report: dict[str, Any], results: Sequence[Results], latency: Latency
 ) -> None:
     from .report.page import render_page
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    _write_per_query(folder / "per_query.tsv", evaluations)
-    page = render_page(report, topics, evaluations, latency)
+    for number, of in enumerate(results):
+        ending = f".{of.queries.label}" if number else ""
+        _write_per_query(folder / f"per_query{ending}.tsv", of.evaluations)
+    page = render_page(report, results[0].queries.topics, results[0].evaluations, latency)
     (folder / "report.html").write_text(page, encoding="utf-8")
     write_manifest(folder, KIND, {"indexes": report["indexes"], "parameters": report["parameters"]})
 

@@ -12,17 +12,29 @@ from . import _options as options
 
 
 @click.command("compare")
-@options.index_option
-@click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' wrote from it.")
-@options.topics_option
-@options.qrels_option
+@click.option(
+    "--index", "indexes", required=True, multiple=True, metavar="[NAME=]FOLDER",
+    help="Lucene index; repeat with names to compare several, the first being the baseline.",
+)  # fmt: skip
+@click.option("--pruned", metavar="FOLDER", help="What 'prune' wrote from the only --index.")
+@click.option(
+    "--topics", required=True, multiple=True, metavar="TOPICS",
+    help="TSV, TREC topics, or a name Pyserini knows; repeat for several query sets.",
+)  # fmt: skip
+@click.option(
+    "--qrels", required=True, multiple=True, metavar="FILE", help="TREC qrels, one for each --topics."
+)
 @options.output_option
 @options.model_option
 @options.field_option
 @click.option(
     "--names", nargs=2, default=("full", "pruned"), show_default=True,
-    help="What to call the two indexes in the report.",
+    help="What to call --index and --pruned in the report.",
 )  # fmt: skip
+@click.option(
+    "--tune-topics", metavar="TOPICS", help="Training topics to tune the baseline's k1, b or mu on."
+)
+@click.option("--tune-qrels", metavar="FILE", help="Their qrels.")
 @click.option("--threads", type=int, help="Queries searched at once, when not timed.")
 @click.option(
     "--latency-budget",
@@ -40,15 +52,63 @@ from . import _options as options
 @click.option("--seed", default=0, show_default=True, help="Order, and choice, of queries timed.")
 @options.overwrite_option
 @options.json_option
-def command(as_json: bool, **arguments: Any) -> None:
+def command(
+    indexes: tuple[str, ...],
+    pruned: str | None,
+    names: tuple[str, str],
+    topics: tuple[str, ...],
+    qrels: tuple[str, ...],
+    tune_topics: str | None,
+    tune_qrels: str | None,
+    as_json: bool,
+    **arguments: Any,
+) -> None:
     """Compare the full index with a pruned one: effectiveness, size and latency.
 
-    Writes report.json, report.html, per_query.tsv and the runs into the folder OUTPUT.
+    Give --index and --pruned, or several --index NAME=FOLDER. Writes report.json, report.html,
+    per_query.tsv and the runs into the folder OUTPUT.
     """
     from ..compare import compare_indexes
 
-    report = options.run(compare_indexes, **arguments)
+    (first, index), (second, treatment), *further = _named(indexes, pruned, names)
+    if len(topics) != len(qrels):
+        raise click.UsageError(
+            f"{len(topics)} --topics but {len(qrels)} --qrels: give one --qrels for each --topics"
+        )
+    if (tune_topics is None) != (tune_qrels is None):
+        raise click.UsageError("--tune-topics and --tune-qrels go together: give both")
+    report = options.run(
+        compare_indexes,
+        index,
+        treatment,
+        topics[0],
+        qrels[0],
+        names=(first, second),
+        further_indexes=dict(further),
+        further_queries=list(zip(topics[1:], qrels[1:])),
+        tune=(tune_topics, tune_qrels) if tune_topics else None,
+        **arguments,
+    )
     show_comparison(report, Path(arguments["output"]), as_json)
+
+
+def _named(
+    indexes: tuple[str, ...], pruned: str | None, names: tuple[str, str]
+) -> list[tuple[str, str]]:
+    """(name, folder) of every index, the baseline first."""
+    if len(indexes) == 1 and pruned is not None:
+        return [(names[0], indexes[0]), (names[1], pruned)]
+    if pruned is not None:
+        raise click.UsageError("--pruned goes with one --index: name it --index NAME=FOLDER too")
+    if len(indexes) == 1:
+        raise click.UsageError("give --pruned, or several --index NAME=FOLDER")
+    pairs = [tuple(given.split("=", 1)) for given in indexes]
+    for given, pair in zip(indexes, pairs):
+        if len(pair) == 1:
+            raise click.UsageError(f"--index {given}: several indexes need names, NAME=FOLDER")
+    if len(dict(pairs)) < len(pairs):
+        raise click.UsageError("two --index have one name: give different names")
+    return pairs
 
 
 def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None:

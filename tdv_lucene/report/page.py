@@ -44,8 +44,8 @@ def render_page(
 
 def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
     """What to know at a glance: figure, what it is, from what to what."""
-    full, pruned = report["indexes"].values()
-    before, after = report["latency_ms"].values()
+    full, pruned = [*report["indexes"].values()][:2]
+    before, after = [*report["latency_ms"].values()][:2]
     cards = [
         {
             "figure": tables.change(full[what], pruned[what]),
@@ -65,7 +65,7 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
         )
     for measure in ("nDCG@5", "R@1000"):
         of = report["measures"][measure]
-        values = [of[name] for name in report["indexes"]]
+        values = [of[name] for name in [*report["indexes"]][:2]]
         cards.append(
             {
                 "figure": f"{of['difference']:+.4f}",
@@ -79,7 +79,7 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
 def _figures(
     report: Mapping[str, Any], evaluations: Mapping[str, Evaluation], latency: Latency
 ) -> list[dict[str, Any]]:
-    full, pruned = report["indexes"]
+    full, pruned, *_ = report["indexes"]
     drawn = [
         ("What pruning changed in effectiveness", plots.plot_measures(report)),
         (f"{_QUERY_MEASURE} of each query: {pruned} minus {full}",

@@ -1,6 +1,6 @@
 """The plots of a comparison as inline SVG: the only module that imports matplotlib.
 
-Colours are Okabe and Ito's blue and vermilion, told apart by everyone and in grey; what colour
+Colours are Okabe and Ito's, blue and vermilion first, told apart by everyone and in grey; what colour
 says, a pattern, a line style or a label says too. Each plot is narrow, so that its text stays
 readable where the window is.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib
@@ -21,9 +21,9 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from ..evaluate import Evaluation
 from ..latency import Latency
 
-_COLOURS = ("#0072B2", "#D55E00")
-_LINES = ("-", "--")
-_HATCHES = ("", "///")
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
+_HATCHES = ("", "///", "...", "xxx", "---", "\\\\\\", "+++")
 _WIDTH_INCHES = 5.2
 _STYLE = {
     "svg.fonttype": "none",  # text stays text: selectable, in the page's font
@@ -49,7 +49,7 @@ def plot_measures(report: Mapping[str, Any]) -> str:
         axes.axvline(0, color="#444444", linewidth=1)
         axes.set_yticks(range(len(report["measures"])), [*reversed(report["measures"])])
         axes.set_ylim(-0.5, len(report["measures"]) - 0.3)
-        full, pruned = report["indexes"]
+        full, pruned, *_ = report["indexes"]
         axes.set_xlabel(f"{pruned} minus {full}, mean over queries, 95 % interval")
 
     return _svg("measures", draw, height_inches=2.4)
@@ -68,8 +68,8 @@ def plot_bytes(report: Mapping[str, Any]) -> str:
         for number, (name, of) in enumerate(sizes.items()):
             at = np.arange(len(kinds)) + height * (len(sizes) / 2 - number - 0.5)
             megabytes = [of.get(kind, 0) / 1e6 for kind in kinds]
-            bars = axes.barh(at, megabytes, height, label=name, color=_COLOURS[number],
-                             hatch=_HATCHES[number], edgecolor="white")  # fmt: skip
+            bars = axes.barh(at, megabytes, height, label=name, color=_cycled(_COLOURS, number),
+                             hatch=_cycled(_HATCHES, number), edgecolor="white")  # fmt: skip
             axes.bar_label(bars, [f"{m:.3g}" for m in megabytes], padding=3, fontsize=8)
         axes.set_yticks(range(len(kinds)), [kind.replace("_", " ") for kind in kinds])
         axes.set_xlabel("megabytes")
@@ -86,8 +86,8 @@ def plot_latency(latency: Latency, depth: str) -> str:
         for number, name in enumerate(latency.names):
             times = np.sort(latency.per_query_ms(depth, name))
             share = np.arange(1, len(times) + 1) / len(times)
-            axes.step(times, share, _LINES[number], where="post", color=_COLOURS[number],
-                      label=name, linewidth=2)  # fmt: skip
+            axes.step(times, share, linestyle=_cycled(_LINES, number), where="post",
+                      color=_cycled(_COLOURS, number), label=name, linewidth=2)  # fmt: skip
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
@@ -102,7 +102,7 @@ def plot_latency(latency: Latency, depth: str) -> str:
 
 def plot_queries(evaluations: Mapping[str, Evaluation], measure: str) -> str:
     """Gain or loss of every query, sorted."""
-    before, after = (evaluation.values[measure] for evaluation in evaluations.values())
+    before, after = [evaluation.values[measure] for evaluation in evaluations.values()][:2]
     differences = np.sort(after - before)[::-1]
 
     def draw(axes: Axes) -> None:
@@ -115,6 +115,11 @@ def plot_queries(evaluations: Mapping[str, Evaluation], measure: str) -> str:
         axes.set_ylabel(f"{measure} difference")
 
     return _svg("queries", draw, height_inches=2.6)
+
+
+def _cycled(styles: Sequence[Any], number: int) -> Any:
+    """Style of the index ``number``; more than seven indexes begin anew."""
+    return styles[number % len(styles)]
 
 
 def _svg(name: str, draw: Callable[[Axes], None], *, height_inches: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,35 +28,108 @@ class Table:
 
 
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Effectiveness, size and latency: what the command prints."""
-    return [_effectiveness(report), _size(report), _latency(report)]
+    """Effectiveness on every query set, tests, rank effects, size and latency: what is printed."""
+    several = len(report["query_sets"]) > 1
+    comparisons = report["parameters"]["comparisons"]
+    of_queries = [
+        table
+        for label, of in report["query_sets"].items()
+        for table in _of_query_set(of, f", {label}" if several else "", comparisons)
+    ]
+    return [*of_queries, _size(report), _latency(report)]
 
 
-def _effectiveness(report: Mapping[str, Any]) -> Table:
-    full, pruned = report["indexes"]
-    rows, differing = [], []
-    for measure, of in report["measures"].items():
-        low_high = "" if of["ci95"] is None else "{:+.3f} to {:+.3f}".format(*of["ci95"])
-        outcome = f"{of['wins']}/{of['ties']}/{of['losses']}"
-        rows.append(
-            (measure, f"{of[full]:.4f}", f"{of[pruned]:.4f}", f"{of['difference']:+.4f}",
-             low_high, p_value(of["p_value"]), outcome)
-        )  # fmt: skip
-        differing += [
-            f"{measure} {name} {value:.4f}"
-            for name, value in of["trec_eval"].items()
-            if abs(value - of[name]) >= _ROUNDED
-        ]
-    queries = report["queries"]
+def _of_query_set(of: Mapping[str, Any], where: str, comparisons: int) -> list[Table]:
+    systems = [*next(iter(of["measures"].values()))["trec_eval"]]
+    note = _effectiveness_note(of, comparisons)
+    if len(systems) == 2:
+        tables = [_effectiveness(of["measures"], systems, where, note)]
+    else:
+        tables = [_means(of["measures"], systems, where), _tests(of["measures"], where, note)]
+    return [*tables, _details(of["measures"], where), _rank_effects(of["rank_effects"], where)]
+
+
+def _effectiveness(
+    measures: Mapping[str, Any], systems: Sequence[str], where: str, note: str
+) -> Table:
+    rows = [
+        (measure, *(f"{of[name]:.4f}" for name in systems), *_test_cells(of))
+        for measure, of in measures.items()
+    ]
+    columns = ("measure", *systems, "change", "95 % interval", "p", "+/=/-")
+    return Table(f"Effectiveness{where}", columns, rows, note)
+
+
+def _means(measures: Mapping[str, Any], systems: Sequence[str], where: str) -> Table:
+    rows = [(name, *(f"{of[name]:.4f}" for of in measures.values())) for name in systems]
+    return Table(f"Effectiveness{where}", ("mean over queries", *measures), rows)
+
+
+def _tests(measures: Mapping[str, Any], where: str, note: str) -> Table:
+    rows = [
+        (f"{measure}, {test['treatment']} - {test['baseline']}", *_test_cells(test))
+        for measure, of in measures.items()
+        for test in of["tests"]
+    ]
+    return Table(f"Tests{where}", ("", "change", "95 % interval", "p", "+/=/-"), rows, note)
+
+
+def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
+    outcome = f"{test['wins']}/{test['ties']}/{test['losses']}"
+    return f"{test['difference']:+.4f}", interval(test["ci95"]), p_value(test["p_value"]), outcome
+
+
+def interval(bounds: Sequence[float] | None) -> str:
+    """An interval as printed; nothing where there is none."""
+    return "" if bounds is None else "{:+.3f} to {:+.3f}".format(*bounds)
+
+
+def _effectiveness_note(of: Mapping[str, Any], comparisons: int) -> str:
+    queries = of["queries"]
     note = (
         f"{queries['judged']:,} judged queries, {queries['emptied']:,} of them emptied by pruning. "
-        f"p: two-tailed paired t-test, Bonferroni over {report['parameters']['comparisons']}; "
+        f"p: two-tailed paired t-test, Bonferroni over {comparisons}; "
         f"* below {SIGNIFICANT}. +/=/-: queries better, equal and worse."
     )
+    differing = [
+        f"{measure} {name} {value:.4f}"
+        for measure, values in of["measures"].items()
+        for name, value in values["trec_eval"].items()
+        if abs(value - values[name]) >= _ROUNDED
+    ]
     if differing:
         note += f" trec_eval orders ties otherwise: {', '.join(differing)}."
-    columns = ("measure", full, pruned, "change", "95 % interval", "p", "+/=/-")
-    return Table("Effectiveness", columns, rows, note)
+    return note
+
+
+def _details(measures: Mapping[str, Any], where: str) -> Table:
+    several = len(next(iter(measures.values()))["tests"]) > 1
+    rows = []
+    for measure, of in measures.items():
+        for test in of["tests"]:
+            size = "none" if test["effect_size"] is None else f"{test['effect_size']:+.3f}"
+            label = f"{measure}, {test['treatment']} - {test['baseline']}" if several else measure
+            rows.append(
+                (label, size, interval(test["effect_size_ci95"]), p_value(test["p_randomisation"]))
+            )
+    note = "Effect size: mean over standard deviation of the differences (Cohen's d_z)."
+    columns = ("", "effect size", "95 % interval", "p, randomisation")
+    return Table(f"Effect size{where}", columns, rows, note)
+
+
+def _rank_effects(effects: Mapping[str, Mapping[str, Any]], where: str) -> Table:
+    def shown(value: float | None) -> str:
+        return "none" if value is None else f"{value:.3f}"
+
+    rows = [
+        (name, *(shown(of[key]) for key in ("overlap_at_10", "rbo", "kendall_tau")))
+        for name, of in effects.items()
+    ]
+    note = (
+        "Agreement with the first index's rankings, 1 = the same: share of its top 10 kept, "
+        "rank-biased overlap (p = 0.9), Kendall's tau of documents in both top-100."
+    )
+    return Table(f"Rankings{where}", ("", "overlap@10", "RBO", "tau"), rows, note)
 
 
 def p_value(p: float | None) -> str:
@@ -68,17 +141,19 @@ def p_value(p: float | None) -> str:
 
 
 def _size(report: Mapping[str, Any]) -> Table:
-    full, pruned = report["indexes"].values()
-    counts = [(what, full[what], pruned[what]) for what in ("documents", "terms", "postings")]
-    sizes = [("bytes", full["bytes"], pruned["bytes"])]
-    kinds = full["bytes_by_kind"].keys() | pruned["bytes_by_kind"].keys()
-    kinds = {k: (full["bytes_by_kind"].get(k, 0), pruned["bytes_by_kind"].get(k, 0)) for k in kinds}
-    by_kind = sorted(((f"... {k}", *v) for k, v in kinds.items() if any(v)), key=lambda r: -r[1])
-    rows = [
-        (what, f"{before:,}", f"{after:,}", change(before, after))
-        for what, before, after in (*counts, *sizes, *by_kind)
-    ]
-    return Table("Size", ("", *report["indexes"], "change"), rows)
+    names, indexes = [*report["indexes"]], [*report["indexes"].values()]
+    lines = {w: [of[w] for of in indexes] for w in ("documents", "terms", "postings", "bytes")}
+    kinds = {kind for of in indexes for kind in of["bytes_by_kind"]}
+    by_kind = {k: [of["bytes_by_kind"].get(k, 0) for of in indexes] for k in kinds}
+    largest = sorted((k for k in kinds if any(by_kind[k])), key=lambda k: (-by_kind[k][0], k))
+    lines |= {f"... {kind}": by_kind[kind] for kind in largest}
+
+    def row(what: str, before: int, *after: int) -> tuple[str, ...]:
+        cells = [cell for value in after for cell in (f"{value:,}", change(before, value))]
+        return (what, f"{before:,}", *cells)
+
+    columns = ("", names[0], *(column for name in names[1:] for column in (name, "change")))
+    return Table("Size", columns, [row(what, *values) for what, values in lines.items()])
 
 
 def change(before: float, after: float) -> str:
@@ -89,14 +164,15 @@ def change(before: float, after: float) -> str:
 
 
 def _latency(report: Mapping[str, Any]) -> Table:
-    full, pruned = report["indexes"]
+    first, *_ = report["indexes"]
     rows = []
     for key, how in (("latency_ms", ""), ("latency_exhaustive_ms", " exhaustive")):
         for depth, label in (("top10", "top-10"), ("top1000", "top-1000")):
-            before, after = (report[key][name][depth] for name in (full, pruned))
-            times = ratio(before["mean"], after["mean"])
-            for name, of, faster in ((full, before, ""), (pruned, after, f"x{times}")):
-                values = (f"{milliseconds:.3f}" for milliseconds in of.values())
+            before = report[key][first][depth]["mean"]
+            for name in report["indexes"]:
+                of = report[key][name][depth]
+                faster = "" if name == first else f"x{ratio(before, of['mean'])}"
+                values = (f"{of[column]:.3f}" for column in ("mean", "p50", "p95", "p99"))
                 rows.append((f"{label}{how}, {name}", *values, faster))
     setup = report["latency_setup"]
     note = (
@@ -117,8 +193,8 @@ def ratio(before: float, after: float) -> str:
 def extreme_queries(
     topics: Mapping[str, str], evaluations: Mapping[str, Evaluation], measure: str, most: int = 10
 ) -> list[Table]:
-    """The queries that lost and gained most, worst and best first; none that did not change."""
-    (full, before), (pruned, after) = evaluations.items()
+    """The queries that lost and gained most in the second system, none that did not change."""
+    (full, before), (pruned, after) = [*evaluations.items()][:2]
     differences = after.values[measure] - before.values[measure]
     order = np.argsort(differences, kind="stable")
     lost = [i for i in order[:most] if differences[i] < 0]

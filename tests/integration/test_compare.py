@@ -97,6 +97,7 @@ def test_queries_are_counted_not_dropped(compared):
         "judged": 30,
         "emptied": 1,
         "emptied_ids": ["gone"],
+        "emptied_by": {"pruned": 1},
         "without_relevant_documents": 1,
         "judged_but_not_asked": 1,
     }
@@ -146,6 +147,75 @@ def test_tfidf_and_one_query(case, tmp_path):
     )
     assert report["measures"]["MAP"]["p_value"] is None
     assert "<td>none</td>" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def several(case, tmp_path_factory):
+    """Three indexes and a tuned baseline, on two query sets of one file name."""
+    folder = tmp_path_factory.mktemp("several")
+    second = folder / "other"
+    second.mkdir()
+    shutil.copy(case.qrels, second / "qrels.txt")
+    few = "".join(f"{qid}\t{case.texts[qid]}\n" for qid in ("q1", "q2", "q3"))
+    (second / "topics.tsv").write_text(few)
+    report = compare_indexes(
+        case.index, case.pruned, case.topics, case.qrels, folder / "out",
+        further_indexes={"again": case.index},
+        further_queries=[(second / "topics.tsv", second / "qrels.txt")],
+        tune=(second / "topics.tsv", second / "qrels.txt"), **FAST,
+    )  # fmt: skip
+    return SimpleNamespace(output=folder / "out", report=report)
+
+
+def test_several_indexes_and_query_sets(several):
+    report = several.report
+    assert list(report["indexes"]) == list(report["latency_ms"]) == ["full", "pruned", "again"]
+    assert list(report["query_sets"]) == ["topics", "topics-2"]
+    assert report["query_sets"]["topics"]["measures"] == report["measures"]
+    assert report["query_sets"]["topics-2"]["queries"]["judged"] == 3
+    pairs = [(t["baseline"], t["treatment"]) for t in report["measures"]["MAP"]["tests"]]
+    tuned = "full-tuned"
+    assert pairs == [("full", "pruned"), ("full", "again"), ("full", tuned),
+                     (tuned, "pruned"), (tuned, "again")]  # fmt: skip
+    assert report["parameters"]["comparisons"] == 5 * len(MEASURES) * 2
+    for of in report["measures"].values():
+        assert of["again"] == of["full"]
+        for test in of["tests"]:
+            corrected = min(1.0, test["p_value_uncorrected"] * 40)
+            assert test["p_value"] == pytest.approx(corrected)
+            assert test["p_randomisation"] > 0
+        assert of["p_value"] == of["tests"][0]["p_value"]
+
+
+def test_rank_effects(several):
+    effects = several.report["rank_effects"]
+    assert list(effects) == ["pruned", "again", "full-tuned"]
+    same = {"queries": 30, "overlap_at_10": 1.0, "rbo": 1.0, "kendall_tau": 1.0}
+    assert effects["again"] == pytest.approx(same)
+    assert 0 < effects["pruned"]["overlap_at_10"] < 1
+    assert effects["pruned"]["queries"] == 30
+
+
+def test_the_tuned_baseline(several):
+    tuning = several.report["tuning"]
+    best = max(row["nDCG@10"] for row in tuning["tried"])
+    assert {"k1": 0.9, "b": 0.4} == {k: tuning["tried"][0][k] for k in ("k1", "b")}
+    assert len(tuning["tried"]) == 20, "the grid holds the index's own parameters"
+    assert {**tuning["chosen"], "nDCG@10": best} in tuning["tried"]
+    of = several.report["query_sets"]["topics-2"]["measures"]["nDCG@10"]
+    assert of["full-tuned"] == pytest.approx(best) and best >= of["full"]
+    assert several.report["parameters"]["search"]["full-tuned"] == tuning["chosen"]
+
+
+def test_every_set_and_system_is_written(several):
+    names = {f"{prefix}{name}.run" for prefix in ("", "topics-2.")
+             for name in ("full", "pruned", "again", "full-tuned")}  # fmt: skip
+    assert {f.name for f in (several.output / "runs").glob("*.run")} == names
+    assert (several.output / "per_query.topics-2.tsv").read_text().count("\n") == 4
+    cells = set(Page((several.output / "report.html").read_text()).cells)
+    for table in comparison_tables(several.report):
+        for row in table.rows:
+            assert set(row) <= cells
 
 
 class Page(HTMLParser):
@@ -223,6 +293,10 @@ def test_the_page_in_a_browser(compared):
         ({"model": "lm"}, "no such model"),
         ({"names": ("same", "same")}, "two different names"),
         ({"names": ("../up", "b")}, "name '../up' is not usable"),
+        ({"names": ("full", "tests")}, "name 'tests' is not usable"),
+        ({"further_indexes": {"full": "x"}}, "two indexes are named 'full'"),
+        ({"further_indexes": {"b": "/nowhere"}}, "no such index"),
+        ({"further_queries": [("/nowhere.tsv", "q")]}, "no such topics file"),
         ({"latency_rounds": 4}, "rounds=4 is out of range"),
     ],
 )
@@ -276,3 +350,27 @@ def test_command_line(case, tmp_path, capsys, monkeypatch):
             assert f"{report['measures']['nDCG@5']['pruned']:.4f}" in shown
             assert "Emptied by pruning: gone" in shown
             assert max(map(len, shown.splitlines()[:-1])) <= 80
+
+
+def test_command_line_of_several(case, tmp_path, capsys, monkeypatch):
+    from tdv_lucene.cli import main
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["tdv-lucene", "compare", *map(str, words)])
+        main()
+        return capsys.readouterr().out
+
+    queries = ["--topics", case.topics, "--qrels", case.qrels, "--output", tmp_path / "out"]
+    both = ["--index", f"a={case.index}", "--index", f"b={case.pruned}"]
+    report = json.loads(run(*both, *queries, "--latency-budget", "1", "--json"))
+    assert list(report["indexes"]) == ["a", "b"]
+    for wrong in (
+        [*both, "--pruned", case.pruned],
+        ["--index", case.index],
+        ["--index", case.index, "--index", case.pruned],
+        [*both, "--topics", case.topics],
+        [*both, "--tune-topics", case.topics],
+    ):
+        with pytest.raises(SystemExit) as exit_:
+            run(*wrong, *queries)
+        assert exit_.value.code == 2

@@ -1,0 +1,65 @@
+"""A ranking function's parameters chosen on training queries: the baseline that is no straw man."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from .evaluate import evaluate_run
+from .progress import Progress, silent
+from .search import SearchParameters, recorded_parameters, search_index
+from .topics import Qrels
+
+GRIDS = {
+    "bm25": {"k1": (0.5, 0.9, 1.2, 1.6, 2.0), "b": (0.2, 0.4, 0.6, 0.8)},
+    "qld": {"mu": (250.0, 500.0, 1000.0, 2000.0, 4000.0)},
+    "tfidf": {},
+}
+"""Values tried, by model; the index's own are tried as well."""
+
+MEASURE = "nDCG@10"
+_HITS = 10
+
+
+def tune_parameters(
+    index: str | os.PathLike,
+    topics: Mapping[str, str],
+    qrels: Qrels,
+    model: str = "bm25",
+    *,
+    field: str = "contents",
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> tuple[SearchParameters, list[dict[str, float]]]:
+    """Choose the parameters with the best mean nDCG@10 over the training queries.
+
+    Returns the parameters (the index's own unless others are better) and the table of all tried:
+    dicts of the parameters and ``nDCG@10``.
+
+    Raises
+    ------
+    TdvError
+        As :func:`tdv_lucene.search.search_index` and :func:`tdv_lucene.evaluate.evaluate_run`.
+    """
+    own = recorded_parameters(index, model)
+    grid = GRIDS[model]
+    candidates = [own.values()]
+    for values in itertools.product(*grid.values()):
+        candidate = dict(zip(grid, values))
+        if candidate not in candidates:
+            candidates.append(candidate)
+    tried = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, candidate in enumerate(candidates):
+            run = Path(folder) / "run"
+            search_index(
+                index, topics, run, model=model, hits=_HITS, threads=threads, field=field,
+                overwrite=True, **candidate,
+            )  # fmt: skip
+            tried.append({**candidate, MEASURE: evaluate_run(run, topics, qrels).means()[MEASURE]})
+            progress("tuning", number + 1, len(candidates))
+    best = max(range(len(tried)), key=lambda i: tried[i][MEASURE])  # the first of equals
+    return SearchParameters(model, **candidates[best]), tried
