@@ -286,7 +286,8 @@ def test_full_disk_is_told_and_nothing_left(limit, make_index, tmp_path):
         "sys.argv[0] = 'tdv-lucene'\n"
         "main()\n"
     )
-    command = [sys.executable, "-c", program, "prune", "--index", str(source)]
+    # -B: byte code cut off at the limit would poison every later import
+    command = [sys.executable, "-B", "-c", program, "prune", "--index", str(source)]
     command += ["--tdv", str(tmp_path / "values"), "--output", str(tmp_path / "pruned")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert done.returncode == 2, done.stderr
