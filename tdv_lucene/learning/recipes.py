@@ -74,7 +74,7 @@ class DefaultRecipe:
     l2 : float
         Penalty on the squared length of w (b is free).
     slopes : tuple of float
-        How far values may differ from their mean (1: as learned).
+        How far values may differ from their mean (1: as learned, 0: all the same).
     depth : int
         Candidates a query to sample from.
     folds : int
@@ -92,7 +92,7 @@ class DefaultRecipe:
     width: int = 40
     learning_rate: float = 1e-2
     l2: float = 1e-1
-    slopes: tuple[float, ...] = (0.25, 0.5, 0.75)
+    slopes: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75)
     depth: int = 1000
     folds: int = 5
     trained_at: tuple[float, ...] = (0.0, 0.45)

@@ -38,6 +38,7 @@ def make_collection(documents: int = 240, queries: int = 40, seed: int = 0):
     rng = np.random.default_rng(seed)
     dense = rng.poisson(0.8, (TOPIC_WORDS + NOISE_WORDS, documents))
     dense[:TOPIC_WORDS] *= rng.random((TOPIC_WORDS, documents)) < 0.15
+    dense[TOPIC_WORDS:] *= 3  # noise comes in bursts, as loud as a subject
     subjects = rng.integers(0, TOPIC_WORDS - 3, documents)
     for doc, subject in enumerate(subjects):
         dense[subject : subject + 3, doc] += 1

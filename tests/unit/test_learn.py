@@ -6,16 +6,25 @@ import numpy as np
 import pytest
 from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
 
+from tdv_lucene.core.tdv import term_values
 from tdv_lucene.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learn import learn_term_values
+from tdv_lucene.learning.features import term_features
+from tdv_lucene.learning.listwise import make_task, train
 from tdv_lucene.learning.pairwise import collect_triples, draw_negatives
+from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.queries import make_queries
 from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 
-SHORT = DefaultRecipe(max_steps=60, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
+SHORT = DefaultRecipe(
+    max_steps=40, check_every=20, learning_rate=3e-2, trained_at=(0.0,), reductions=(0.0, 0.3)
+)
+TINY = DefaultRecipe(
+    max_steps=2, check_every=1, folds=2, trained_at=(0.0, 0.3), reductions=(0.0, 0.3)
+)
 SHORT_PAPER = PaperRecipe(
-    max_epochs=3, patience=2, learning_rate=1e-2, reductions=(0.0,), folds=2
+    max_epochs=2, patience=1, learning_rate=1e-2, reductions=(0.0,), folds=2
 )
 
 
@@ -26,17 +35,31 @@ def collection():
 
 def mean_by_kind(values) -> tuple[float, float]:
     """Mean value of the terms that carry the subject and of those that do not."""
-    assert len(values.weights) == TOPIC_WORDS + NOISE_WORDS
-    return values.weights[:TOPIC_WORDS].mean(), values.weights[TOPIC_WORDS:].mean()
+    (weights,) = values.weights
+    assert len(weights) == TOPIC_WORDS + NOISE_WORDS
+    return weights[:TOPIC_WORDS].mean(), weights[TOPIC_WORDS:].mean()
 
 
 @pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
-def test_noise_is_worth_less_than_the_subject(collection, model):
-    values = learn_term_values(*collection, model=model, recipe=SHORT)
+def test_gradients_make_noise_worth_less_than_the_subject(collection, model):
+    matrix = collection[0]
+    vectors = latent_semantic_vectors(matrix, dimensions=8)
+    problem = Problem.of(*collection, vectors, model, Parameters(mu=50))  # documents are short
+    features = term_features(matrix, vectors)
+    task = make_task(problem, SHORT, features, np.ones(len(matrix.vocabulary), np.float32))
+    queries = np.arange(len(problem.queries))
+    checkpoints = train(task, queries, np.random.default_rng(0), lambda: None)
+    assert list(checkpoints) == [20, 40]
+    values = np.asarray(term_values(checkpoints[40], features))
+    assert values[TOPIC_WORDS:].mean() < 0.8 * values[:TOPIC_WORDS].mean()
+
+
+def test_held_out_queries_are_served_better(collection):
+    values = learn_term_values(*collection, recipe=SHORT)
     subject, noise = mean_by_kind(values)
     assert noise < subject
-    start = values.points[0]
-    assert start["measures"]["nDCG@5"] > start["full"]["nDCG@5"]
+    unpruned = values.points[0]
+    assert unpruned["measures"]["nDCG@5"] > unpruned["full"]["nDCG@5"]
 
 
 @pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
@@ -44,28 +67,29 @@ def test_the_papers_recipe_learns_and_stops(collection, model):
     values = learn_term_values(*collection, model=model, recipe=SHORT_PAPER)
     assert np.isfinite(values.weights).all() and (values.weights >= 0).all()
     assert values.manifest["recommended_reduction"] == 0.0
-    assert all(0 <= fold["stopped_at_epoch"] <= 3 for fold in values.manifest["folds"])
-    np.testing.assert_array_equal(values.priority, values.weights)
+    assert all(0 <= fold["networks"][0]["epoch"] <= 2 for fold in values.manifest["folds"])
+    np.testing.assert_array_equal(values.priority, values.weights[0])
 
 
 def test_the_same_seed_learns_the_same(collection):
-    first, second = (learn_term_values(*collection, recipe=SHORT, seed=5) for _ in range(2))
+    first, second = (learn_term_values(*collection, recipe=TINY, seed=5) for _ in range(2))
     np.testing.assert_array_equal(first.weights, second.weights)
     assert first.points == second.points
-    other = learn_term_values(*collection, recipe=SHORT, seed=6)
+    other = learn_term_values(*collection, recipe=TINY, seed=6)
     assert not np.array_equal(first.weights, other.weights)
 
 
 def test_the_manifest_holds_folds_points_and_provenance(collection):
     matrix = collection[0]
     values = learn_term_values(
-        *collection, recipe=SHORT, seed=3, parameters=Parameters(k1=1.2, b=0.75)
+        *collection, recipe=TINY, seed=3, parameters=Parameters(k1=1.2, b=0.75)
     )
     manifest = values.manifest
     assert manifest["vocabulary_sha256"] == matrix.vocabulary.sha256
     assert manifest["source"] == matrix.source and manifest["seed"] == 3
-    assert manifest["parameters"] == {"k1": 1.2, "b": 0.75, "mu": 1000.0}
-    assert len(manifest["folds"]) == 5
+    assert manifest["trained_for"] == {"k1": 1.2, "b": 0.75, "mu": 1000.0}
+    assert len(manifest["folds"]) == 2
+    assert all(len(fold["networks"]) == 2 for fold in manifest["folds"])
     assert sum(fold["queries"] for fold in manifest["folds"]) == manifest["queries"]
     assert all(set(fold["held_out"]) == {"0", "0.3"} for fold in manifest["folds"])
     point = values.points[1]
@@ -74,8 +98,22 @@ def test_the_manifest_holds_folds_points_and_provenance(collection):
     assert point["measures"]["nDCG@5"] == pytest.approx(weighted / manifest["queries"])
 
 
+def test_values_are_in_units_of_a_usual_frequency(collection):
+    """The mean value of a kept token is 1, and k1 and mu are divided by what made it so."""
+    values = learn_term_values(*collection, recipe=SHORT)
+    mean = np.average(values.weights[0], weights=values.total_term_freq)
+    kept = values.at_reduction(0.45, original_tf=True).tdv > 0
+    assert np.average(values.weights[0][kept], weights=values.total_term_freq[kept]) == (
+        pytest.approx(1, abs=1e-4)
+    )
+    assert 0.5 < mean < 2
+    ratio = values.parameters["k1"] / values.plain_parameters["k1"]
+    assert values.parameters["mu"] / values.plain_parameters["mu"] == pytest.approx(ratio)
+    assert values.parameters["b"] == values.plain_parameters["b"]
+
+
 def test_larger_scales_keep_the_ranking_better(collection):
-    table = learn_term_values(*collection, recipe=SHORT).points[0]["scales"]
+    table = learn_term_values(*collection, recipe=TINY).points[0]["scales"]
     overlaps = [entry["overlap_at_10"] for entry in table]
     assert overlaps[-1] > 0.95 and overlaps[-1] >= overlaps[0]
 
@@ -99,9 +137,8 @@ def test_negatives_are_the_judged_ones_where_there_are_any(collection):
 def test_two_queries_are_enough_and_one_is_refused(collection):
     matrix, topics, qrels = collection
     two = list(topics)[:2]
-    recipe = DefaultRecipe(max_steps=2, check_every=1, reductions=(0.0,))
     values = learn_term_values(
-        matrix, {q: topics[q] for q in two}, {q: qrels[q] for q in two}, recipe=recipe
+        matrix, {q: topics[q] for q in two}, {q: qrels[q] for q in two}, recipe=TINY
     )
     assert len(values.manifest["folds"]) == 2
     with pytest.raises(TdvError, match="at least 2 judged queries"):
