@@ -1,0 +1,120 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Job;
+import tdvlucene.common.Json;
+import tdvlucene.index.Indexes;
+
+/**
+ * Queries answered a second when several threads search at once.
+ *
+ * <p>Each thread takes the next query of a shuffled list until the time of the round is up; indexes
+ * take turns, and the one that begins changes from round to round. The first round of each index
+ * only warms up.
+ */
+public final class ThroughputJob extends Job {
+  private static final int HITS = 10;
+
+  private final String field;
+  private final String topics;
+  private final int threads;
+  private final int rounds;
+  private final double roundSeconds;
+  private final long seed;
+  private final List<String> paths = new ArrayList<>();
+  private final List<Similarity> similarities = new ArrayList<>();
+  private final List<List<Double>> perSecond = new ArrayList<>();
+  private final AtomicLong hitsSeen = new AtomicLong();
+
+  /** @param topics lines of {@code qid<TAB>text} */
+  public ThroughputJob(
+      String field, String topics, int threads, int rounds, double roundSeconds, long seed) {
+    this.field = field;
+    this.topics = topics;
+    this.threads = threads;
+    this.rounds = rounds;
+    this.roundSeconds = roundSeconds;
+    this.seed = seed;
+  }
+
+  public void addIndex(String path, Similarity similarity) {
+    paths.add(path);
+    similarities.add(similarity);
+    perSecond.add(new ArrayList<>());
+  }
+
+  /** A JSON array: for each index, queries a second of each counted round. */
+  @Override
+  public String result() {
+    return Json.of(perSecond);
+  }
+
+  @Override
+  protected void run() throws Exception {
+    List<Queries.Topic> queries = Queries.parse(field, topics);
+    Collections.shuffle(queries, new Random(seed));
+    List<DirectoryReader> readers = new ArrayList<>();
+    ExecutorService pool = Executors.newFixedThreadPool(threads);
+    try {
+      List<IndexSearcher> searchers = new ArrayList<>();
+      for (int i = 0; i < paths.size(); i++) {
+        readers.add(Indexes.open(paths.get(i)));
+        searchers.add(new Ranking(readers.get(i), similarities.get(i)).searcher());
+      }
+      phase("throughput", rounds);
+      for (int round = -1; round < rounds; round++) {
+        for (int i = 0; i < searchers.size(); i++) {
+          int index = (i + round + 1) % searchers.size();
+          double found = oneRound(searchers.get(index), queries, pool);
+          if (round >= 0) {
+            perSecond.get(index).add(found);
+          }
+        }
+        progress(round + 1);
+      }
+    } finally {
+      pool.shutdownNow();
+      IOUtils.close(readers);
+    }
+  }
+
+  private double oneRound(
+      IndexSearcher searcher, List<Queries.Topic> queries, ExecutorService pool) throws Exception {
+    long start = System.nanoTime();
+    long end = start + (long) (roundSeconds * 1e9);
+    AtomicLong next = new AtomicLong();
+    List<Future<Long>> running = new ArrayList<>();
+    for (int thread = 0; thread < threads; thread++) {
+      running.add(pool.submit(() -> searchUntil(end, searcher, queries, next)));
+    }
+    long answered = 0;
+    for (Future<Long> thread : running) {
+      answered += thread.get();
+    }
+    return answered * 1e9 / (System.nanoTime() - start);
+  }
+
+  private long searchUntil(
+      long end, IndexSearcher searcher, List<Queries.Topic> queries, AtomicLong next)
+      throws IOException {
+    long answered = 0;
+    for (; answered == 0 || System.nanoTime() < end; answered++) {
+      checkCancelled();
+      Queries.Topic topic = queries.get((int) (next.getAndIncrement() % queries.size()));
+      hitsSeen.addAndGet(searcher.search(topic.query, HITS).scoreDocs.length);
+    }
+    return answered;
+  }
+}
