@@ -1,4 +1,4 @@
-"""Stage 3: word vectors for index terms, from the matrix, from a file, or trained on stored text."""
+"""Stage 3: word vectors for index terms, from the matrix, a file, or trained on stored text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Term values: what learning found, on disk and at a chosen reduction.
 
-A :class:`TermValues` holds a weight for every term and the order in which terms are given up. ``at_reduction`` makes of them the discrimination values that pruning applies.
+A :class:`TermValues` holds a weight for every term and the order in which terms are given up.
+``at_reduction`` makes of them the discrimination values that pruning applies.
 """
 
 from __future__ import annotations
@@ -139,9 +140,9 @@ class TermValues:
     ) -> OperatingPoint:
         """Return values that remove about ``reduction`` of the field's postings.
 
-        Terms are given up by ``priority`` (see :func:`._dropping.drop_terms`). Terms whose learned value is 0 and postings that
-        round to 0 go in any case, so a small ``reduction`` may be exceeded: see
-        ``OperatingPoint.reduction``.
+        Terms are given up by ``priority`` (see :func:`._dropping.drop_terms`). Terms whose learned
+        value is 0 and postings that round to 0 go in any case, so a small ``reduction`` may be
+        exceeded: see ``OperatingPoint.reduction``.
 
         Parameters
         ----------

@@ -7,7 +7,8 @@ whole (start of Python and Java included). Collections are folders with corpus.j
 queries*.tsv and qrels*.txt; those with one query set are split by position: odd queries train,
 even ones measure.
 
-    scripts/bench/full_against_pruned.py --collections DIR --work DIR --output scripts/bench/runs/NAME
+    scripts/bench/full_against_pruned.py --collections DIR --work DIR \\
+        --output scripts/bench/runs/NAME
 """
 
 from __future__ import annotations
@@ -190,8 +191,10 @@ def write_summary(bench: Bench, output: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--collections", type=Path, required=True, help="folder of test collections")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--collections", type=Path, required=True, help="test collections")
     parser.add_argument("--work", type=Path, required=True, help="folder for indexes and reports")
     parser.add_argument("--output", type=Path, required=True, help="folder for the summary")
     parser.add_argument("--only", nargs="*", help="names of collections (default: all)")

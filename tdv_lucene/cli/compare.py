@@ -22,7 +22,7 @@ from . import _options as options
     help="TSV, TREC topics, or a name Pyserini knows; repeat for several query sets.",
 )  # fmt: skip
 @click.option(
-    "--qrels", required=True, multiple=True, metavar="FILE", help="TREC qrels, one for each --topics."
+    "--qrels", required=True, multiple=True, metavar="FILE", help="TREC qrels, one a --topics."
 )
 @options.output_option
 @options.model_option
@@ -35,7 +35,15 @@ from . import _options as options
     "--tune-topics", metavar="TOPICS", help="Training topics to tune the baseline's k1, b or mu on."
 )
 @click.option("--tune-qrels", metavar="FILE", help="Their qrels.")
+@click.option(
+    "--tdv", "values", metavar="FOLDER", help="The values --pruned was made with, for the report."
+)
 @click.option("--threads", type=int, help="Queries searched at once, when not timed.")
+@click.option(
+    "--throughput", "throughput_threads", type=int, metavar="THREADS",
+    help="Measure queries a second with so many threads as well.",
+)  # fmt: skip
+@click.option("--end-to-end", is_flag=True, help="Time Pyserini's searcher as well.")
 @click.option(
     "--latency-budget",
     "latency_budget_seconds",

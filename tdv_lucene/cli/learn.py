@@ -61,4 +61,4 @@ def _print_points(values: object) -> None:
         )
     console = Console()
     console.print(table)
-    console.print(f"* recommended: 'tdv-lucene prune' takes it without --reduction")
+    console.print("* recommended: 'tdv-lucene prune' takes it without --reduction")

@@ -1,4 +1,4 @@
-"""nDCG at 5 and 1000 and Recall@1000 with trec_eval's definitions, from the ranks of judged documents.
+"""nDCG at 5 and 1000 and Recall@1000 by trec_eval's definitions, from judged documents' ranks.
 
 Learning evaluates tens of thousands of rankings of a whole collection; finding the ranks of the
 few judged documents needs no sorting. The reported measures of a run file are made elsewhere
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .queries import Queries
 from .retrieval import QueryPostings
 
 MEASURES = ("nDCG@5", "R@1000", "nDCG@1000")

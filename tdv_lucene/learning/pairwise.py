@@ -53,7 +53,8 @@ def train(
     terms = padded_terms(problem.queries)
     linear = tdv.glorot_start(jax.random.key(int(rng.integers(2**31))), features)
     state = optimizer.init(linear)
-    best, best_epoch, best_ndcg = linear, 0, _training_ndcg(problem, linear, features, train_queries)
+    best, best_epoch = linear, 0
+    best_ndcg = _training_ndcg(problem, linear, features, train_queries)
     for epoch in range(1, recipe.max_epochs + 1):
         for chosen in _shuffled(len(triples.queries), recipe.pairs_per_step, rng):
             halves = _halves(problem, triples, terms, chosen, rng)

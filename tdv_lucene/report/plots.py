@@ -1,8 +1,8 @@
 """The plots of a comparison as inline SVG: the only module that imports matplotlib.
 
-Colours are Okabe and Ito's, blue and vermilion first, told apart by everyone and in grey; what colour
-says, a pattern, a line style or a label says too. Each plot is narrow, so that its text stays
-readable where the window is.
+Colours are Okabe and Ito's, blue and vermilion first, told apart by everyone and in grey; what
+colour says, a pattern, a line style or a label says too. Each plot is narrow, so that its text
+stays readable where the window is.
 """
 
 from __future__ import annotations

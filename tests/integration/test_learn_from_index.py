@@ -64,7 +64,8 @@ def test_topics_go_through_the_analyzer_and_the_result_prunes(case, tmp_path):
 
 def test_a_matrix_at_hand_gives_the_same(case, tmp_path):
     extract_matrix(case.index, tmp_path / "S")
-    first, second = learn(case, tmp_path / "V1"), learn(case, tmp_path / "V2", matrix=tmp_path / "S")
+    first = learn(case, tmp_path / "V1")
+    second = learn(case, tmp_path / "V2", matrix=tmp_path / "S")
     np.testing.assert_array_equal(first.weights, second.weights)
 
 

@@ -41,8 +41,6 @@ def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale
         "parameters": {"k1": 0.9, "b": 0.4},
         "trained_for": {"k1": 0.7, "b": 0.4},
         "trained_at": [0.45],
-        "trained_for": {"k1": 0.9, "b": 0.4},
-        "trained_at": [0.45],
         "source": matrix.source,
         "points": [{"reduction": 0.45, "scale": scale, "measures": {}, "scales": {}}],
         "recommended_reduction": 0.45,

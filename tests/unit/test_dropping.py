@@ -19,7 +19,9 @@ def by_tf(ones: list[int]) -> np.ndarray:
     return counts
 
 
-def dropped(reduction: float, weights=ONES, scale=None, ones=(0, 0, 0, 0)) -> tuple[list[int], float]:
+def dropped(
+    reduction: float, weights=ONES, scale=None, ones=(0, 0, 0, 0)
+) -> tuple[list[int], float]:
     tdv, removed = drop_terms(weights, PRIORITY, DOC_FREQ, by_tf(list(ones)), reduction, scale)
     return np.flatnonzero(tdv == 0).tolist(), removed
 

@@ -30,7 +30,8 @@ def stem(words) -> list[list[str]]:
 
 def matrix_of(*terms: str):
     made = make_matrix(np.ones((len(terms), 8), int))
-    object.__setattr__(made.vocabulary, "terms", made.vocabulary.terms.of(t.encode() for t in terms))
+    encoded = made.vocabulary.terms.of(t.encode() for t in terms)
+    object.__setattr__(made.vocabulary, "terms", encoded)
     return made
 
 
