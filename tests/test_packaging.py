@@ -1,4 +1,4 @@
-"""What is shipped: the jar its sources make, and every file the package needs."""
+"""What is shipped: the jars their sources make, and every file the package needs."""
 
 from __future__ import annotations
 
@@ -8,23 +8,33 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
+from tdv_lucene.jvm._lucene import LINES, hooks_jar
+
 ROOT = Path(__file__).parent.parent
-JAR = ROOT / "tdv_lucene" / "resources" / "tdv-lucene-hooks.jar"
+CLASS_FILES = {9: 55, 10: 65}  # of Java 11 and 21, as each Lucene's own
 
 
-def test_jar_was_built_from_these_sources() -> None:
+def test_jars_were_built_from_these_sources() -> None:
     check = [sys.executable, str(ROOT / "java_hooks" / "build"), "--check"]
     done = subprocess.run(check, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
-def test_jar_holds_only_our_classes_for_java_11() -> None:
-    with zipfile.ZipFile(JAR) as jar:
+@pytest.mark.parametrize("line", LINES)
+def test_jar_holds_only_our_classes_for_its_java(line: int) -> None:
+    with zipfile.ZipFile(hooks_jar((line, 0, 0))) as jar:
         classes = [name for name in jar.namelist() if name.endswith(".class")]
         assert set(jar.namelist()) - set(classes) == {"META-INF/MANIFEST.MF"}
         assert all(name.startswith("tdvlucene/") for name in classes)
         majors = {int.from_bytes(jar.read(name)[6:8], "big") for name in classes}
-    assert majors == {55}
+    assert majors == {CLASS_FILES[line]}
+
+
+def test_both_lines_have_the_same_classes() -> None:
+    names = [set(zipfile.ZipFile(hooks_jar((line, 0, 0))).namelist()) for line in LINES]
+    assert names[0] == names[1]
 
 
 def test_package_data_names_every_file_that_is_not_python() -> None:

@@ -5,6 +5,7 @@ Values cross in bulk: a file, one string or one array a call, never one posting 
 
 from ._java import JavaRuntime, find_java
 from ._jobs import java_class, run_job
+from ._lucene import lucene_version
 from ._start import HEAP_VARIABLE, pyserini_jar, set_heap, start
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "JavaRuntime",
     "find_java",
     "java_class",
+    "lucene_version",
     "pyserini_jar",
     "run_job",
     "set_heap",

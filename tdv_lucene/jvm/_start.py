@@ -17,12 +17,12 @@ from pathlib import Path
 
 from ..errors import TdvError
 from ._java import JavaRuntime, find_java
+from ._lucene import hooks_jar, lucene_version
 
 HEAP_VARIABLE = "TDV_LUCENE_HEAP"
 _DEFAULT_HEAP = "2g"
 _HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
 _RESOURCES = Path(__file__).resolve().parent.parent / "resources"
-_HOOKS = _RESOURCES / "tdv-lucene-hooks.jar"
 _OPENAI_KEY = "OPENAI_API_KEY"
 
 _log = logging.getLogger(__name__)
@@ -63,7 +63,9 @@ def start() -> JavaRuntime:
         return _adopt_running()
     runtime = find_java()
     os.environ["JAVA_HOME"] = str(runtime.home)  # where pyjnius looks for libjvm
-    jnius_config.set_classpath(str(pyserini_jar()), str(_HOOKS))
+    anserini = pyserini_jar()
+    hooks = hooks_jar(lucene_version(anserini))
+    jnius_config.set_classpath(str(anserini), str(hooks))
     jnius_config.set_options(*_options(runtime.major))
     import jnius  # noqa: F401 - starts the JVM
 
@@ -78,7 +80,7 @@ def pyserini_jar() -> Path:
     """
     spec = importlib.util.find_spec("pyserini")
     if spec is None or not spec.submodule_search_locations:
-        raise TdvError("pyserini is not installed: pip install 'pyserini>=1.6'")
+        raise TdvError("pyserini is not installed: pip install 'pyserini>=1.6,<3'")
     bundled = Path(spec.submodule_search_locations[0]) / "resources" / "jars"
     folder = Path(os.environ.get("ANSERINI_CLASSPATH") or bundled)
     jars = sorted(folder.glob("anserini-*-fatjar.jar"))

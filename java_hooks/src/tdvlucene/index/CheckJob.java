@@ -13,6 +13,7 @@ import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
+import tdvlucene.common.Lucene;
 
 /** Lucene's CheckIndex with the slow checks: vectors against postings, impacts, norms. */
 public final class CheckJob extends Job {
@@ -38,7 +39,7 @@ public final class CheckJob extends Job {
         CheckIndex check = new CheckIndex(folder);
         PrintStream stream = new PrintStream(printed, true, StandardCharsets.UTF_8)) {
       check.setInfoStream(stream);
-      check.setDoSlowChecks(true);
+      Lucene.checkSlowly(check);
       Map<String, Object> report = new TreeMap<>();
       report.put("clean", check.checkIndex().clean);
       report.put("output", printed.toString(StandardCharsets.UTF_8));

@@ -10,7 +10,7 @@ import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.index.StandardDirectoryReader;
 import org.apache.lucene.store.Directory;
-import org.apache.lucene.store.IOContext;
+import tdvlucene.common.Lucene;
 
 /** Bytes of the files of a commit. */
 final class FileSizes {
@@ -40,9 +40,7 @@ final class FileSizes {
 
   private static void unpack(Map<String, Long> sizes, Directory folder, SegmentCommitInfo segment)
       throws IOException {
-    try (CompoundDirectory compound =
-        segment.info.getCodec().compoundFormat()
-            .getCompoundReader(folder, segment.info, IOContext.READ)) {
+    try (CompoundDirectory compound = Lucene.openCompound(folder, segment.info)) {
       for (String file : compound.listAll()) {
         long length = compound.fileLength(file);
         add(sizes, file, length);

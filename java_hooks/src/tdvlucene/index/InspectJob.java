@@ -23,6 +23,7 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
+import tdvlucene.common.Lucene;
 
 /**
  * Says what an index holds and which of its fields can be pruned.
@@ -82,7 +83,7 @@ public final class InspectJob extends Job {
       Map<String, Object> field = new LinkedHashMap<>();
       field.put("name", info.name);
       field.put("index_options", info.getIndexOptions().toString());
-      field.put("vectors", info.hasVectors());
+      field.put("vectors", Lucene.hasTermVectors(info));
       field.put("payloads", info.hasPayloads());
       field.put("doc_values", docValues(info));
       field.put("point_dimensions", info.getPointDimensionCount());

@@ -19,6 +19,7 @@ import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
+import tdvlucene.common.Lucene;
 import tdvlucene.common.UserException;
 
 /**
@@ -75,7 +76,7 @@ public final class PruneJob extends Job {
       FieldInfo info = Indexes.requireFrequencies(reader, index, field);
       NormKind norms = Indexes.requireKnownNorms(reader, index, field);
       List<Segment> segments = Segment.of(reader);
-      TermLookup lookup = info.hasVectors() ? new TermLookup(table) : null;
+      TermLookup lookup = Lucene.hasTermVectors(info) ? new TermLookup(table) : null;
       List<Pruning> prunings = survey(segments, norms, lookup, pool);
       CodecReader[] readers =
           prunings.stream().map(p -> new PrunedReader(p, vectorPool)).toArray(CodecReader[]::new);
@@ -98,6 +99,8 @@ public final class PruneJob extends Job {
     }
     survey.requireAllSeen();
     report(survey, segments, emptied);
+    // A term's place in a vector is one of its postings: written twice where there are vectors.
+    phase("writing postings", survey.postingsAfter.sum() * (lookup == null ? 1 : 2));
     return prunings;
   }
 
@@ -126,7 +129,6 @@ public final class PruneJob extends Job {
     counts.put("segments", segments.size());
     result = Json.of(counts);
     userData.put("tdv.reduction", Double.toString(before == 0 ? 0 : 1 - (double) after / before));
-    phase("writing postings", after);
   }
 
   private void write(DirectoryReader source, CodecReader[] readers, Pool pool)

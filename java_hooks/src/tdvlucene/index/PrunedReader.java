@@ -6,7 +6,7 @@ import org.apache.lucene.codecs.TermVectorsReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.FilterCodecReader;
-import org.apache.lucene.index.IndexOptions;
+import tdvlucene.common.Lucene;
 
 /**
  * A segment seen with one field pruned, to be handed to {@code IndexWriter.addIndexes}.
@@ -34,19 +34,10 @@ final class PrunedReader extends FilterCodecReader {
     int next = 0;
     for (FieldInfo info : in.getFieldInfos()) {
       boolean pruned = info.name.equals(pruning.field) && !pruning.rule.keepsFrequencies();
-      described[next++] = pruned ? withoutPositions(info) : info;
+      // Lucene allows a frequency other than the number of positions only where there are none.
+      described[next++] = pruned ? Lucene.withoutPositions(info) : info;
     }
     return new FieldInfos(described);
-  }
-
-  /** Lucene allows a frequency other than the number of positions only where there are none. */
-  private static FieldInfo withoutPositions(FieldInfo info) {
-    return new FieldInfo(
-        info.name, info.number, info.hasVectors(), info.omitsNorms(), false,
-        IndexOptions.DOCS_AND_FREQS, info.getDocValuesType(), info.getDocValuesGen(),
-        info.attributes(), info.getPointDimensionCount(), info.getPointIndexDimensionCount(),
-        info.getPointNumBytes(), info.getVectorDimension(), info.getVectorEncoding(),
-        info.getVectorSimilarityFunction(), info.isSoftDeletesField());
   }
 
   @Override
@@ -70,7 +61,7 @@ final class PrunedReader extends FilterCodecReader {
   public TermVectorsReader getTermVectorsReader() {
     TermVectorsReader vectors = in.getTermVectorsReader();
     FieldInfo info = in.getFieldInfos().fieldInfo(pruning.field);
-    if (vectors == null || info == null || !info.hasVectors()) {
+    if (vectors == null || info == null || !Lucene.hasTermVectors(info)) {
       return vectors;
     }
     return pruning.rule.keepsFrequencies() || vectorFields() > 1
@@ -81,7 +72,7 @@ final class PrunedReader extends FilterCodecReader {
   private int vectorFields() {
     int count = 0;
     for (FieldInfo info : infos) {
-      count += info.hasVectors() ? 1 : 0;
+      count += Lucene.hasTermVectors(info) ? 1 : 0;
     }
     return count;
   }

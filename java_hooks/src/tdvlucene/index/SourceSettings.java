@@ -1,8 +1,8 @@
 package tdvlucene.index;
 
+import java.lang.reflect.Constructor;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.lucene90.Lucene90StoredFieldsFormat;
-import org.apache.lucene.codecs.lucene99.Lucene99Codec;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
@@ -11,6 +11,8 @@ import org.apache.lucene.index.LeafMetaData;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.SegmentReader;
+import org.apache.lucene.search.Sort;
+import tdvlucene.common.Lucene;
 
 /** A writer's configuration under which an index stays the kind of index it was. */
 final class SourceSettings {
@@ -30,9 +32,10 @@ final class SourceSettings {
     }
     for (LeafReaderContext leaf : source.leaves()) {
       LeafMetaData segment = leaf.reader().getMetaData();
-      config.setIndexCreatedVersionMajor(segment.getCreatedVersionMajor());
-      if (segment.getSort() != null) {
-        config.setIndexSort(segment.getSort());
+      config.setIndexCreatedVersionMajor(Lucene.createdVersion(segment));
+      Sort sort = Lucene.sort(segment);
+      if (sort != null) {
+        config.setIndexSort(sort);
       }
       config.setCodec(codec(((SegmentReader) leaf.reader()).getSegmentInfo().info));
     }
@@ -42,11 +45,36 @@ final class SourceSettings {
   /** The segment's own codec where it can write; Lucene's old codecs only read. */
   private static Codec codec(SegmentInfo segment) {
     Codec codec = segment.getCodec();
+    Codec current = Codec.getDefault();
     boolean old = codec.getClass().getName().contains(".backward_codecs.");
-    if (!old && !(codec instanceof Lucene99Codec)) {
+    if (!old && codec.getClass() != current.getClass()) {
       return codec;
     }
     String mode = segment.getAttribute(MODE_ATTRIBUTE);
-    return mode == null ? new Lucene99Codec() : new Lucene99Codec(Lucene99Codec.Mode.valueOf(mode));
+    return mode == null ? current : withMode(current.getClass(), mode);
+  }
+
+  /** By reflection: the class, and the enum of modes in it, have another name in each release. */
+  private static Codec withMode(Class<? extends Codec> codec, String name) {
+    for (Constructor<?> constructor : codec.getConstructors()) {
+      Class<?>[] parameters = constructor.getParameterTypes();
+      if (parameters.length != 1 || !parameters[0].isEnum()) {
+        continue;
+      }
+      for (Object mode : parameters[0].getEnumConstants()) {
+        if (mode.toString().equals(name)) {
+          return newCodec(constructor, mode);
+        }
+      }
+    }
+    throw new IllegalStateException(codec + " cannot store fields in the mode " + name);
+  }
+
+  private static Codec newCodec(Constructor<?> constructor, Object mode) {
+    try {
+      return (Codec) constructor.newInstance(mode);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(constructor + " failed", e);
+    }
   }
 }

@@ -41,7 +41,7 @@ public final class TermTable implements Closeable {
 
   /** The array's content, without NumPy's header. */
   private IndexInput array(String name) throws IOException {
-    IndexInput file = folder.openInput(name, IOContext.LOAD);
+    IndexInput file = folder.openInput(name, IOContext.DEFAULT);
     files.add(file); // a slice does not close what it was cut from
     file.seek(NPY_PREFIX - Short.BYTES);
     long header = NPY_PREFIX + Short.toUnsignedInt(file.readShort());

@@ -14,9 +14,9 @@ import java.util.Set;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
-import org.apache.lucene.search.TopScoreDocCollector;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Lucene;
 import tdvlucene.index.Indexes;
 
 /**
@@ -86,10 +86,7 @@ final class TimedIndex implements Closeable {
       return searcher.search(topic.query, mode.hits).scoreDocs;
     }
     int limit = Math.max(1, Math.min(mode.hits, reader.maxDoc()));
-    int countAll = Integer.MAX_VALUE; // a search that must count all hits cannot skip any
-    return searcher.search(
-            topic.query, TopScoreDocCollector.createSharedManager(limit, null, countAll))
-        .scoreDocs;
+    return searcher.search(topic.query, Lucene.countingAll(limit)).scoreDocs;
   }
 
   /** Throws when a timed search finds other documents than the run holds. */

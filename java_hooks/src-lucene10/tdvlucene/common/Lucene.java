@@ -1,0 +1,65 @@
+package tdvlucene.common;
+
+import java.io.IOException;
+import org.apache.lucene.codecs.CompoundDirectory;
+import org.apache.lucene.index.CheckIndex;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.LeafMetaData;
+import org.apache.lucene.index.SegmentInfo;
+import org.apache.lucene.search.CollectorManager;
+import org.apache.lucene.search.Sort;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopScoreDocCollector;
+import org.apache.lucene.search.TopScoreDocCollectorManager;
+import org.apache.lucene.store.Directory;
+
+/**
+ * What Lucene 10 calls otherwise than Lucene 9: this class is written once for each, with the same
+ * methods, and everything else is compiled against both.
+ */
+public final class Lucene {
+  private Lucene() {}
+
+  /** Whether documents have term vectors of the field. */
+  public static boolean hasTermVectors(FieldInfo info) {
+    return info.hasTermVectors();
+  }
+
+  /** The same field without positions, offsets and payloads. */
+  public static FieldInfo withoutPositions(FieldInfo info) {
+    return new FieldInfo(
+        info.name, info.number, info.hasTermVectors(), info.omitsNorms(), false,
+        IndexOptions.DOCS_AND_FREQS, info.getDocValuesType(),
+        info.docValuesSkipIndexType(), info.getDocValuesGen(), info.attributes(),
+        info.getPointDimensionCount(), info.getPointIndexDimensionCount(),
+        info.getPointNumBytes(), info.getVectorDimension(), info.getVectorEncoding(),
+        info.getVectorSimilarityFunction(), info.isSoftDeletesField(), info.isParentField());
+  }
+
+  /** The major version of the Lucene that first made the index. */
+  public static int createdVersion(LeafMetaData segment) {
+    return segment.createdVersionMajor();
+  }
+
+  /** The order of the segment's documents, null for none. */
+  public static Sort sort(LeafMetaData segment) {
+    return segment.sort();
+  }
+
+  /** The files inside a compound segment; to be closed. */
+  public static CompoundDirectory openCompound(Directory folder, SegmentInfo segment)
+      throws IOException {
+    return segment.getCodec().compoundFormat().getCompoundReader(folder, segment);
+  }
+
+  /** Asks for the slow checks too. */
+  public static void checkSlowly(CheckIndex check) {
+    check.setLevel(CheckIndex.Level.MIN_LEVEL_FOR_SLOW_CHECKS);
+  }
+
+  /** Collects the best documents and counts all hits: such a search cannot skip any. */
+  public static CollectorManager<TopScoreDocCollector, TopDocs> countingAll(int hits) {
+    return new TopScoreDocCollectorManager(hits, null, Integer.MAX_VALUE);
+  }
+}
