@@ -10,13 +10,16 @@ from typing import Any
 
 from . import _content as content
 from ._systems import QuerySet, Results, System, check_names, read_query_sets, search_all
+from .end_to_end import measure_end_to_end
 from .errors import TdvError
 from .evaluate import MEASURES, Evaluation
 from .inspect_index import inspect_index
 from .latency import Latency, LatencyPlan, TimedIndex, measure_latency
 from .progress import Progress, silent
 from .search import recorded_parameters
+from .speed import QueryTerms, look_up_terms, measure_service, summarise_speed
 from .store import new_folder, refuse_existing, write_manifest
+from .term_changes import Pruned, describe_terms, open_values, trade_off
 from .tune import tune_parameters
 
 KIND = "comparison"
@@ -36,6 +39,9 @@ def compare_indexes(
     further_indexes: Mapping[str, str | os.PathLike] | None = None,
     further_queries: Sequence[FilePair] = (),
     tune: FilePair | None = None,
+    values: str | os.PathLike | None = None,
+    throughput_threads: int | None = None,
+    end_to_end: bool = False,
     threads: int | None = None,
     latency_rounds: int = 7,
     latency_budget_seconds: float = 60.0,
@@ -59,6 +65,13 @@ def compare_indexes(
     tune
         Training (topics, qrels). With them ``index`` is also searched with k1 and b (or mu) tuned
         on them, as the system ``NAME-tuned``, and the others are compared with that as well.
+    values
+        The term values ``pruned`` was made with: the report then shows them, and their trade-off
+        curve. Without them, values are derived from the two indexes.
+    throughput_threads
+        Measure queries a second with so many threads as well.
+    end_to_end
+        Time Pyserini's searcher as well (imports torch; field ``contents`` only).
 
     Returns
     -------
@@ -69,7 +82,9 @@ def compare_indexes(
         difference, ci95, effect_size, ...), ``queries`` (judged, emptied, ...),
         ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
         ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
-        p99), ``tuning``, ``parameters``, ``versions``, ``machine``.
+        p99), what :func:`tdv_lucene.speed.summarise_speed` and ``measure_service`` tell,
+        ``end_to_end``, ``terms`` and ``trade_off`` (:mod:`tdv_lucene.term_changes`), ``tuning``,
+        ``parameters``, ``versions``, ``machine``.
 
     Raises
     ------
@@ -79,6 +94,8 @@ def compare_indexes(
     """
     paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
     check_names([*names, *(further_indexes or {})])
+    if throughput_threads is not None and throughput_threads < 1:
+        raise TdvError(f"throughput_threads={throughput_threads} is out of range: at least 1")
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
     query_sets = read_query_sets([(topics, qrels), *further_queries])
@@ -87,30 +104,55 @@ def compare_indexes(
         queries.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
     systems = {name: System(path, recorded_parameters(path, model)) for name, path in paths.items()}
+    terms = _terms(index, pruned, field, values)
     search = {"field": field, "threads": threads, "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
+    asked = query_sets[0].topics
     with new_folder(output, overwrite=overwrite) as folder:
         results = _search_sets(systems, query_sets, folder, search)
+        timed = {
+            n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths
+        }
         latency = measure_latency(
-            {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths},
-            query_sets[0].topics,
-            plan,
-            field=field,
-            raw=folder / "latency_ns.npy",
-            progress=progress,
+            timed, asked, plan, field=field, raw=folder / "latency_ns.npy", progress=progress
+        )
+        words = look_up_terms(paths, asked, field)
+        service = measure_service(
+            timed, asked, field=field, threads=throughput_threads, seed=seed, progress=progress
         )
         report = {
             "indexes": {name: content.sizes(of, field) for name, of in found.items()},
             **content.effectiveness(results, seed),
             **content.latencies(latency),
+            **summarise_speed(latency, words, seed),
+            **service,
+            "end_to_end": measure_end_to_end(timed, asked, seed=seed, progress=progress)
+            if end_to_end
+            else None,
+            **terms,
             "tuning": tuning,
             "parameters": content.parameters(systems, results, field),
             "rules": content.RULES,
             "notes": content.notes(found, model),
             **content.versions_and_machine(),
         }
-        _write(folder, report, results, latency)
+        _write(folder, report, results, latency, words)
     return report
+
+
+def _terms(
+    index: str | os.PathLike,
+    pruned: str | os.PathLike,
+    field: str,
+    values: str | os.PathLike | None,
+) -> dict[str, Any]:
+    curve = None
+    if values is not None:
+        from .jvm.index import read_user_data
+
+        made = Pruned.of(read_user_data(pruned))
+        curve = trade_off(open_values(values, pruned), made)
+    return {"terms": describe_terms(index, pruned, field, values), "trade_off": curve}
 
 
 def _with_tuned(
@@ -146,7 +188,11 @@ def _search_sets(
 
 
 def _write(
-    folder: Path, report: dict[str, Any], results: Sequence[Results], latency: Latency
+    folder: Path,
+    report: dict[str, Any],
+    results: Sequence[Results],
+    latency: Latency,
+    words: Mapping[str, QueryTerms],
 ) -> None:
     from .report.page import render_page
 
@@ -155,7 +201,7 @@ def _write(
     for number, of in enumerate(results):
         ending = f".{of.queries.label}" if number else ""
         _write_per_query(folder / f"per_query{ending}.tsv", of.evaluations)
-    page = render_page(report, results[0].queries.topics, results[0].evaluations, latency)
+    page = render_page(report, results[0].queries.topics, results[0].evaluations, latency, words)
     (folder / "report.html").write_text(page, encoding="utf-8")
     write_manifest(folder, KIND, {"indexes": report["indexes"], "parameters": report["parameters"]})
 

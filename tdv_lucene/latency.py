@@ -98,7 +98,7 @@ class Latency:
         """``top10`` and ``top1000``: mean and percentiles over queries, in milliseconds."""
         ending = "_exhaustive" if exhaustive else ""
         return {
-            depth: _summarise(self.per_query_ms(depth + ending, name))
+            depth: summarise_latency(self.per_query_ms(depth + ending, name))
             for depth in ("top10", "top1000")
         }
 
@@ -148,6 +148,7 @@ def measure_latency(
     return Latency(tuple(indexes), tuple(queries), nanos / 1e6, setup)
 
 
-def _summarise(per_query: np.ndarray) -> dict[str, float]:
+def summarise_latency(per_query: np.ndarray) -> dict[str, float]:
+    """Mean and percentiles over queries, of float64[Q] milliseconds."""
     percentiles = {name: float(np.percentile(per_query, q)) for name, q in _PERCENTILES.items()}
     return {"mean": float(per_query.mean()), **percentiles}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,65 @@ def time_queries(
     )
     for index, similarity, run in indexes:
         job.addIndex(os.fspath(index), similarity, str(run))
+    return json.loads(run_job(job, progress))
+
+
+def count_terms(
+    index: str | os.PathLike, field: str, terms: Sequence[str]
+) -> dict[str, tuple[int, int]]:
+    """Term -> (document frequency, total term frequency), zeros where it is absent."""
+    if not terms:
+        return {}
+    with translate_errors():
+        counts = java_class("tdvlucene.search.TermCounts")
+        found = json.loads(counts.of(os.fspath(index), field, "\n".join(terms)))
+    return {term: tuple(of) for term, of in zip(terms, found)}
+
+
+def count_all_terms(index: str | os.PathLike, field: str) -> dict[str, tuple[int, int]]:
+    """As :func:`count_terms`, of every term of the index."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "terms.tsv"
+        with translate_errors():
+            java_class("tdvlucene.search.TermCounts").write(os.fspath(index), field, str(path))
+        with path.open(encoding="utf-8", newline="\n") as lines:
+            rows = (line.rstrip("\n").split("\t", 2) for line in lines)
+            return {term: (int(doc_freq), int(total)) for doc_freq, total, term in rows}
+
+
+def time_service(
+    index: str | os.PathLike,
+    similarity: Any,
+    field: str,
+    topics: Mapping[str, str],
+    *,
+    hits: int,
+    progress: Progress = silent,
+) -> dict[str, float]:
+    """``analysis_ms`` and ``stored_fields_ms`` a query; see ``tdvlucene.search.ServiceTimes``."""
+    job = java_class("tdvlucene.search.ServiceTimes")(
+        os.fspath(index), similarity, field, topic_lines(topics), hits
+    )
+    return json.loads(run_job(job, progress))
+
+
+def measure_throughput(
+    indexes: Sequence[tuple[str | os.PathLike, Any]],
+    topics: Mapping[str, str],
+    *,
+    field: str,
+    threads: int,
+    rounds: int,
+    round_seconds: float,
+    seed: int,
+    progress: Progress = silent,
+) -> list[list[float]]:
+    """Top-10 queries a second of each (index, similarity) in each round, ``threads`` at once."""
+    job = java_class("tdvlucene.search.ThroughputJob")(
+        field, topic_lines(topics), threads, rounds, round_seconds, seed
+    )
+    for index, similarity in indexes:
+        job.addIndex(os.fspath(index), similarity)
     return json.loads(run_job(job, progress))
 
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from ..evaluate import Evaluation
 from ..latency import Latency
+from ..speed import QueryTerms
 from . import plots, tables
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -22,6 +23,7 @@ def render_page(
     topics: Mapping[str, str],
     evaluations: Mapping[str, Evaluation],
     latency: Latency,
+    words: Mapping[str, QueryTerms],
 ) -> str:
     """Return the page of a comparison: the content of ``report.json``, and plots."""
     environment = jinja2.Environment(
@@ -35,7 +37,7 @@ def render_page(
         report=report,
         names=list(report["indexes"]),
         headline=_headline(report),
-        tables=tables.comparison_tables(report),
+        tables=[*tables.comparison_tables(report), *tables.speed_tables(report)],
         figures=_figures(report, evaluations, latency),
         query_tables=tables.extreme_queries(topics, evaluations, _QUERY_MEASURE),
         emptied=[(qid, topics[qid]) for qid in report["queries"]["emptied_ids"]],

@@ -172,18 +172,71 @@ def _latency(report: Mapping[str, Any]) -> Table:
             for name in report["indexes"]:
                 of = report[key][name][depth]
                 faster = "" if name == first else f"x{ratio(before, of['mean'])}"
+                mode = depth + how.replace(" ", "_")
+                bounds = None if name == first else report["latency_ratio"][name][mode]["ci95"]
                 values = (f"{of[column]:.3f}" for column in ("mean", "p50", "p95", "p99"))
-                rows.append((f"{label}{how}, {name}", *values, faster))
+                rows.append((f"{label}{how}, {name}", *values, faster, times_interval(bounds)))
     setup = report["latency_setup"]
     note = (
         f"Inside the JVM, one thread, warm, {setup['queries_timed']:,} "
-        f"queries, median of {setup['counted_rounds']} rounds; faster compares the means. "
+        f"queries, median of {setup['counted_rounds']} rounds; faster compares the means, with its "
+        "95 % interval by a paired bootstrap over queries. "
         "Exhaustive: without skipping by block maxima."
     )
     if not setup["warmup_stable"]:
         note += " The machine did not become stable while warming up: read with care."
-    return Table("Latency", ("ms a query", "mean", "p50", "p95", "p99", "faster"), rows, note)
+    return Table("Latency", ("ms a query", "mean", "p50", "p95", "p99", "faster", "interval"), rows, note)
 
+
+def times_interval(bounds: Sequence[float] | None) -> str:
+    """The interval of a ratio as printed; nothing where there is none."""
+    return "" if bounds is None else "{:.2f} to {:.2f}".format(*bounds)
+
+
+def speed_tables(report: Mapping[str, Any]) -> list[Table]:
+    """For the page: strata, and what queries cost beside the search."""
+    titles = {
+        "by_length": "Latency by query length",
+        "by_dropped": "Latency by share of a query's terms that pruning dropped",
+    }
+    strata = [_strata(title, report["latency_strata"][key]) for key, title in titles.items()]
+    return [*strata, _work(report)]
+
+
+def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
+    rows = []
+    for of in strata:
+        cells = [
+            cell
+            for depth in ("top10", "top1000")
+            for cell in (f"x{of[depth]['ratio']:.2f}", times_interval(of[depth]["ci95"]))
+        ]
+        rows.append((of["stratum"], of["index"], f"{of['queries']:,}", *cells))
+    columns = ("queries with", "index", "number", "top-10", "interval", "top-1000", "interval")
+    return Table(title, columns, rows, "Times faster than the first index.")
+
+
+def _work(report: Mapping[str, Any]) -> Table:
+    names = [*report["indexes"]]
+    per_second = report["queries_per_second"]
+    postings = (f"{report['postings_per_query'][name]:,.0f}" for name in names)
+    rows = [("postings a query, exhaustive, mean", *postings)]
+    for depth, label in (("top10", "top-10"), ("top1000", "top-1000")):
+        cells = (f"{per_second[name][depth]:,.0f}" for name in names)
+        rows.append((f"queries a second, {label}, 1 thread", *cells))
+    if (throughput := report["throughput"]) is not None:
+        rates = (f"{np.median(throughput['queries_per_second'][name]):,.0f}" for name in names)
+        rows.append((f"queries a second, top-10, {throughput['threads']} threads", *rates))
+    if (whole := report["end_to_end"]) is not None:
+        means = (f"{whole['ms'][name]['mean']:.3f}" for name in names)
+        rows.append(("ms a query end to end in Pyserini, top-10, mean", *means))
+    service = report["service_ms"]
+    note = (
+        f"Not in these latencies, and the same on every index: {service['analysis_ms']:.3f} ms to "
+        f"analyse a query, {service['stored_fields_ms']:.3f} ms to fetch the stored fields of its "
+        f"best {service['hits']}."
+    )
+    return Table("Work and throughput", ("", *names), rows, note)
 
 def ratio(before: float, after: float) -> str:
     """How many times faster, two decimals."""

@@ -82,6 +82,30 @@ def test_keys_scripts_rely_on(compared):
     assert {"python", "java", "lucene", "pyserini", "trectools"} <= report["versions"].keys()
 
 
+def test_speed_is_told_with_its_interval(case, compared):
+    report = compared.report
+    for mode, of in report["latency_ratio"]["pruned"].items():
+        key = "latency_exhaustive_ms" if "exhaustive" in mode else "latency_ms"
+        full, pruned = (report[key][n][mode.split("_")[0]]["mean"] for n in ("full", "pruned"))
+        assert of["ratio"] == pytest.approx(full / pruned)
+        assert of["ci95"][0] <= of["ratio"] <= of["ci95"][1]
+    strata = report["latency_strata"]
+    timed = report["latency_setup"]["queries_timed"]
+    assert sum(row["queries"] for row in strata["by_length"]) == timed
+    assert sum(row["queries"] for row in strata["by_dropped"]) == timed
+    assert report["postings_per_query"]["pruned"] < report["postings_per_query"]["full"]
+    assert report["service_ms"]["analysis_ms"] > 0 < report["service_ms"]["stored_fields_ms"]
+    assert report["throughput"] is None and report["end_to_end"] is None
+
+
+def test_terms_that_went(compared):
+    terms = compared.report["terms"]
+    assert terms["dropped"] == len(DROPPED)
+    assert {row["term"] for row in terms["most_dropped"]} == DROPPED
+    assert terms["most_dropped"][0]["term"] == "t0", "the most frequent comes first"
+    assert terms["raised"] == terms["lowered"] == []
+
+
 def test_sizes(case, compared):
     full, pruned = compared.report["indexes"].values()
     assert (full["documents"], pruned["documents"]) == (120, 120)
@@ -162,7 +186,7 @@ def several(case, tmp_path_factory):
         case.index, case.pruned, case.topics, case.qrels, folder / "out",
         further_indexes={"again": case.index},
         further_queries=[(second / "topics.tsv", second / "qrels.txt")],
-        tune=(second / "topics.tsv", second / "qrels.txt"), **FAST,
+        tune=(second / "topics.tsv", second / "qrels.txt"), throughput_threads=2, **FAST,
     )  # fmt: skip
     return SimpleNamespace(output=folder / "out", report=report)
 
@@ -185,6 +209,14 @@ def test_several_indexes_and_query_sets(several):
             assert test["p_value"] == pytest.approx(corrected)
             assert test["p_randomisation"] > 0
         assert of["p_value"] == of["tests"][0]["p_value"]
+
+
+def test_throughput_of_threads(several):
+    throughput = several.report["throughput"]
+    assert throughput["threads"] == 2
+    for name in ("full", "pruned", "again"):
+        assert len(throughput["queries_per_second"][name]) == 5
+        assert min(throughput["queries_per_second"][name]) > 0
 
 
 def test_rank_effects(several):
@@ -297,6 +329,8 @@ def test_the_page_in_a_browser(compared):
         ({"further_indexes": {"full": "x"}}, "two indexes are named 'full'"),
         ({"further_indexes": {"b": "/nowhere"}}, "no such index"),
         ({"further_queries": [("/nowhere.tsv", "q")]}, "no such topics file"),
+        ({"throughput_threads": 0}, "throughput_threads=0 is out of range"),
+        ({"values": "/nowhere"}, "/nowhere"),
         ({"latency_rounds": 4}, "rounds=4 is out of range"),
     ],
 )
