@@ -10,6 +10,7 @@ final class PrunedPostings extends FilterPostingsEnum {
   private final PrunedTermsEnum terms;
   private final int term;
   private int freq;
+  private int kept;
 
   PrunedPostings(PostingsEnum in, Pruning pruning, PrunedTermsEnum terms, int term) {
     super(in);
@@ -29,9 +30,11 @@ final class PrunedPostings extends FilterPostingsEnum {
       for (int doc = in.nextDoc(); doc != NO_MORE_DOCS; doc = in.nextDoc()) {
         freq = pruning.freq(term, in.freq(), doc);
         if (freq > 0) {
+          kept++;
           return doc;
         }
       }
+      pruning.job.advance(kept);
       return NO_MORE_DOCS;
     } catch (IOException e) {
       throw pruning.locate(e, terms.term());

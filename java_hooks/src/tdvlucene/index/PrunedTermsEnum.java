@@ -31,7 +31,7 @@ final class PrunedTermsEnum extends BaseTermsEnum {
       for (term = in.next(); term != null; term = in.next()) {
         boolean hasLivePosting = cursor.advance(term); // the survey refused all other absences
         if (hasLivePosting && !pruning.rule.drops(cursor.number())) {
-          pruning.job.advance(in.docFreq());
+          pruning.job.checkCancelled();
           return term;
         }
       }

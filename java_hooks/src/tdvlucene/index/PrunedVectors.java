@@ -52,6 +52,7 @@ final class PrunedVectors extends TermVectorsReader {
       freqs[next] = pruning.vectorFreq(term, each.totalTermFreq(), doc);
       kept += freqs[next++] > 0 ? 1 : 0;
     }
+    pruning.job.advance(kept);
     return kept;
   }
 

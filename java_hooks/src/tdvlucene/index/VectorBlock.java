@@ -40,6 +40,7 @@ final class VectorBlock {
       }
       starts[i + 1] = terms;
     }
+    pruning.job.advance(terms);
   }
 
   private void read(Pruning pruning, Fields vectors, int doc) throws IOException {

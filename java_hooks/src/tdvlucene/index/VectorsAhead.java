@@ -45,14 +45,9 @@ final class VectorsAhead extends TermVectorsReader {
     int blocks = (pruning.segment.reader.maxDoc() - 1) / VectorBlock.DOCUMENTS + 1;
     while (next < blocks && ahead.size() < BLOCKS_PER_THREAD * pool.size()) {
       int number = next++;
-      ahead.add(pool.submit(() -> make(number)));
+      ahead.add(pool.submit(() -> new VectorBlock(pruning, in.clone(), number)));
     }
     return Pool.get(ahead.remove());
-  }
-
-  private VectorBlock make(int number) throws IOException {
-    pruning.job.checkCancelled();
-    return new VectorBlock(pruning, in.clone(), number);
   }
 
   @Override
