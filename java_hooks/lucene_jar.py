@@ -55,7 +55,7 @@ def _at_hand() -> list[Path]:
     except TdvError:
         pass  # none installed: the other places may do
     named = os.environ.get(FOLDER_VARIABLE)
-    for folder in [Path(named)] * bool(named) + [CACHE]:
+    for folder in [*([Path(named)] if named else []), CACHE]:
         jars += sorted(folder.glob(_PATTERN))
     return jars
 
