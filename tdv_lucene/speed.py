@@ -117,7 +117,7 @@ def summarise_speed(
 def _ratios(latency: Latency, name: str, seed: int) -> dict[str, Any]:
     first = latency.names[0]
     return {
-        mode: paired_ratio(latency.per_query_ms(mode, first), latency.per_query_ms(mode, name), seed)
+        mode: paired_ratio(*(latency.per_query_ms(mode, each) for each in (first, name)), seed)
         for mode in _MODES
     }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..evaluate import Evaluation
+from ..speed import QueryTerms
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -19,12 +20,16 @@ _ROUNDED = 5e-5  # a difference that four decimals do not show
 
 @dataclass(frozen=True)
 class Table:
-    """A title, column heads, rows of strings, and a note to stand below. Column 0 is text."""
+    """A title, column heads, rows of strings, and a note to stand below. Column 0 is text.
+
+    ``bars`` holds a number from -1 to 1 for each row, which the page draws beside it; or nothing.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: list[tuple[str, ...]]
     note: str = ""
+    bars: tuple[float, ...] = ()
 
 
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -185,7 +190,8 @@ def _latency(report: Mapping[str, Any]) -> Table:
     )
     if not setup["warmup_stable"]:
         note += " The machine did not become stable while warming up: read with care."
-    return Table("Latency", ("ms a query", "mean", "p50", "p95", "p99", "faster", "interval"), rows, note)
+    columns = ("ms a query", "mean", "p50", "p95", "p99", "faster", "interval")
+    return Table("Latency", columns, rows, note)
 
 
 def times_interval(bounds: Sequence[float] | None) -> str:
@@ -244,7 +250,11 @@ def ratio(before: float, after: float) -> str:
 
 
 def extreme_queries(
-    topics: Mapping[str, str], evaluations: Mapping[str, Evaluation], measure: str, most: int = 10
+    topics: Mapping[str, str],
+    evaluations: Mapping[str, Evaluation],
+    measure: str,
+    words: Mapping[str, QueryTerms],
+    most: int = 10,
 ) -> list[Table]:
     """The queries that lost and gained most in the second system, none that did not change."""
     (full, before), (pruned, after) = [*evaluations.items()][:2]
@@ -257,13 +267,38 @@ def extreme_queries(
         query = before.queries[i]
         numbers = (before.values[measure][i], after.values[measure][i])
         values = (f"{value:.3f}" for value in numbers)
-        return (f"{query}: {topics[query]}", *values, f"{differences[i]:+.3f}")
+        dropped = ", ".join(words[query].dropped(full, pruned)) or "none"
+        return (f"{query}: {topics[query]}", dropped, *values, f"{differences[i]:+.3f}")
 
-    columns = ("query", full, pruned, "difference")
+    columns = ("query", "terms dropped", full, pruned, "difference")
     return [
-        Table(f"Lost most, {measure}", columns, [row(i) for i in lost]),
-        Table(f"Gained most, {measure}", columns, [row(i) for i in gained]),
+        Table(
+            f"{title}, {measure}", columns, [row(i) for i in shown],
+            bars=tuple(float(differences[i]) for i in shown),
+        )
+        for title, shown in (("Lost most", lost), ("Gained most", gained))
+    ]  # fmt: skip
+
+
+def term_tables(report: Mapping[str, Any]) -> list[Table]:
+    """The terms dropped, raised and lowered, of :mod:`tdv_lucene.term_changes`."""
+    terms = report["terms"]
+    titles = {
+        "most_dropped": f"Terms dropped: {terms['dropped']:,}, of which these save most postings",
+        "raised": "Terms raised most",
+        "lowered": "Terms lowered most, but kept",
+    }
+    columns = ("term", "TDV", "documents before", "after")
+    return [
+        Table(title, columns, [_term_row(of) for of in terms[key]])
+        for key, title in titles.items()
+        if terms[key]
     ]
+
+
+def _term_row(of: Mapping[str, Any]) -> tuple[str, ...]:
+    tdv = "none" if of["tdv"] is None else f"{of['tdv']:.3f}"
+    return of["term"], tdv, f"{of['df_before']:,}", f"{of['df_after']:,}"
 
 
 def to_rich(table: Table) -> RichTable:
