@@ -8,7 +8,7 @@ bytes can be a term.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tdv_lucene.jvm import java_class
@@ -52,6 +52,24 @@ class Layout:
     sort: str = ""  # a numeric doc-values field to sort the index by
     soft_deletes: str = ""  # the soft-deletes field
     id_doc_values: bool = True
+
+    @property
+    def offsets(self) -> bool:
+        """Whether tokens have offsets, in postings or vectors."""
+        return "OFFSETS" in self.options or "o" in self.vectors
+
+
+def without_raw_bytes(segments: Iterable[Iterable[Doc]]) -> list[list[Doc]]:
+    """The same documents without tokens that are no text: Lucene 10 gives those no offsets."""
+    return [
+        [
+            replace(doc, tokens=[token for token in doc.tokens if isinstance(token, str)])
+            if doc.tokens
+            else doc
+            for doc in segment
+        ]
+        for segment in segments
+    ]
 
 
 def write_index(path: Path, segments: Iterable[Iterable[Doc]], layout: Layout = Layout()) -> Path:

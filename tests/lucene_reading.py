@@ -14,6 +14,11 @@ _NO_MORE = 2**31 - 1
 _ALL = 120  # PostingsEnum.ALL
 
 
+def default_codec() -> str:
+    """The name of the codec this Lucene writes."""
+    return java_class(_LUCENE + "codecs.Codec").getDefault().getName()
+
+
 @contextmanager
 def open_reader(path: Path) -> Iterator[Any]:
     """A Lucene ``DirectoryReader``."""
@@ -119,7 +124,16 @@ def _columns(leaf: Any, doc: int) -> dict[str, Any]:
         numbers = leaf.getNumericDocValues(name)
         present = numbers is not None and numbers.advanceExact(doc)
         columns[name] = numbers.longValue() if present else None
-    vectors = leaf.getFloatVectorValues("embedding")
-    present = vectors is not None and vectors.advance(doc) == doc
-    columns["embedding"] = list(vectors.vectorValue()) if present else None
+    columns["embedding"] = _embedding(leaf.getFloatVectorValues("embedding"), doc)
     return columns
+
+
+def _embedding(vectors: Any, doc: int) -> list[float] | None:
+    """Lucene 9 walks k-NN vectors by document; Lucene 10 by number, with an iterator beside."""
+    if vectors is None:
+        return None
+    places = vectors.iterator() if hasattr(vectors, "iterator") else vectors
+    if places.advance(doc) != doc:
+        return None
+    number = [places.index()] if places is not vectors else []
+    return list(vectors.vectorValue(*number))
