@@ -59,6 +59,10 @@ from . import _options as options
 )
 @click.option("--seed", default=0, show_default=True, help="Order, and choice, of queries timed.")
 @options.overwrite_option
+@click.option(
+    "--format", "form", type=click.Choice(["screen", "markdown", "latex"]), default="screen",
+    show_default=True, help="Form of the tables printed.",
+)  # fmt: skip
 @options.json_option
 def command(
     indexes: tuple[str, ...],
@@ -68,6 +72,7 @@ def command(
     qrels: tuple[str, ...],
     tune_topics: str | None,
     tune_qrels: str | None,
+    form: str,
     as_json: bool,
     **arguments: Any,
 ) -> None:
@@ -97,7 +102,18 @@ def command(
         tune=(tune_topics, tune_qrels) if tune_topics else None,
         **arguments,
     )
+    if form != "screen" and not as_json:
+        click.echo(_as_text(report, form))
+        return
     show_comparison(report, Path(arguments["output"]), as_json)
+
+
+def _as_text(report: dict[str, Any], form: str) -> str:
+    from ..report.tables import comparison_tables, speed_tables, term_tables
+    from ..report.text import to_latex, to_markdown
+
+    write = {"markdown": to_markdown, "latex": to_latex}[form]
+    return write([*comparison_tables(report), *speed_tables(report), *term_tables(report)])
 
 
 def _named(

@@ -39,29 +39,33 @@ def render_page(
         headline=_headline(report),
         tables=[*tables.comparison_tables(report), *tables.speed_tables(report)],
         figures=_figures(report, evaluations, latency),
-        query_tables=tables.extreme_queries(topics, evaluations, _QUERY_MEASURE),
+        query_tables=tables.extreme_queries(topics, evaluations, _QUERY_MEASURE, words),
+        term_tables=tables.term_tables(report),
         emptied=[(qid, topics[qid]) for qid in report["queries"]["emptied_ids"]],
     )
 
 
 def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What to know at a glance: figure, what it is, from what to what."""
+    """What to know at a glance: figure, what it is, its 95 % interval, from what to what."""
     full, pruned = [*report["indexes"].values()][:2]
     before, after = [*report["latency_ms"].values()][:2]
     cards = [
         {
             "figure": tables.change(full[what], pruned[what]),
             "label": what,
+            "interval": "",
             "detail": f"{full[what]:,} to {pruned[what]:,}",
         }
         for what in ("bytes", "postings")
     ]
     for depth, label in (("top10", "top-10 faster"), ("top1000", "top-1000 faster")):
         mean_before, mean_after = before[depth]["mean"], after[depth]["mean"]
+        bounds = tables.times_interval([*report["latency_ratio"].values()][0][depth]["ci95"])
         cards.append(
             {
                 "figure": f"x{tables.ratio(mean_before, mean_after)}",
                 "label": label,
+                "interval": bounds,
                 "detail": f"{mean_before:.3f} to {mean_after:.3f} ms, mean",
             }
         )
@@ -72,6 +76,7 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
             {
                 "figure": f"{of['difference']:+.4f}",
                 "label": measure,
+                "interval": tables.interval(of["ci95"]),
                 "detail": f"{values[0]:.4f} to {values[1]:.4f}, p {tables.p_value(of['p_value'])}",
             }
         )
@@ -90,4 +95,7 @@ def _figures(
         ("Queries answered within a time, top-1000", plots.plot_latency(latency, "top1000")),
         ("Bytes by kind of file", plots.plot_bytes(report)),
     ]  # fmt: skip
+    if report["trade_off"] is not None:
+        title = "Effectiveness against postings removed, on the training queries held out"
+        drawn.insert(0, (title, plots.plot_trade_off(report["trade_off"])))
     return [{"title": title, "svg": Markup(svg)} for title, svg in drawn]

@@ -55,6 +55,26 @@ def plot_measures(report: Mapping[str, Any]) -> str:
     return _svg("measures", draw, height_inches=2.4)
 
 
+def plot_trade_off(trade_off: Mapping[str, Any]) -> str:
+    """Measures at each operating point, relative to the full index, and the point chosen."""
+    removed = [100 * point["reduction"] for point in trade_off["points"]]
+
+    def draw(axes: Axes) -> None:
+        for number, measure in enumerate(m for m in ("nDCG@5", "R@1000") if m in trade_off["full"]):
+            full = trade_off["full"][measure]
+            change = [100 * (p["measures"][measure] / full - 1) for p in trade_off["points"]]
+            axes.plot(removed, change, linestyle=_cycled(_LINES, number), marker="os"[number],
+                      color=_cycled(_COLOURS, number), label=measure)  # fmt: skip
+        axes.axhline(0, color="#444444", linewidth=1)
+        if trade_off["chosen"] is not None:
+            axes.axvline(100 * trade_off["chosen"], color="#444444", linestyle=":", label="chosen")
+        axes.set_xlabel("postings removed, %")
+        axes.set_ylabel("change against full, %")
+        axes.legend(frameon=False)
+
+    return _svg("trade-off", draw, height_inches=2.6)
+
+
 def plot_bytes(report: Mapping[str, Any]) -> str:
     """Bytes by kind of file, largest first."""
     sizes = {name: of["bytes_by_kind"] for name, of in report["indexes"].items()}

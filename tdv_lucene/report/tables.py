@@ -288,7 +288,7 @@ def term_tables(report: Mapping[str, Any]) -> list[Table]:
         "raised": "Terms raised most",
         "lowered": "Terms lowered most, but kept",
     }
-    columns = ("term", "TDV", "documents before", "after")
+    columns = ("term", "TDV", "df", "df after")
     return [
         Table(title, columns, [_term_row(of) for of in terms[key]])
         for key, title in titles.items()

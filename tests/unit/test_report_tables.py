@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tdv_lucene.evaluate import MEASURES, Evaluation
-from tdv_lucene.report.tables import change, extreme_queries, p_value, ratio
+from tdv_lucene.report.tables import Table, change, extreme_queries, p_value, ratio
+from tdv_lucene.report.text import to_latex, to_markdown
+from tdv_lucene.speed import QueryTerms
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,25 @@ def evaluation(values: list[float]) -> Evaluation:
 
 def test_extreme_queries_are_only_those_that_changed():
     both = {"full": evaluation([0.5, 0.5, 0.5, 0.5]), "pruned": evaluation([0.5, 0.1, 0.9, 0.4])}
-    lost, gained = extreme_queries({f"q{i}": "text" for i in range(4)}, both, "MAP", most=3)
+    texts = {f"q{i}": "text" for i in range(4)}
+    words = {q: QueryTerms(("a",), {"full": {"a": 3}, "pruned": {"a": 0}}) for q in texts}
+    lost, gained = extreme_queries(texts, both, "MAP", words, most=3)
     assert [row[0] for row in lost.rows] == ["q1: text", "q3: text"]
-    assert gained.rows == [("q2: text", "0.500", "0.900", "+0.400")]
+    assert lost.bars == pytest.approx((-0.4, -0.1))
+    assert gained.rows == [("q2: text", "a", "0.500", "0.900", "+0.400")]
+
+
+TABLE = Table("Size & <speed>", ("", "a_b"), [("50 %", "1|2"), ("x", "$3")], "note_1")
+
+
+def test_markdown():
+    assert to_markdown([TABLE]) == (
+        "### Size & <speed>\n\n|  | a\\_b |\n| --- | ---: |\n| 50 % | 1\\|2 |\n| x | $3 |\n\nnote_1\n"
+    )
+
+
+def test_latex_is_escaped_and_balanced():
+    text = to_latex([TABLE])
+    assert r"\caption{Size \& \textless{}speed\textgreater{}}" in text
+    assert r"50 \% & 1|2 \\" in text and r"x & \$3 \\" in text and r"note\_1" in text
+    assert text.count(r"\begin{") == text.count(r"\end{") == 2
