@@ -159,14 +159,22 @@ def doc_lengths(term_values: Array, batch: Batch) -> jax.Array:
 
 
 def score_batch(
-    similarity: Similarity, term_values: Array, batch: Batch, statistics: Statistics
+    similarity: Similarity,
+    term_values: Array,
+    batch: Batch,
+    statistics: Statistics,
+    gate: Array | None = None,
 ) -> jax.Array:
     """Return float32[B, C] scores, differentiable in ``term_values`` float32[V].
 
-    ``statistics`` has an entry a term and was computed with the same ``term_values``.
+    ``statistics`` has an entry a term and was computed with the same ``term_values``. A ``gate``
+    float32[V] within [0, 1] is how much of each term's postings there is: it multiplies the
+    term's part of a score and of a document's length, but not the frequency that is scored.
     """
     weighted_tf = batch.tf * term_values[batch.query_terms][:, None, :]
-    lengths = doc_lengths(term_values, batch)[:, :, None]
+    gated_values = term_values if gate is None else term_values * gate
+    lengths = doc_lengths(gated_values, batch)[:, :, None]
     of_query = statistics.at(batch.query_terms[:, None, :])
     scores = similarity.term_scores(weighted_tf, lengths, of_query)
-    return jnp.einsum("bcl,bl->bc", scores, batch.query_tf)
+    times = batch.query_tf if gate is None else batch.query_tf * gate[batch.query_terms]
+    return jnp.einsum("bcl,bl->bc", scores, times)

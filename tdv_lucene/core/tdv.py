@@ -63,8 +63,18 @@ def glorot_start(key: jax.Array, features: Features) -> Linear:
     return Linear(w[:statistics], w[statistics:], jnp.ones(()))
 
 
+def linear_scores(parameters: Linear, features: Features) -> jax.Array:
+    """Return float32[V]: w . x + b of every term."""
+    from_vector = features.vectors @ parameters.of_vector
+    known = features.statistics @ parameters.of_statistics + parameters.bias
+    return jnp.asarray(known).at[features.vector_terms].add(from_vector)
+
+
 def term_values(parameters: Linear, features: Features) -> jax.Array:
     """Return float32[V] term values, exactly 0 where the unit is off."""
-    from_vector = features.vectors @ parameters.of_vector
-    before = features.statistics @ parameters.of_statistics + parameters.bias
-    return jax.nn.relu(jnp.asarray(before).at[features.vector_terms].add(from_vector))
+    return jax.nn.relu(linear_scores(parameters, features))
+
+
+def squared_length(parameters: Linear) -> jax.Array:
+    """Return |w|^2; the bias is free."""
+    return (parameters.of_statistics**2).sum() + (parameters.of_vector**2).sum()

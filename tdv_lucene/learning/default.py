@@ -1,40 +1,49 @@
-"""The default recipe: a training a fold at each stage, their mean, validated points."""
+"""The default recipe: an order of terms, values for what is kept, validated points."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from .._dropping import drop_terms
 from ..core import tdv
 from ..progress import Progress
 from .features import prior_importance, term_features
-from .listwise import make_task, train
+from .gating import kept_terms, train_priority
+from .listwise import train
 from .points import Learned, validate_points
 from .problem import Problem
 from .recipes import DefaultRecipe
 from .scored import Scored
-from .stopping import Stopped, stop
+from .stopping import Stopped, choose, served, stop
+from .task import make_task
 
 
 def learn_default(
     problem: Problem, recipe: DefaultRecipe, seed: int, progress: Progress
 ) -> Learned:
-    """Train on each fold's complement under each stage's mask, and average the folds' values.
+    """Order the terms, train values under each stage's mask, and average over the folds.
 
-    All queries take part in the mean. What is given up is decided before the weights, which are
-    then learned for what is left: sparsity is not bought by rescaling.
+    Everything is learned once a fold, from the other folds' queries, so that each query can
+    measure what it had no part in. What is given up is decided before the values, which are then
+    learned for what is left: sparsity is not bought by rescaling.
     """
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
     features = jax.tree.map(jax.numpy.asarray, term_features(problem.matrix, problem.vectors))
-    priority = prior_importance(problem.matrix).astype(np.float32)
-    stages = _train_stages(problem, recipe, features, priority, folds, rng, progress)
+    count = _Counter(recipe, len(folds), progress)
+    order = _order_terms(problem, recipe, features, folds, rng, count)
+    stages = [
+        _train_stage(problem, recipe, features, order.honest, reduction, folds, rng, count)
+        for reduction in recipe.trained_at
+    ]
     held_out = [[net.values(features) for net in stage.honest] for stage in stages]
     mean = [np.mean([net.values(features) for net in stage.final], axis=0) for stage in stages]
     final, *of_folds = [
         Scored(recipe.trained_at, np.array(weights), priority, problem.parameters)
-        for weights in [mean, *zip(*held_out)]
+        for weights, priority in zip([mean, *zip(*held_out)], [order.final, *order.honest])
     ]
     unit = _unit(final, problem, recipe.recommended_reduction)
     final, of_folds = final.in_unit(unit), [scored.in_unit(unit) for scored in of_folds]
@@ -43,7 +52,94 @@ def learn_default(
     )
     for report, networks in zip(reports, zip(*[stage.final for stage in stages])):
         report["networks"] = [network.describe() for network in networks]
+        report["order"] = order.kind
     return Learned(final, points, reports, recipe.recommended_reduction)
+
+
+class _Order(NamedTuple):
+    """In which order terms are given up: float32[V] each, smallest first.
+
+    Attributes
+    ----------
+    honest : list, one a fold
+        Neither learned from nor chosen by the fold's own queries.
+    final : float32[V]
+    kind : str
+        ``"learned"`` or ``"prior"``: what ``final`` is.
+    """
+
+    honest: list[np.ndarray]
+    final: np.ndarray
+    kind: str
+
+
+class _Counter:
+    """Counts the steps of all trainings for the progress bar."""
+
+    def __init__(self, recipe: DefaultRecipe, folds: int, progress: Progress) -> None:
+        self._total = (recipe.gate_steps + len(recipe.trained_at) * recipe.max_steps) * folds
+        self._done = 0
+        self._progress = progress
+
+    def __call__(self) -> None:
+        self._done += 1
+        self._progress("train", self._done, self._total)
+
+
+def _order_terms(
+    problem: Problem,
+    recipe: DefaultRecipe,
+    features: tdv.Features,
+    folds: list[np.ndarray],
+    rng: np.random.Generator,
+    step_done: Callable[[], None],
+) -> _Order:
+    """Learn an order with a gate, and keep it where held-out queries prefer it to the prior."""
+    prior = prior_importance(problem.matrix).astype(np.float32)
+    if len(problem.queries) < recipe.gate_min_queries:
+        return _Order([prior] * len(folds), prior, "prior")
+    learned = [
+        train_priority(problem, recipe, features, prior, _without(folds, k), rng, step_done)
+        for k in range(len(folds))
+    ]
+    sums = [
+        [
+            served(problem, kept_terms(problem, order, recipe.recommended_reduction), fold)
+            for order in (prior, of_fold)
+        ]
+        for of_fold, fold in zip(learned, folds)
+    ]
+    others, everyone = choose(np.array(sums))
+    honest = [of_fold if choice else prior for of_fold, choice in zip(learned, others)]
+    if everyone:
+        return _Order(honest, np.mean(learned, axis=0), "learned")
+    return _Order(honest, prior, "prior")
+
+
+def _train_stage(
+    problem: Problem,
+    recipe: DefaultRecipe,
+    features: tdv.Features,
+    orders: list[np.ndarray],
+    reduction: float,
+    folds: list[np.ndarray],
+    rng: np.random.Generator,
+    step_done: Callable[[], None],
+) -> Stopped:
+    """Return the networks of one stage, one a fold, each trained under its own fold's mask."""
+    masks = [kept_terms(problem, order, reduction) for order in orders]
+    shared = all(np.array_equal(mask, masks[0]) for mask in masks)
+    tasks = [make_task(problem, recipe, features, mask) for mask in masks[: 1 if shared else None]]
+    tasks = tasks * len(folds) if shared else tasks
+    checkpoints = [
+        train(task, _without(folds, k), rng, step_done) for k, task in enumerate(tasks)
+    ]
+    return stop(tasks, checkpoints, folds)
+
+
+def _without(folds: list[np.ndarray], held_out: int) -> np.ndarray:
+    """Return the queries of all other folds."""
+    return np.sort(np.concatenate([fold for k, fold in enumerate(folds) if k != held_out]))
 
 
 def _unit(final: Scored, problem: Problem, reduction: float) -> float:
@@ -53,38 +149,6 @@ def _unit(final: Scored, problem: Problem, reduction: float) -> float:
     mu) divided by the same number the ranking is the same, and a scale of 4 means a quarter of
     a usual frequency whatever was learned.
     """
-    counts = problem.matrix.doc_freq, problem.postings_by_tf
-    pruned, _ = drop_terms(final.near(reduction), final.priority, *counts, reduction, None)
-    tokens = np.asarray(problem.matrix.total_term_freq) * (pruned > 0)
-    return float((tokens * pruned).sum() / tokens.sum())
-
-
-def _train_stages(
-    problem: Problem,
-    recipe: DefaultRecipe,
-    features: tdv.Features,
-    priority: np.ndarray,
-    folds: list[np.ndarray],
-    rng: np.random.Generator,
-    progress: Progress,
-) -> list[Stopped]:
-    """Return the networks of every stage, one a fold."""
-    total, done = len(recipe.trained_at) * len(folds) * recipe.max_steps, 0
-
-    def step_done() -> None:
-        nonlocal done
-        done += 1
-        progress("train", done, total)
-
-    stages = []
-    everything = np.concatenate(folds)
-    for reduction in recipe.trained_at:
-        ones = np.ones(len(priority), np.float32)
-        counts = problem.matrix.doc_freq, problem.postings_by_tf
-        kept, _ = drop_terms(ones, priority, *counts, reduction, None)
-        task = make_task(problem, recipe, features, kept)
-        checkpoints = [
-            train(task, np.setdiff1d(everything, fold), rng, step_done) for fold in folds
-        ]
-        stages.append(stop(task, checkpoints, folds))
-    return stages
+    kept = kept_terms(problem, final.priority, reduction)
+    tokens = np.asarray(problem.matrix.total_term_freq) * kept
+    return float((tokens * final.near(reduction)).sum() / tokens.sum())

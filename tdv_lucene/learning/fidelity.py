@@ -13,7 +13,7 @@ from .scored import Scored
 from .weighted import apply_values
 
 SCALES = (1, 2, 4, 8, 16)
-KEPT_OVERLAP = 0.9
+KEPT_OVERLAP = 0.95
 _QUERIES = 300
 """Queries that the overlap is measured on, at most."""
 

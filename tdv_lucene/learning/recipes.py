@@ -77,6 +77,11 @@ class DefaultRecipe:
         How far values may differ from their mean (1: as learned, 0: all the same).
     depth : int
         Candidates a query to sample from.
+    gate_min_queries : int
+        With fewer queries the order in which terms go is not learned.
+    gate_steps : int
+    gate_learning_rate, gate_l2, gate_width : float
+        Of the gate that learns this order (see :mod:`..core.gate`).
     folds : int
     trained_at : tuple of float
         Reductions whose terms are masked while values are learned; others use the nearest.
@@ -94,6 +99,11 @@ class DefaultRecipe:
     l2: float = 1e-1
     slopes: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75)
     depth: int = 1000
+    gate_min_queries: int = 300
+    gate_steps: int = 120
+    gate_learning_rate: float = 3e-3
+    gate_l2: float = 0.05
+    gate_width: float = 0.3
     folds: int = 5
     trained_at: tuple[float, ...] = (0.0, 0.45)
     reductions: tuple[float, ...] = REDUCTIONS

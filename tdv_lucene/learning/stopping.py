@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import tdv
-from .listwise import Task
 from .measures import MEASURES
+from .problem import Problem
+from .task import Task
 
 _CHOSEN_BY = ("nDCG@5", "nDCG@1000")
 """Their mean decides: the head of the ranking, and enough of the tail to keep recall."""
@@ -65,7 +66,7 @@ class Stopped(NamedTuple):
 
 
 def stop(
-    task: Task, checkpoints: list[dict[int, tdv.Linear]], folds: list[np.ndarray]
+    tasks: list[Task], checkpoints: list[dict[int, tdv.Linear]], folds: list[np.ndarray]
 ) -> Stopped:
     """Choose a step and a slope for all networks of a stage together.
 
@@ -74,19 +75,27 @@ def stop(
     network whose gradients never saw it; a fold of a small collection alone would be too noisy.
     """
     choices = [(0, 0.0)]
-    choices += [(step, slope) for step in checkpoints[0] for slope in task.recipe.slopes]
+    choices += [(step, slope) for step in checkpoints[0] for slope in tasks[0].recipe.slopes]
     networks = [
-        [_network(task, saved, step, slope) for step, slope in choices] for saved in checkpoints
+        [_network(task, saved, step, slope) for step, slope in choices]
+        for task, saved in zip(tasks, checkpoints)
     ]
-    sums = np.array(
-        [
-            [_measure(task, network, fold) for network in of_fold]
-            for of_fold, fold in zip(networks, folds)
-        ]
-    )
+    sums = [
+        [_measure(task, network, fold) for network in of_fold]
+        for task, of_fold, fold in zip(tasks, networks, folds)
+    ]
+    others, everyone = choose(np.array(sums))
+    honest = [of_fold[choice] for of_fold, choice in zip(networks, others)]
+    return Stopped(honest, [of_fold[everyone] for of_fold in networks])
+
+
+def choose(sums: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the best choice for each fold by all *other* folds, and the best by all.
+
+    ``sums`` float[folds, choices] holds each fold's sum over its queries.
+    """
     total = sums.sum(axis=0)
-    honest = [of_fold[np.argmax(total - own)] for of_fold, own in zip(networks, sums)]
-    return Stopped(honest, [of_fold[np.argmax(total)] for of_fold in networks])
+    return np.argmax(total - sums, axis=1), int(np.argmax(total))
 
 
 def _network(task: Task, saved: dict[int, tdv.Linear], step: int, slope: float) -> Network:
@@ -101,5 +110,10 @@ def _network(task: Task, saved: dict[int, tdv.Linear], step: int, slope: float) 
 def _measure(task: Task, network: Network, queries: np.ndarray) -> float:
     """Rank the whole collection for the ``queries``; return the sum over them."""
     values = network.values(task.collection.features) * np.asarray(task.collection.kept)
-    measured = task.problem.measure(task.problem.rows.weighted(values), queries)
+    return served(task.problem, values, queries)
+
+
+def served(problem: Problem, values: np.ndarray, queries: np.ndarray) -> float:
+    """Return how well ``values`` float32[V] serve ``queries``: the sum of what decides."""
+    measured = problem.measure(problem.rows.weighted(values), queries)
     return float(measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]].mean(axis=1).sum())

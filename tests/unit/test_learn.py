@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
@@ -11,11 +13,14 @@ from tdv_lucene.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learn import learn_term_values
 from tdv_lucene.learning.features import term_features
-from tdv_lucene.learning.listwise import make_task, train
+from tdv_lucene.learning.gating import kept_terms, train_priority
+from tdv_lucene.learning.listwise import train
 from tdv_lucene.learning.pairwise import collect_triples, draw_negatives
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.queries import make_queries
 from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from tdv_lucene.learning.stopping import choose
+from tdv_lucene.learning.task import make_task
 
 SHORT = DefaultRecipe(
     max_steps=40, check_every=20, learning_rate=3e-2, trained_at=(0.0,), reductions=(0.0, 0.3)
@@ -52,6 +57,38 @@ def test_gradients_make_noise_worth_less_than_the_subject(collection, model):
     assert list(checkpoints) == [20, 40]
     values = np.asarray(term_values(checkpoints[40], features))
     assert values[TOPIC_WORDS:].mean() < 0.8 * values[:TOPIC_WORDS].mean()
+
+
+def test_a_learned_order_gives_up_noise_first(collection):
+    """Starting from an order that tells nothing, and at a budget that noise would fill."""
+    matrix = collection[0]
+    vectors = latent_semantic_vectors(matrix, dimensions=8)
+    problem = Problem.of(*collection, vectors, "bm25", Parameters())
+    features = term_features(matrix, vectors)
+    nothing = np.ones(len(matrix.vocabulary), np.float32)
+    recipe = replace(SHORT, gate_steps=20, gate_learning_rate=3e-2)
+    queries, rng = np.arange(len(problem.queries)), np.random.default_rng(0)
+    steps = []
+    priority = train_priority(
+        problem, recipe, features, nothing, queries, rng, lambda: steps.append(1)
+    )
+    assert len(steps) == 20
+    assert priority[TOPIC_WORDS:].mean() < priority[:TOPIC_WORDS].mean() - 0.1
+    kept = kept_terms(problem, priority, 0.45)
+    assert kept[:TOPIC_WORDS].mean() > 0.9
+
+
+def test_an_order_is_learned_from_enough_queries_only(collection):
+    learned = learn_term_values(*collection, recipe=replace(TINY, gate_min_queries=5))
+    prior = learn_term_values(*collection, recipe=TINY)
+    assert prior.manifest["folds"][0]["order"] == "prior"
+    assert learned.manifest["folds"][0]["order"] in ("prior", "learned")
+
+
+def test_each_fold_is_chosen_for_by_the_others():
+    sums = np.array([[9.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
+    others, everyone = choose(sums)
+    assert others.tolist() == [1, 0, 0] and everyone == 0
 
 
 def test_held_out_queries_are_served_better(collection):
