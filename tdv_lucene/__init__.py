@@ -20,6 +20,7 @@ _PUBLIC = {
     "build_index": "indexing",
     "compare_indexes": "compare",
     "evaluate_run": "evaluate",
+    "explain_query": "explain",
     "extract_matrix": "extract",
     "index_bytes": "inspect_index",
     "inspect_index": "inspect_index",

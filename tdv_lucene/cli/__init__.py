@@ -24,6 +24,7 @@ _COMMANDS = {
     "prune": "Write a smaller index with the learned values.",
     "search": "Run topics against an index and write a TREC run.",
     "compare": "Compare the full index with a pruned one.",
+    "explain": "Show what pruning did to one query.",
     "demo": "Run the whole job on the Python documentation.",
 }
 

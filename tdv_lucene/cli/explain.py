@@ -1,0 +1,78 @@
+"""``tdv-lucene explain``."""
+
+from __future__ import annotations
+
+import json
+from itertools import zip_longest
+from typing import Any
+
+import click
+
+from . import _options as options
+
+
+@click.command("explain")
+@options.index_option
+@click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' wrote from it.")
+@click.option("--query", required=True, metavar="TEXT", help="The query, as a user types it.")
+@click.option("--tdv", "values", metavar="FOLDER", help="The values it was pruned with, if kept.")
+@options.model_option
+@options.field_option
+@click.option("--hits", default=10, show_default=True, help="Best documents shown.")
+@options.json_option
+def command(as_json: bool, **arguments: Any) -> None:
+    """Show what pruning did to one query.
+
+    Its terms with their discrimination values and document frequencies before and after, and the
+    best documents of both indexes side by side.
+    """
+    from ..explain import explain_query
+
+    explained = explain_query(**arguments)
+    if as_json:
+        click.echo(json.dumps(explained, ensure_ascii=False))
+        return
+    from rich.console import Console
+
+    from ..report.tables import to_rich
+
+    console = Console()
+    for table in (_terms(explained["terms"]), _hits(explained["hits"])):
+        console.print(to_rich(table))
+
+
+def _terms(terms: list[dict[str, Any]]) -> Any:
+    from ..report.tables import Table
+
+    rows = [
+        (of["term"], str(of["in_query"]), "" if of["tdv"] is None else f"{of['tdv']:.3f}",
+         f"{of['df_before']:,}", f"{of['df_after']:,}", _what_happened(of))
+        for of in terms
+    ]  # fmt: skip
+    columns = ("term", "in query", "TDV", "df before", "df after", "what went")
+    return Table("Terms", columns, rows)
+
+
+def _what_happened(of: dict[str, Any]) -> str:
+    if not of["df_before"]:
+        return "not in the index"
+    if not of["postings_removed"]:
+        return "nothing"
+    if not of["df_after"]:
+        return "all postings"
+    return f"{of['postings_removed']:,} postings"
+
+
+def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
+    from ..report.tables import Table
+
+    def cells(of: dict[str, Any] | None) -> tuple[str, str, str]:
+        if of is None:
+            return "", "", ""
+        other = of["other_rank"]
+        return of["document"], f"{of['score']:.4f}", "-" if other is None else str(other)
+
+    pairs = zip_longest(hits["before"], hits["after"])
+    rows = [(str(rank), *cells(b), *cells(a)) for rank, (b, a) in enumerate(pairs, 1)]
+    columns = ("rank", "full", "score", "rank after", "pruned", "score", "rank before")
+    return Table("Best documents", columns, rows, "The two scores are of different scales.")

@@ -1,0 +1,106 @@
+"""What pruning did to one query: its terms and their values, and the hits before and after."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any
+
+from .errors import TdvError
+from .search import recorded_parameters
+from .term_changes import Pruned, learned_value, open_values
+
+
+def explain_query(
+    index: str | os.PathLike,
+    pruned: str | os.PathLike,
+    query: str,
+    *,
+    model: str = "bm25",
+    field: str = "contents",
+    values: str | os.PathLike | None = None,
+    hits: int = 10,
+) -> dict[str, Any]:
+    """Compare what the two indexes make of ``query``, each searched with what it records.
+
+    Parameters
+    ----------
+    values
+        The term values ``pruned`` was made with; without them, values are derived from the total
+        frequencies in both indexes, which rounding blurs.
+
+    Returns
+    -------
+    dict
+        ``query``; ``terms``: for each distinct term of the analysed query ``term``, ``in_query``
+        (times), ``tdv`` (0 where dropped, None where unknown), ``df_before``, ``df_after``,
+        ``postings_removed``; ``hits``: ``before`` and ``after``, the best documents with ``rank``,
+        ``document``, ``score`` and ``other_rank`` (in the other list, None outside it); and the
+        ``parameters`` of both searches. Scores of the two lists are of different scales.
+
+    Raises
+    ------
+    TdvError
+        When an index or the values cannot be read, ``hits`` is below 1, or nothing is left of the
+        query after analysis.
+    """
+    from .jvm.index import analyze, read_user_data
+    from .jvm.searcher import count_terms
+
+    if hits < 1:
+        raise TdvError(f"hits={hits} is out of range: at least 1 is needed")
+    (tokens,) = analyze([query], field)
+    if not tokens:
+        raise TdvError(f"nothing is left of '{query}' after analysis (stop words?): ask more")
+    counted = Counter(tokens)
+    before, after = (count_terms(path, field, list(counted)) for path in (index, pruned))
+    made = Pruned.of(read_user_data(pruned))
+    if values is None:
+        tdv = {term: made.value(before[term], after[term]) for term in counted}
+    else:
+        value = learned_value(open_values(values, pruned), made, before, after)
+        tdv = {term: value(term) for term in counted}
+    searches = {"before": index, "after": pruned}
+    parameters = {when: recorded_parameters(path, model) for when, path in searches.items()}
+    found = {
+        when: _search(path, parameters[when].similarity(), field, query, hits)
+        for when, path in searches.items()
+    }
+    return {
+        "query": query,
+        "terms": [
+            {
+                "term": term,
+                "in_query": times,
+                "tdv": tdv[term] if before[term][0] else None,
+                "df_before": before[term][0],
+                "df_after": after[term][0],
+                "postings_removed": before[term][0] - after[term][0],
+            }
+            for term, times in counted.items()
+        ],
+        "hits": {
+            "before": _ranked(found["before"], found["after"]),
+            "after": _ranked(found["after"], found["before"]),
+        },
+        "parameters": {when: of.describe() for when, of in parameters.items()},
+    }
+
+
+def _search(
+    index: str | os.PathLike, similarity: Any, field: str, query: str, hits: int
+) -> list[tuple[str, float]]:
+    from .jvm.searcher import explain_scores
+
+    (rows,) = explain_scores(index, similarity, field, {"q": query}, hits).values()
+    return [(document, score) for document, score, _ in rows]
+
+
+def _ranked(
+    found: list[tuple[str, float]], other: list[tuple[str, float]]
+) -> list[dict[str, Any]]:
+    ranks = {document: rank for rank, (document, _) in enumerate(other, 1)}
+    return [
+        {"rank": rank, "document": document, "score": score, "other_rank": ranks.get(document)}
+        for rank, (document, score) in enumerate(found, 1)
+    ]

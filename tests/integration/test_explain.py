@@ -1,0 +1,79 @@
+"""What pruning did to one query, on an index pruned with known values."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from lucene_indexes import Doc, write_index
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.explain import explain_query
+
+pytestmark = pytest.mark.jvm
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """An index, and one without "fox" in which "dog" has lost a posting."""
+    folder = tmp_path_factory.mktemp("explain")
+    texts = ["fox dog dog", "fox cat", "dog cat cat", "cat"]
+    after = ["dog dog", "cat", "cat cat", "cat"]
+    for name, of in (("full", texts), ("pruned", after)):
+        write_index(folder / name, [[Doc(f"d{i}", text.split()) for i, text in enumerate(of)]])
+    return folder / "full", folder / "pruned"
+
+
+def test_terms(pair):
+    terms = explain_query(*pair, "The fox, a dog, a dog and zebra")["terms"]
+    assert terms == [
+        {"term": "fox", "in_query": 1, "tdv": 0.0,
+         "df_before": 2, "df_after": 0, "postings_removed": 2},
+        {"term": "dog", "in_query": 2, "tdv": pytest.approx(2 / 3),
+         "df_before": 2, "df_after": 1, "postings_removed": 1},
+        {"term": "zebra", "in_query": 1, "tdv": None,
+         "df_before": 0, "df_after": 0, "postings_removed": 0},
+    ]  # fmt: skip
+
+
+def test_hits_side_by_side(pair):
+    found = explain_query(*pair, "fox dog", hits=2)
+    assert [of["document"] for of in found["hits"]["before"]] == ["d0", "d1"]
+    assert [of["other_rank"] for of in found["hits"]["before"]] == [1, None]
+    (only,) = found["hits"]["after"]
+    assert (only["rank"], only["document"], only["other_rank"]) == (1, "d0", 1)
+    assert found["parameters"]["before"] == {"model": "bm25", "k1": 0.9, "b": 0.4}
+    idf = np.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
+    average = (2 + 1 + 2 + 1) / 4
+    expected = idf * 2 / (2 + 0.9 * (1 - 0.4 + 0.4 * 2 / average))
+    assert only["score"] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"query": "the of"}, "nothing is left of 'the of'"),
+        ({"hits": 0}, "hits=0 is out of range"),
+        ({"pruned": "/nowhere"}, "no such index"),
+        ({"values": "/nowhere"}, "/nowhere"),
+    ],
+)
+def test_refusals(pair, changes, message):
+    arguments = {"index": pair[0], "pruned": pair[1], "query": "fox", **changes}
+    with pytest.raises(TdvError, match=message):
+        explain_query(**arguments)
+
+
+def test_command_line(pair, capsys, monkeypatch):
+    from tdv_lucene.cli import main
+
+    words = ["explain", "--index", pair[0], "--pruned", pair[1], "--query", "fox dog"]
+    for more in ([], ["--json"]):
+        monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words), *more])
+        main()
+        shown = capsys.readouterr().out
+        if more:
+            assert json.loads(shown) == explain_query(*pair, "fox dog")
+        else:
+            assert "all postings" in shown and "d1" in shown
