@@ -62,7 +62,8 @@ def prune_index(
     Returns
     -------
     dict
-        Counts before and after, the ``reduction`` reached, the ``scale``; under ``search`` the
+        Counts before and after, the ``reduction`` reached, the ``scale``, the ``lucene_version``
+        whose format the new index has; under ``search`` the
         parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale), under
         ``validated`` what was measured at the nearest learned point, with the table of scales.
         The same is in ``tdv-manifest.json``; the commit's user data has all but the counts.
@@ -123,9 +124,11 @@ def _rewrite(
     progress: Progress,
 ) -> dict[str, Any]:
     from .jvm import rewriter
-    from .jvm.index import identify
+    from .jvm.index import identify, written_lucene_version
 
     source = identify(index)
+    written = written_lucene_version()
+    _warn_of_newer_format(source["lucene_version"], written, index)
     learned_on = values.manifest.get("source", {})
     if learned_on.get("commit") not in (None, source["commit"]):
         _log.warning(
@@ -149,7 +152,24 @@ def _rewrite(
     before = counts["postings_before"]
     reached = 1 - counts["postings"] / before if before else 0.0
     validated = dict(point.nearest)
-    return {**about, "reduction": reached, **counts, "validated": validated, "source": source}
+    return {
+        **about,
+        "reduction": reached,
+        **counts,
+        "lucene_version": written,
+        "validated": validated,
+        "source": source,
+    }
+
+
+def _warn_of_newer_format(source: str, written: str, index: str | os.PathLike) -> None:
+    """Lucene writes only its own format, which an older Lucene cannot read."""
+    if source.split(".")[:2] != written.split(".")[:2]:
+        _log.warning(
+            "%s was written by Lucene %s, the new index will be in the format of the installed "
+            "Lucene %s: a Pyserini with an older Lucene cannot read it",
+            index, source, written,
+        )  # fmt: skip
 
 
 def _describe(values: TermValues, point: OperatingPoint, source: dict[str, Any]) -> dict[str, Any]:

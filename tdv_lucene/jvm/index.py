@@ -21,6 +21,11 @@ def identify(index: str | os.PathLike) -> dict[str, Any]:
     return {"path": os.path.abspath(index), **found}
 
 
+def written_lucene_version() -> str:
+    """The version of the Lucene in use, which is that of every index it writes."""
+    return java_class("org.apache.lucene.util.Version").LATEST.toString()
+
+
 def read_user_data(index: str | os.PathLike) -> dict[str, str]:
     """The commit's user data; empty for an index Anserini wrote."""
     with translate_errors():

@@ -78,6 +78,7 @@ def test_damaged_index_is_found_by_the_check(make_index) -> None:
         rewriter.check_index(index)
 
 
+@pytest.mark.pyserini
 def test_pyserini_works_after_us_on_the_bundled_java(tiny_index) -> None:
     """No JAVA_HOME, no java on the path, no OPENAI_API_KEY."""
     program = f"""

@@ -37,6 +37,7 @@ def tied_index(tmp_path_factory):
     return write_index(tmp_path_factory.mktemp("tied") / "index", [docs[:120], docs[120:]])
 
 
+@pytest.mark.pyserini
 @pytest.mark.parametrize("model", ["bm25", "qld"])
 def test_the_run_is_plain_pyserinis(tied_index, tmp_path, model):
     """Ids, order and scores, when LuceneSearcher is given the printed parameters."""
@@ -59,6 +60,7 @@ def test_the_run_is_plain_pyserinis(tied_index, tmp_path, model):
     assert read_lines(tmp_path / "run") == expected
 
 
+@pytest.mark.pyserini
 @pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
 def test_open_searcher_ranks_as_the_run(tied_index, tmp_path, model):
     search_index(tied_index, {"a": "t1 t2"}, tmp_path / "run", model=model, hits=20)
@@ -108,6 +110,7 @@ def record(index, **user_data: str) -> None:
     writer.close()
 
 
+@pytest.mark.pyserini
 def test_recorded_parameters_are_used(make_index, tmp_path):
     index = make_index([[Doc("a", ["t1"]), Doc("b", ["t1", "t1"])]])
     assert recorded_parameters(index) == SearchParameters("bm25", k1=0.9, b=0.4)

@@ -1,12 +1,12 @@
 package tdvlucene.index;
 
 import java.io.IOException;
+import java.math.BigInteger;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.index.StandardDirectoryReader;
-import org.apache.lucene.util.StringHelper;
 import tdvlucene.common.Json;
 
 /** Which index this is: enough to tell later that it is still the same one. */
@@ -23,11 +23,16 @@ public final class Identity {
   static Map<String, Object> of(DirectoryReader reader) {
     SegmentInfos infos = ((StandardDirectoryReader) reader).getSegmentInfos();
     Map<String, Object> identity = new TreeMap<>();
-    identity.put("commit", StringHelper.idToString(infos.getId()));
+    identity.put("commit", hex(infos.getId()));
     identity.put("segments_file", infos.getSegmentsFileName());
     identity.put("lucene_version", String.valueOf(infos.getCommitLuceneVersion()));
     identity.put("documents", reader.numDocs());
     return identity;
+  }
+
+  /** Lucene's own {@code idToString} changed between 9 and 10: one index must have one id. */
+  private static String hex(byte[] id) {
+    return String.format("%0" + 2 * id.length + "x", new BigInteger(1, id));
   }
 
   /** The commit's user data: where a pruned index keeps how it was made. */

@@ -86,7 +86,7 @@ public final class Indexes {
       return new UserException(
           "not a Lucene index: " + index + " holds no commit (no segments_N file)", e);
     }
-    if (e instanceof IndexFormatTooNewException) {
+    if (e instanceof IndexFormatTooNewException || isFromTheFuture(e)) {
       return new UserException(
           index + " was written by a newer Lucene than the installed " + lucene
               + " reads: install the Pyserini that made it (2.x for Lucene 10)", e);
@@ -101,6 +101,14 @@ public final class Indexes {
     }
     return new UserException(
         index + " cannot be read by " + lucene + ": " + e.getMessage(), e);
+  }
+
+  /** Lucene meets the version that made an index, or its codec, before it checks its format. */
+  private static boolean isFromTheFuture(Exception e) {
+    String message = String.valueOf(e.getMessage());
+    return e instanceof IllegalArgumentException
+        && (message.contains("is in the future")
+            || message.startsWith("Could not load codec 'Lucene"));
   }
 
   /** The field's description; refuses unknown fields and fields without frequencies. */

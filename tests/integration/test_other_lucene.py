@@ -1,0 +1,117 @@
+"""The Java side on the Lucene line that is not installed, and indexes that cross the lines.
+
+Two Pyserinis cannot be installed together, but only the jar of the second is needed here:
+``java_hooks/lucene_jar.py`` finds or fetches it, and ``ANSERINI_CLASSPATH`` names it to processes
+of their own. What goes through Pyserini's own Python (marker ``pyserini``) stays with the
+installed one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tdv_lucene.jvm import lucene_version, pyserini_jar
+from tdv_lucene.jvm._lucene import LINES
+
+pytestmark = pytest.mark.jvm
+
+TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent
+MODULES = (
+    "integration/test_extract.py",
+    "integration/test_inspect.py",
+    "integration/test_jobs.py",
+    "integration/test_latency.py",
+    "integration/test_posting_rule.py",
+    "integration/test_prune.py",
+    "integration/test_rewriter.py",
+    "integration/test_search.py",
+    "parity/test_scores.py",
+)
+WHICH = """
+from tdv_lucene.jvm import java_class
+from tdv_lucene.jvm.index import written_lucene_version
+hooks = java_class("java.lang.Class").forName("tdvlucene.common.Lucene")
+print(written_lucene_version(), hooks.getProtectionDomain().getCodeSource().getLocation().getPath())
+"""
+
+
+@pytest.fixture(scope="module")
+def jars() -> dict[int, Path]:
+    """The Anserini jar of each Lucene line."""
+    installed = pyserini_jar()
+    line = lucene_version(installed)[0]
+    (other,) = set(LINES) - {line}
+    fetch = [sys.executable, str(ROOT / "java_hooks" / "lucene_jar.py"), str(other)]
+    done = subprocess.run(fetch, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"no jar with Lucene {other}: {done.stderr.strip()}")
+    return {line: installed, other: Path(done.stdout.strip())}
+
+
+def _run(jar: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, "ANSERINI_CLASSPATH": str(jar.parent), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+
+
+def _step(jar: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return _run(jar, str(TESTS / "across_lucenes.py"), *map(str, arguments))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_hooks_are_those_of_the_lucene_in_use(line: int, jars: dict[int, Path]) -> None:
+    done = _run(jars[line], "-c", WHICH)
+    assert done.returncode == 0, done.stderr
+    version, hooks = done.stdout.split()
+    assert version == ".".join(map(str, lucene_version(jars[line])))
+    assert Path(hooks).name == f"tdv-lucene-hooks-lucene{line}.jar"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_java_side_on_the_other_lucene(module: str, jars: dict[int, Path]) -> None:
+    (other,) = (jar for jar in jars.values() if jar != pyserini_jar())
+    chosen = [str(TESTS / module), "-m", "jvm and not pyserini"]
+    done = _run(other, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen)
+    assert done.returncode == 0, done.stdout
+
+
+def test_newer_lucene_writes_its_own_format_and_says_so(
+    jars: dict[int, Path], tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    written = json.loads(_step(jars[9], "write", old).stdout)
+    version = written["lucene_version"]
+    done = _step(jars[10], "prune", old, new)
+    assert done.returncode == 0, done.stderr
+    assert f"written by Lucene {version}, the new index will be in the format" in done.stderr
+    found = json.loads(done.stdout)
+    assert found["codecs"] == ["Lucene104"]
+    assert found["same_rest"]
+    assert found["report"]["source"] == written
+    assert found["report"]["lucene_version"].startswith("10.")
+
+
+def test_older_lucene_refuses_a_newer_index_with_the_remedy(
+    jars: dict[int, Path], tmp_path: Path
+) -> None:
+    new, old, pruned = tmp_path / "new", tmp_path / "old", tmp_path / "pruned"
+    assert _step(jars[10], "write", new).returncode == 0
+    assert _step(jars[9], "write", old).returncode == 0
+    assert _step(jars[10], "prune", old, pruned).returncode == 0
+    for step in (("identify", new), ("prune", new, tmp_path / "out"), ("identify", pruned)):
+        refused = _step(jars[9], *step)
+        assert refused.returncode == 1
+        assert "was written by a newer Lucene than the installed Lucene 9.9.1" in refused.stderr
+        assert "install the Pyserini that made it (2.x for Lucene 10)" in refused.stderr
+        assert "Traceback" not in refused.stderr
