@@ -1,7 +1,7 @@
 """Learn term discrimination values from a Lucene index and prune it with them.
 
 One verb-noun function a stage: :func:`build_index`, :func:`inspect_index`, :func:`extract_matrix`,
-:func:`embed_terms`, :func:`learn_term_values`, :func:`prune_index`, :func:`search_index`,
+:func:`embed_terms`, :func:`learn_from_index`, :func:`prune_index`, :func:`search_index`,
 :func:`compare_indexes`. Importing the package starts no JVM and loads no numerical library.
 """
 
@@ -14,19 +14,25 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "LatencyPlan": "latency",
+    "OperatingPoint": "values",
     "TdvError": "errors",
     "TermDocumentMatrix": "records",
+    "TermValues": "values",
     "Vocabulary": "records",
     "build_index": "indexing",
     "compare_indexes": "compare",
+    "embed_terms": "embed",
     "evaluate_run": "evaluate",
     "explain_query": "explain",
     "extract_matrix": "extract",
     "index_bytes": "inspect_index",
     "inspect_index": "inspect_index",
+    "learn_from_index": "learn",
+    "learn_term_values": "learn",
     "load_matrix": "extract",
-    "prune_index": "prune",
+    "load_term_vectors": "embed",
     "open_searcher": "search",
+    "prune_index": "prune",
     "read_qrels": "topics",
     "read_topics": "topics",
     "search_index": "search",
