@@ -19,6 +19,7 @@ _PUBLIC = {
     "TermDocumentMatrix": "records",
     "TermValues": "values",
     "Vocabulary": "records",
+    "analyze": "jvm.index",
     "build_index": "indexing",
     "compare_indexes": "compare",
     "embed_terms": "embed",

@@ -49,7 +49,7 @@ def learn_term_values(
     Parameters
     ----------
     topics
-        Query id -> index terms (see :func:`tdv_lucene.analyze_topics`), with repetitions.
+        Query id -> index terms (see :func:`tdv_lucene.analyze`), with repetitions.
     qrels
         Query id -> document id -> grade.
     model
