@@ -71,8 +71,10 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
     pruned.mkdir()
     values = java_class("tdvlucene.index.TermTable")(str(table))
     rule = _java_rule(keeps_frequencies)
-    job = java_class("tdvlucene.index.PruneJob")
-    run_job(job(str(source), "contents", values, rule, str(pruned), 2))
+    new_job = java_class("tdvlucene.index.PruneJob")
+    job = new_job(str(source), "contents", values, rule, str(pruned), 2)
+    job.setPostingsInMemory(5)  # the vectors of a document or two at a time
+    run_job(job)
     values.close()
 
     rewriter.check_index(pruned)

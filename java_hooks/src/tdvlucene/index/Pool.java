@@ -16,26 +16,16 @@ import org.apache.lucene.util.ThreadInterruptedException;
 
 /** A fixed number of threads, with errors thrown as they were. */
 final class Pool implements Closeable {
-  private final int size;
   private final ExecutorService threads;
 
   Pool(int size) {
-    this.size = size;
     this.threads = Executors.newFixedThreadPool(size, new NamedThreadFactory("tdv"));
-  }
-
-  int size() {
-    return size;
-  }
-
-  <T> Future<T> submit(Callable<T> task) {
-    return threads.submit(task);
   }
 
   /** Runs all tasks and waits for all; throws what the first of them (in list order) threw. */
   void run(List<Callable<Void>> tasks) throws IOException {
     List<Future<Void>> futures = new ArrayList<>();
-    tasks.forEach(task -> futures.add(submit(task)));
+    tasks.forEach(task -> futures.add(threads.submit(task)));
     Throwable first = null;
     for (Future<Void> future : futures) {
       try {
@@ -49,10 +39,10 @@ final class Pool implements Closeable {
     }
   }
 
-  /** The task's result; throws what it threw. */
-  static <T> T get(Future<T> future) throws IOException {
+  /** Waits for a task; throws what it threw. */
+  private static void get(Future<Void> future) throws IOException {
     try {
-      return future.get();
+      future.get();
     } catch (ExecutionException e) {
       throw IOUtils.rethrowAlways(e.getCause());
     } catch (InterruptedException e) {

@@ -30,16 +30,20 @@ import tdvlucene.common.UserException;
  * segment, wrapped in a {@link PrunedReader}, into a segment of its own, the segments side by
  * side. Document order, stored fields, doc values, points and other fields stay; deleted documents
  * go. Soft-deleted documents stay, and stay soft-deleted: to Anserini's readers they are documents
- * like any other. Memory: about twelve bytes a document and four a term, and the vocabulary once
- * when the field has term vectors.
+ * like any other. Memory: about twelve bytes a document and four a term; for term vectors the
+ * vocabulary besides, and up to a quarter of the heap.
  */
 public final class PruneJob extends Job {
+  /** More in memory would save nothing: the passes over the postings are few by then. */
+  private static final int MOST_IN_MEMORY = 1 << 27;
+
   private final String index;
   private final String field;
   private final TermTable table;
   private final PostingRule rule;
   private final Path output;
   private final int threads;
+  private int postingsInMemory;
   private final Map<String, String> userData = new HashMap<>();
   private String result = "";
 
@@ -55,6 +59,12 @@ public final class PruneJob extends Job {
     this.rule = rule;
     this.output = Paths.get(output);
     this.threads = threads;
+    this.postingsInMemory = affordablePostings(threads);
+  }
+
+  /** Postings a thread may hold to make term vectors of; by default a share of the heap. */
+  public void setPostingsInMemory(int postings) {
+    postingsInMemory = postings;
   }
 
   /** Adds an entry to the user data of the new index's commit, beside those of the source's. */
@@ -71,21 +81,21 @@ public final class PruneJob extends Job {
   @Override
   protected void run() throws IOException {
     try (DirectoryReader reader = Indexes.openUnlocked(index);
-        Pool pool = new Pool(threads);
-        Pool vectorPool = new Pool(threads)) {
+        Pool pool = new Pool(threads)) {
       FieldInfo info = Indexes.requireFrequencies(reader, index, field);
       NormKind norms = Indexes.requireKnownNorms(reader, index, field);
       List<Segment> segments = Segment.of(reader);
-      TermLookup lookup = Lucene.hasTermVectors(info) ? new TermLookup(table) : null;
-      List<Pruning> prunings = survey(segments, norms, lookup, pool);
+      List<Pruning> prunings = survey(segments, norms, Lucene.hasTermVectors(info), pool);
       CodecReader[] readers =
-          prunings.stream().map(p -> new PrunedReader(p, vectorPool)).toArray(CodecReader[]::new);
+          prunings.stream()
+              .map(p -> new PrunedReader(p, postingsInMemory))
+              .toArray(CodecReader[]::new);
       write(reader, readers, pool);
     }
   }
 
   private List<Pruning> survey(
-      List<Segment> segments, NormKind norms, TermLookup lookup, Pool pool) throws IOException {
+      List<Segment> segments, NormKind norms, boolean vectors, Pool pool) throws IOException {
     phase("computing document lengths", postings(segments));
     Survey survey = new Survey(this, pool, field, table, rule);
     List<Pruning> prunings = new ArrayList<>();
@@ -95,13 +105,19 @@ public final class PruneJob extends Job {
       int[] after = survey.lengths(segment, before);
       emptied += segment.countLiveZeros(after);
       prunings.add(
-          new Pruning(this, segment, field, table, lookup, rule, norms, before, after));
+          new Pruning(this, segment, field, table, rule, norms, before, after));
     }
     survey.requireAllSeen();
     report(survey, segments, emptied);
-    // A term's place in a vector is one of its postings: written twice where there are vectors.
-    phase("writing postings", survey.postingsAfter.sum() * (lookup == null ? 1 : 2));
+    long inVectors = vectors ? survey.postingsAfter.sum() : 0;
+    phase("writing postings", survey.postingsToRead.sum() + inVectors);
     return prunings;
+  }
+
+  /** A quarter of the heap, shared by the threads, at two integers a posting. */
+  private static int affordablePostings(int threads) {
+    long bytes = Runtime.getRuntime().maxMemory() / 4 / threads;
+    return (int) Math.min(bytes / (2 * Integer.BYTES), MOST_IN_MEMORY);
   }
 
   private int[] originalLengths(Segment segment, Pool pool) throws IOException {

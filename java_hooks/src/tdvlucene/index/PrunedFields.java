@@ -56,7 +56,7 @@ final class PrunedFields extends FieldsProducer {
 
     @Override
     public TermsEnum iterator() throws IOException {
-      return new PrunedTermsEnum(in.iterator(), pruning);
+      return new PrunedTermsEnum(in.iterator(), pruning, pruning.job::advance);
     }
 
     @Override

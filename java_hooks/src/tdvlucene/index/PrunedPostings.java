@@ -10,7 +10,6 @@ final class PrunedPostings extends FilterPostingsEnum {
   private final PrunedTermsEnum terms;
   private final int term;
   private int freq;
-  private int kept;
 
   PrunedPostings(PostingsEnum in, Pruning pruning, PrunedTermsEnum terms, int term) {
     super(in);
@@ -27,27 +26,33 @@ final class PrunedPostings extends FilterPostingsEnum {
   @Override
   public int nextDoc() throws IOException {
     try {
-      for (int doc = in.nextDoc(); doc != NO_MORE_DOCS; doc = in.nextDoc()) {
-        freq = pruning.freq(term, in.freq(), doc);
-        if (freq > 0) {
-          kept++;
-          return doc;
-        }
-      }
-      pruning.job.advance(kept);
-      return NO_MORE_DOCS;
+      return firstKept(in.nextDoc());
     } catch (IOException e) {
       throw pruning.locate(e, terms.term());
     }
   }
 
   @Override
-  public int freq() {
-    return freq;
+  public int advance(int target) throws IOException {
+    try {
+      return firstKept(in.advance(target));
+    } catch (IOException e) {
+      throw pruning.locate(e, terms.term());
+    }
+  }
+
+  private int firstKept(int doc) throws IOException {
+    for (; doc != NO_MORE_DOCS; doc = in.nextDoc()) {
+      freq = pruning.freq(term, in.freq(), doc);
+      if (freq > 0) {
+        return doc;
+      }
+    }
+    return NO_MORE_DOCS;
   }
 
   @Override
-  public int advance(int target) throws IOException {
-    return slowAdvance(target);
+  public int freq() {
+    return freq;
   }
 }

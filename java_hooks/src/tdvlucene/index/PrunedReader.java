@@ -18,14 +18,14 @@ import tdvlucene.common.Lucene;
  */
 final class PrunedReader extends FilterCodecReader {
   private final Pruning pruning;
-  private final Pool vectorPool;
+  private final int postingsInMemory;
   private final FieldInfos infos;
 
-  /** @param vectorPool other threads than those that merge, which would wait for themselves */
-  PrunedReader(Pruning pruning, Pool vectorPool) {
+  /** @param postingsInMemory how many postings may be held to make term vectors of them */
+  PrunedReader(Pruning pruning, int postingsInMemory) {
     super(pruning.segment.reader);
     this.pruning = pruning;
-    this.vectorPool = vectorPool;
+    this.postingsInMemory = postingsInMemory;
     this.infos = describe();
   }
 
@@ -64,9 +64,16 @@ final class PrunedReader extends FilterCodecReader {
     if (vectors == null || info == null || !Lucene.hasTermVectors(info)) {
       return vectors;
     }
-    return pruning.rule.keepsFrequencies() || vectorFields() > 1
-        ? new PrunedVectors(vectors, pruning)
-        : new VectorsAhead(vectors, pruning, vectorPool);
+    boolean followPostings =
+        !pruning.rule.keepsFrequencies() && vectorFields() == 1 && everyDocumentHasOne();
+    return followPostings
+        ? new InvertedVectors(vectors, pruning, postingsInMemory)
+        : new PrunedVectors(vectors, pruning);
+  }
+
+  /** Before, a field could have vectors in some documents and none in others. */
+  private boolean everyDocumentHasOne() {
+    return Lucene.createdVersion(in.getMetaData()) >= 9;
   }
 
   private int vectorFields() {

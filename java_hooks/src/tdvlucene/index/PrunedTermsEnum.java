@@ -1,6 +1,7 @@
 package tdvlucene.index;
 
 import java.io.IOException;
+import java.util.function.LongConsumer;
 import org.apache.lucene.index.BaseTermsEnum;
 import org.apache.lucene.index.ImpactsEnum;
 import org.apache.lucene.index.PostingsEnum;
@@ -16,11 +17,14 @@ import org.apache.lucene.util.BytesRef;
 final class PrunedTermsEnum extends BaseTermsEnum {
   private final TermsEnum in;
   private final Pruning pruning;
+  private final LongConsumer progress;
   private final TermTable.Cursor cursor;
 
-  PrunedTermsEnum(TermsEnum in, Pruning pruning) {
+  /** @param progress told the postings of each term met; may throw to stop */
+  PrunedTermsEnum(TermsEnum in, Pruning pruning, LongConsumer progress) {
     this.in = in;
     this.pruning = pruning;
+    this.progress = progress;
     this.cursor = pruning.table.cursor();
   }
 
@@ -31,7 +35,7 @@ final class PrunedTermsEnum extends BaseTermsEnum {
       for (term = in.next(); term != null; term = in.next()) {
         boolean hasLivePosting = cursor.advance(term); // the survey refused all other absences
         if (hasLivePosting && !pruning.rule.drops(cursor.number())) {
-          pruning.job.checkCancelled();
+          progress.accept(in.docFreq());
           return term;
         }
       }
@@ -39,6 +43,11 @@ final class PrunedTermsEnum extends BaseTermsEnum {
     } catch (IOException e) {
       throw pruning.locate(e, term);
     }
+  }
+
+  /** The current term's number in the vocabulary. */
+  int number() {
+    return cursor.number();
   }
 
   @Override

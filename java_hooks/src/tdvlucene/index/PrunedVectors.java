@@ -13,6 +13,7 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.UserException;
 
 /**
  * Term vectors that agree with the pruned postings: RM3 and Rocchio read them.
@@ -46,14 +47,26 @@ final class PrunedVectors extends TermVectorsReader {
   private int readFreqs(Terms terms, int doc) throws IOException {
     int kept = 0;
     int next = 0;
+    TermLookup lookup = pruning.table.lookup();
     TermsEnum each = terms.iterator();
     for (BytesRef term = each.next(); term != null; term = each.next()) {
       freqs = ArrayUtil.grow(freqs, next + 1);
-      freqs[next] = pruning.vectorFreq(term, each.totalTermFreq(), doc);
+      freqs[next] = newFreq(lookup.find(term), each, doc);
       kept += freqs[next++] > 0 ? 1 : 0;
     }
     pruning.job.advance(kept);
     return kept;
+  }
+
+  private int newFreq(int number, TermsEnum each, int doc) throws IOException {
+    if (number < 0) {
+      throw new UserException(
+          "the index is damaged: the vector of document " + doc + " in segment "
+              + pruning.segment.name() + " has the term " + Survey.show(each.term())
+              + ", which the field's postings lack");
+    }
+    int tf = Math.toIntExact(each.totalTermFreq());
+    return pruning.rule.drops(number) ? 0 : pruning.freq(number, tf, doc);
   }
 
   @Override

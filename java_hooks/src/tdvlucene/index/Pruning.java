@@ -12,10 +12,6 @@ final class Pruning {
   final String field;
   final TermTable table;
   final PostingRule rule;
-
-  /** For term vectors; null where the field has none. */
-  final TermLookup lookup;
-
   final NormKind norms;
 
   /** Length of each document of the segment after pruning. */
@@ -25,13 +21,12 @@ final class Pruning {
   private final int[] oldLengths;
 
   Pruning(
-      Job job, Segment segment, String field, TermTable table, TermLookup lookup, PostingRule rule,
-      NormKind norms, int[] oldLengths, int[] newLengths) {
+      Job job, Segment segment, String field, TermTable table, PostingRule rule, NormKind norms,
+      int[] oldLengths, int[] newLengths) {
     this.job = job;
     this.segment = segment;
     this.field = field;
     this.table = table;
-    this.lookup = lookup;
     this.rule = rule;
     this.norms = norms;
     this.oldLengths = oldLengths;
@@ -44,17 +39,6 @@ final class Pruning {
       return 0;
     }
     return rule.freq(term, tf, segment.number(doc), oldLengths == null ? 0 : oldLengths[doc]);
-  }
-
-  /** New frequency of a term in a document's vector. */
-  int vectorFreq(BytesRef term, long tf, int doc) {
-    int number = lookup.find(term);
-    if (number < 0) {
-      throw new UserException(
-          "the index is damaged: the vector of document " + doc + " in segment " + segment.name()
-              + " has the term " + Survey.show(term) + ", which the field's postings lack");
-    }
-    return rule.drops(number) ? 0 : freq(number, Math.toIntExact(tf), doc);
   }
 
   /** Says where in the index something went wrong; the user's own errors stay as they are. */

@@ -43,6 +43,7 @@ final class Survey {
   private final FixedBitSet seen;
   private final FixedBitSet kept;
   final LongAdder postingsBefore = new LongAdder();
+  final LongAdder postingsToRead = new LongAdder();
   final LongAdder postingsAfter = new LongAdder();
   final LongAdder tokensAfter = new LongAdder();
 
@@ -181,6 +182,7 @@ final class Survey {
         count(term, before, 0, 0);
         return;
       }
+      postingsToRead.add(each.docFreq());
       int before = 0;
       int after = 0;
       long tokens = 0;

@@ -27,6 +27,8 @@ public final class TermTable implements Closeable {
   private final IndexInput bytes;
   private final IndexInput ends;
   private final float[] tdv;
+  private TermTexts texts;
+  private TermLookup lookup;
 
   /** @param path a folder with terms.npy (uint8), terms_indptr.npy (int64), tdv.npy (float32) */
   public TermTable(String path) throws IOException {
@@ -56,6 +58,18 @@ public final class TermTable implements Closeable {
   /** Bytes of all terms together. */
   long termBytes() {
     return bytes.length();
+  }
+
+  /** The terms on the heap, made when first asked for. */
+  synchronized TermTexts texts() throws IOException {
+    texts = texts == null ? new TermTexts(this) : texts;
+    return texts;
+  }
+
+  /** A way from terms to numbers, made when first asked for. */
+  synchronized TermLookup lookup() throws IOException {
+    lookup = lookup == null ? new TermLookup(this) : lookup;
+    return lookup;
   }
 
   float[] tdv() {
