@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from lucene_indexes import Doc, Layout, write_index
 
+from tdv_lucene.errors import TdvError
+from tdv_lucene.jvm import lucene_version, pyserini_jar
+from tdv_lucene.jvm._pyserini import importing_pyserini
+
 TINY_TEXTS = [
     "the quick brown fox jumps over the lazy dog",
     "a quick brown dog outpaces a quick fox",
@@ -26,6 +30,18 @@ def tiny_segments(per_segment: int = 4) -> list[list[Doc]]:
     """The tiny collection, d0 to d9, in segments of at most ``per_segment`` documents."""
     docs = [Doc(f"d{i}", text.split()) for i, text in enumerate(TINY_TEXTS)]
     return [docs[i : i + per_segment] for i in range(0, len(docs), per_segment)]
+
+
+@pytest.fixture(autouse=True)
+def _pyserini_can_be_imported(request: pytest.FixtureRequest) -> None:
+    """Skip tests of Pyserini's own Python where a 2.x cannot be imported, as without network."""
+    if not request.node.get_closest_marker("pyserini") or lucene_version(pyserini_jar())[0] < 10:
+        return
+    try:
+        with importing_pyserini():
+            import pyserini.search.lucene  # noqa: F401
+    except (TdvError, ImportError) as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

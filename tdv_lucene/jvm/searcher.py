@@ -11,7 +11,7 @@ from typing import Any
 
 from ..progress import Progress, silent
 from ._jobs import java_class, run_job, translate_errors
-from ._start import start
+from ._pyserini import importing_pyserini
 
 _SIMILARITIES = "org.apache.lucene.search.similarities"
 
@@ -76,8 +76,8 @@ def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
 
     Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
     """
-    start()  # before Pyserini looks for a JVM
-    from pyserini.search.lucene import LuceneSearcher
+    with importing_pyserini():
+        from pyserini.search.lucene import LuceneSearcher
 
     searcher = LuceneSearcher(os.fspath(index))
     java_class("tdvlucene.search.SearcherHooks").setSimilarity(searcher.object, similarity)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import TdvError
 from ._jobs import java_class
+from ._pyserini import importing_pyserini
 
 _READER = "io.anserini.search.topicreader.TopicReader"
 
@@ -22,36 +24,60 @@ def read_named_topics(name: str) -> dict[str, str]:
     TdvError
         When nothing has this name, or the topics cannot be downloaded.
     """
-    symbol = _resolve(name)
-    from jnius import JavaException
+    with importing_pyserini():
+        from pyserini.search import _base  # light: neither torch nor transformers
 
-    try:
-        topics = java_class(_READER).getTopicsWithStringIds(symbol)
-    except JavaException as error:
-        raise TdvError(
-            f"the topics '{name}' are not stored on this machine and could not be fetched "
-            f"({error.innermessage}): connect to the network once, or pass a topics file"
-        ) from error
-    fields = json.loads(java_class("tdvlucene.common.Json").of(topics))
+    if hasattr(_base, "topics_mapping"):
+        fields = _read_pyserini_1(name, _base.topics_mapping)
+    else:
+        fields = _read_pyserini_2(name, _base.get_topics)
     titles = {qid: topic["title"] for qid, topic in fields.items() if topic.get("title")}
     if not titles:
         raise TdvError(f"the topics '{name}' have no titles to search with: pass a topics file")
     return titles
 
 
-def _resolve(name: str) -> Any:
-    """Pyserini's own names first, then Anserini's, which are its file names without ends."""
-    java_class(_READER)  # our JVM must run before Pyserini looks for one
-    from pyserini.search._base import topics_mapping  # light: neither torch nor transformers
+def _read_pyserini_1(name: str, known: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    symbol = _resolve(name, known)
+    from jnius import JavaException
 
-    symbol = topics_mapping.get(name)
+    try:
+        topics = java_class(_READER).getTopicsWithStringIds(symbol)
+    except JavaException as error:
+        raise _not_fetched(name, error.innermessage) from error
+    return json.loads(java_class("tdvlucene.common.Json").of(topics))
+
+
+def _resolve(name: str, known: Mapping[str, Any]) -> Any:
+    """Pyserini's own names first, then Anserini's, which are its file names without ends."""
+    symbol = known.get(name)
     if symbol is None:
         enum = java_class("io.anserini.search.topicreader.Topics")
         symbol = enum.getByName(name)
     if symbol is None:
-        close = difflib.get_close_matches(name, topics_mapping)
-        hint = f" (did you mean {' or '.join(close)}?)" if close else ""
-        raise TdvError(
-            f"no such topics: '{name}' is neither a file nor a name Pyserini knows{hint}"
-        )
+        raise _unknown(name, difflib.get_close_matches(name, known))
     return symbol
+
+
+def _read_pyserini_2(
+    name: str, get_topics: Callable[[str], Mapping[Any, Mapping[str, str]]]
+) -> dict[str, dict[str, str]]:
+    """Pyserini 2 fetches even the names of topics, and gives ids of digits as integers."""
+    try:
+        return {str(qid): dict(fields) for qid, fields in get_topics(name).items()}
+    except ValueError as error:  # its word for a name it does not know
+        raise _unknown(name, []) from error
+    except OSError as error:
+        raise _not_fetched(name, str(error)) from error
+
+
+def _unknown(name: str, close: list[str]) -> TdvError:
+    hint = f" (did you mean {' or '.join(close)}?)" if close else ""
+    return TdvError(f"no such topics: '{name}' is neither a file nor a name Pyserini knows{hint}")
+
+
+def _not_fetched(name: str, reason: str) -> TdvError:
+    return TdvError(
+        f"the topics '{name}' are not stored on this machine and could not be fetched "
+        f"({reason}): connect to the network once, or pass a topics file"
+    )

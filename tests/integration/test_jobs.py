@@ -78,6 +78,20 @@ def test_damaged_index_is_found_by_the_check(make_index) -> None:
         rewriter.check_index(index)
 
 
+def test_pyserini_finds_our_jvm_running() -> None:
+    """Its ``setup.py`` (1.x) or ``_jvm.py`` (2.x) is imported with this module."""
+    program = """
+import tdv_lucene
+tdv_lucene.start_jvm()
+from pyserini.pyclass import JString
+from tdv_lucene.jvm import java_class
+print(java_class("tdvlucene.common.Json").of(JString("ours")))
+"""
+    done = _run(program)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == '"ours"'
+
+
 @pytest.mark.pyserini
 def test_pyserini_works_after_us_on_the_bundled_java(tiny_index) -> None:
     """No JAVA_HOME, no java on the path, no OPENAI_API_KEY."""

@@ -156,6 +156,8 @@ for name in ("core17", "robust044"):
 """
 
 
+@pytest.mark.jvm
+@pytest.mark.pyserini
 def test_names_pyserini_knows(tmp_path):
     """A stored set is read; one that must be downloaded and cannot be says so; so do unknown ones.
 

@@ -1,0 +1,35 @@
+"""Importing Pyserini's own Python, and what some of its releases need for that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from urllib.error import URLError
+
+from ..errors import TdvError
+from ._start import start
+
+
+@contextmanager
+def importing_pyserini() -> Iterator[None]:
+    """Import Pyserini inside: our JVM runs before it looks for one, and failures are named.
+
+    1.6 and later want an OpenAI key, which :func:`start` sees to; 2.4 fetches the list of its
+    prebuilt indexes.
+
+    Raises
+    ------
+    TdvError
+        When the import needs the network and there is none.
+    """
+    start()
+    try:
+        yield
+    except URLError as error:
+        raise TdvError(
+            f"Pyserini {version('pyserini')} fetches its list of indexes from the network when "
+            f"imported, and could not ({error.reason}): connect, or install Pyserini 1.6; what "
+            "tdv-lucene does by itself (all but Pyserini's own searcher and topics by name) needs "
+            "no network"
+        ) from error

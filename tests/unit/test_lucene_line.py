@@ -1,0 +1,85 @@
+"""Which Lucene a jar holds and which hooks it gets; starts no JVM."""
+
+from __future__ import annotations
+
+import logging
+import zipfile
+from pathlib import Path
+from urllib.error import URLError
+
+import pytest
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.jvm import topics
+from tdv_lucene.jvm._lucene import LINES, hooks_jar, lucene_version
+from tdv_lucene.jvm._pyserini import importing_pyserini
+
+VERSION_CLASS = "org/apache/lucene/util/Version.class"
+
+
+def _jar(path: Path, *constants: str) -> Path:
+    with zipfile.ZipFile(path, "w") as jar:
+        jar.writestr(VERSION_CLASS, b"\xca\xfe\xba\xbe\x00".join(map(str.encode, constants)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("constants", "version"),
+    [
+        (["LUCENE_8_11_2", "LUCENE_9_9_1", "LUCENE_9_9_0", "LATEST"], (9, 9, 1)),
+        (["LUCENE_9_12_3", "LUCENE_10_0_0", "LUCENE_10_4_0"], (10, 4, 0)),
+    ],
+)
+def test_the_newest_constant_is_the_version(constants, version, tmp_path: Path) -> None:
+    assert lucene_version(_jar(tmp_path / "x.jar", *constants)) == version
+
+
+def test_jar_without_lucene(tmp_path: Path) -> None:
+    (tmp_path / "text.jar").write_text("no jar")
+    with zipfile.ZipFile(tmp_path / "other.jar", "w") as jar:
+        jar.writestr("x", "y")
+    for name in ("text.jar", "other.jar", "missing.jar"):
+        with pytest.raises(TdvError, match=f"{name} is not a jar with Lucene.*reinstall pyserini"):
+            lucene_version(tmp_path / name)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_known_lines_have_their_hooks(line: int, caplog: pytest.LogCaptureFixture) -> None:
+    assert hooks_jar((line, 1, 0)).name == f"tdv-lucene-hooks-lucene{line}.jar"
+    assert hooks_jar((line, 1, 0)).exists()
+    assert not caplog.records
+
+
+def test_newer_line_is_tried_with_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert hooks_jar((11, 2, 0)) == hooks_jar((LINES[-1], 0, 0))
+    assert "holds Lucene 11.2.0, newer than tdv-lucene knows (9 and 10)" in caplog.text
+    assert "pip install 'pyserini>=1.6,<3'" in caplog.text
+
+
+def test_older_line_is_refused() -> None:
+    with pytest.raises(TdvError, match="holds Lucene 8.11.2, which is too old: pip install"):
+        hooks_jar((8, 11, 2))
+
+
+def test_import_that_needs_the_network_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tdv_lucene.jvm._pyserini.start", lambda: None)
+    with pytest.raises(TdvError, match=r"Pyserini \S+ fetches .* \(no route\): connect, or"):
+        with importing_pyserini():
+            raise URLError("no route")
+
+
+def _raising(error: Exception):
+    def get_topics(name: str) -> dict:
+        raise error
+
+    return get_topics
+
+
+def test_topics_by_name_as_pyserini_2_gives_them() -> None:
+    found = topics._read_pyserini_2("x", lambda name: {7: {"title": name}, "q": {"title": "b"}})
+    assert found == {"7": {"title": "x"}, "q": {"title": "b"}}
+    with pytest.raises(TdvError, match="no such topics: 'x' is neither a file nor a name"):
+        topics._read_pyserini_2("x", _raising(ValueError("Topic x Not Found")))
+    with pytest.raises(TdvError, match="'x' are not stored on this machine .*connect to the netw"):
+        topics._read_pyserini_2("x", _raising(URLError("no route")))
