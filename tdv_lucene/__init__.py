@@ -36,6 +36,7 @@ _PUBLIC = {
     "prune_index": "prune",
     "read_qrels": "topics",
     "read_topics": "topics",
+    "reproduce_paper": "reproduce",
     "search_index": "search",
     "tune_parameters": "tune",
 }

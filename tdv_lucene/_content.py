@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +79,8 @@ def _measures(
         tests = []
         for baseline, treatment in _pairs([*evaluations]):
             values = (evaluations[name].values[measure] for name in (baseline, treatment))
-            test = asdict(compare_paired(*values, comparisons=comparisons, seed=seed))
-            test = {k: list(v) if isinstance(v, tuple) else v for k, v in test.items()}
-            tests.append({"baseline": baseline, "treatment": treatment, **test})
+            test = compare_paired(*values, comparisons=comparisons, seed=seed)
+            tests.append({"baseline": baseline, "treatment": treatment, **test.to_dict()})
         flat = {k: v for k, v in tests[0].items() if k not in ("baseline", "treatment")}
         measures[measure] = {
             **{name: float(of.values[measure].mean()) for name, of in evaluations.items()},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,10 @@ class PairedComparison:
     wins: int
     ties: int
     losses: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The attributes as JSON has them: intervals as lists."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
 
 def compare_paired(

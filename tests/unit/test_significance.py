@@ -89,3 +89,9 @@ def test_effect_size_interval_covers_the_truth():
     ]
     covered = np.mean([low <= 0.3 <= high for low, high in intervals])
     assert 0.9 <= covered <= 0.99
+
+
+def test_as_json():
+    result = compare_paired(np.array([0.1, 0.5, 0.3]), np.array([0.3, 0.6, 0.9]))
+    assert result.to_dict()["ci95"] == list(result.ci95)
+    assert compare_paired(np.array([0.1]), np.array([0.3])).to_dict()["ci95"] is None

@@ -1,0 +1,58 @@
+"""``tdv-lucene reproduce``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from . import _options as options
+
+
+@click.command("reproduce")
+@click.option(
+    "--collection", required=True, type=click.Choice(["ap88-89", "la", "ft91-94", "wiki165k"]),
+    help="Which of the paper's collections it is; wiki165k has no published values.",
+)  # fmt: skip
+@options.index_option
+@options.topics_option
+@options.qrels_option
+@options.output_option
+@click.option(
+    "--recipe", type=click.Choice(["paper", "default"]), default="paper", show_default=True,
+    help="How values are learned.",
+)  # fmt: skip
+@click.option("--model", "models", multiple=True, help="tfidf, qld or bm25; repeat. All if none.")
+@click.option("--reduction", type=float, help="Share of postings to remove; else the recipe's.")
+@click.option("--folds", default=5, show_default=True, help="Folds of the cross-validation.")
+@options.field_option
+@click.option(
+    "--latency-budget", "latency_budget_seconds", default=10.0, show_default=True,
+    help="Seconds for measuring latency, for each model and fold.",
+)  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="Of the folds and of learning.")
+@options.overwrite_option
+@options.json_option
+def command(as_json: bool, models: tuple[str, ...], **arguments: Any) -> None:
+    """Do the paper's experiment and print its Tables 1 to 3 beside the published values.
+
+    INDEX is of the collection's documents (TREC SGML: index --collection TrecCollection). Topics
+    are restricted to those of the paper, qrels to the documents of the index.
+    """
+    from ..reproduce import reproduce_paper
+
+    if models:
+        arguments["models"] = models
+    report = options.run(reproduce_paper, **arguments)
+    if as_json:
+        click.echo(json.dumps(report, ensure_ascii=False))
+        return
+    from rich.console import Console
+
+    from ..report.paper_tables import paper_tables
+    from ..report.tables import to_rich
+
+    console = Console()
+    for table in paper_tables(report):
+        console.print(to_rich(table))
