@@ -55,11 +55,7 @@ def explain_query(
     counted = Counter(tokens)
     before, after = (count_terms(path, field, list(counted)) for path in (index, pruned))
     made = Pruned.of(read_user_data(pruned))
-    if values is None:
-        tdv = {term: made.value(before[term], after[term]) for term in counted}
-    else:
-        value = learned_value(open_values(values, pruned), made, before, after)
-        tdv = {term: value(term) for term in counted}
+    value = made.value if values is None else learned_value(open_values(values, pruned), made)
     searches = {"before": index, "after": pruned}
     parameters = {when: recorded_parameters(path, model) for when, path in searches.items()}
     found = {
@@ -72,7 +68,7 @@ def explain_query(
             {
                 "term": term,
                 "in_query": times,
-                "tdv": tdv[term] if before[term][0] else None,
+                "tdv": value(term, before[term], after[term]) if before[term][0] else None,
                 "df_before": before[term][0],
                 "df_after": after[term][0],
                 "postings_removed": before[term][0] - after[term][0],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,11 @@ _MOST = 20
 _COMMON = 1000  # raised and lowered terms are shown from one document in so many
 _FEWEST_DOCUMENTS = 5
 
-Counts = Mapping[str, tuple[int, int]]
-"""Term -> (document frequency, total term frequency)."""
+Counts = tuple[int, int]
+"""Document frequency and total term frequency of a term; zeros where it is absent."""
+
+Value = Callable[[str, Counts, Counts], float | None]
+"""The discrimination value of a term with these counts before and after."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +57,8 @@ class Pruned:
         reduction = user_data.get("tdv.reduction")
         return cls(scale, kept, float(reduction) if reduction else None)
 
-    def value(self, before: tuple[int, int], after: tuple[int, int]) -> float | None:
-        """The discrimination value that the two counts of a term tell."""
+    def value(self, term: str, before: Counts, after: Counts) -> float | None:
+        """The discrimination value that the two counts of a term tell, whichever it is."""
         if not after[0]:
             return 0.0
         if self.kept_tf or not before[1]:
@@ -61,33 +66,45 @@ class Pruned:
         return after[1] / (self.scale * before[1])
 
 
-def learned_value(
-    values: TermValues, pruned: Pruned, before: Counts, after: Counts
-) -> Callable[[str], float | None]:
-    """A function from term to value: the learned one where the term stayed, else 0.
+def learned_value(values: TermValues, pruned: Pruned) -> Value:
+    """A function that gives the learned value where the term stayed, else 0.
 
     Raises
     ------
     TdvError
-        When the recorded reduction is not one of these values.
+        When the recorded reduction is out of range.
     """
     tdv = values.at_reduction(
         pruned.reduction, scale=None if pruned.kept_tf else pruned.scale, original_tf=pruned.kept_tf
     ).tdv
 
-    def value(term: str) -> float | None:
+    def value(term: str, before: Counts, after: Counts) -> float | None:
         position = int(values.vocabulary.find([term])[0])
-        if position < 0 or not after.get(term, (0, 0))[0]:
-            return pruned.value(before.get(term, (0, 0)), after.get(term, (0, 0)))
+        if position < 0 or not after[0]:
+            return pruned.value(term, before, after)
         return float(tdv[position])
 
     return value
 
 
+def pair_terms(
+    before: Iterable[tuple[str, int, int]], after: Iterable[tuple[str, int, int]]
+) -> Iterator[tuple[str, Counts, Counts]]:
+    """Bring two lists of (term, df, total) together; both in Lucene's order, which is that of str."""
+    absent = (0, 0)
+    tagged = heapq.merge(
+        ((term, 0, counts) for term, *counts in before),
+        ((term, 1, counts) for term, *counts in after),
+    )
+    for term, group in itertools.groupby(tagged, key=lambda row: row[0]):
+        found = {side: tuple(counts) for _, side, counts in group}
+        yield term, found.get(0, absent), found.get(1, absent)
+
+
 def list_changes(
-    before: Counts, after: Counts, documents: int, value: Callable[[str], float | None]
+    terms: Iterable[tuple[str, Counts, Counts]], documents: int, value: Value
 ) -> dict[str, Any]:
-    """The terms worth showing, 20 a list.
+    """The terms worth showing, 20 a list, of (term, counts before, counts after).
 
     Returns
     -------
@@ -96,26 +113,26 @@ def list_changes(
         ``lowered`` (by value, of terms in at least one document of a thousand): lists of
         :class:`TermChange` as dicts.
     """
-    gone = [term for term in before if term not in after]
     common = max(_FEWEST_DOCUMENTS, documents // _COMMON)
-    valued = [
-        (v, term)
-        for term, (doc_freq, _) in before.items()
-        if doc_freq >= common and term in after and (v := value(term)) is not None
-    ]
-    valued.sort()
-
-    def rows(terms: list[str]) -> list[dict[str, Any]]:
-        changes = (
-            TermChange(t, value(t), before[t][0], after.get(t, (0, 0))[0]) for t in terms[:_MOST]
-        )
-        return [asdict(change) for change in changes]
-
+    dropped = 0
+    gone: list[tuple[int, str]] = []  # a heap of the largest so far
+    valued: list[TermChange] = []
+    for term, before, after in terms:
+        if before[0] and not after[0]:
+            dropped += 1
+            keep = heapq.heappush if len(gone) < _MOST else heapq.heappushpop
+            keep(gone, (before[0], term))
+        elif before[0] >= common and (tdv := value(term, before, after)) is not None:
+            valued.append(TermChange(term, tdv, before[0], after[0]))
+    valued.sort(key=lambda of: (of.tdv, of.term))
+    raised = [of for of in reversed(valued) if of.tdv > 1][:_MOST]
+    lowered = [of for of in valued if of.tdv < 1][:_MOST]
+    most_dropped = [TermChange(term, 0.0, doc_freq, 0) for doc_freq, term in sorted(gone, reverse=True)]
     return {
-        "dropped": len(gone),
-        "most_dropped": rows(sorted(gone, key=lambda t: (-before[t][0], t))),
-        "raised": rows([term for v, term in reversed(valued) if v > 1]),
-        "lowered": rows([term for v, term in valued if v < 1]),
+        "dropped": dropped,
+        "most_dropped": [asdict(of) for of in most_dropped],
+        "raised": [asdict(of) for of in raised],
+        "lowered": [asdict(of) for of in lowered],
     }
 
 
@@ -135,22 +152,17 @@ def describe_terms(
         When the indexes cannot be read, or the values are of another index.
     """
     from .jvm.index import identify, read_user_data
-    from .jvm.searcher import count_all_terms
+    from .jvm.searcher import every_term
 
-    before, after = count_all_terms(index, field), count_all_terms(pruned, field)
     made = Pruned.of(read_user_data(pruned))
-    if values is None:
-        source = "the ratio of total frequencies after and before"
-
-        def value(term: str) -> float | None:
-            return made.value(before[term], after.get(term, (0, 0)))
-    else:
+    value: Value = made.value
+    source = "the ratio of total frequencies after and before"
+    if values is not None:
+        value = learned_value(open_values(values, pruned), made)
         source = f"learned ({Path(values).name})"
-        value = learned_value(open_values(values, pruned), made, before, after)
-    return {
-        "source": source,
-        **list_changes(before, after, identify(index)["documents"], value),
-    }
+    with every_term(index, field) as before, every_term(pruned, field) as after:
+        changes = list_changes(pair_terms(before, after), identify(index)["documents"], value)
+    return {"source": source, **changes}
 
 
 def open_values(values: str | os.PathLike, pruned: str | os.PathLike) -> TermValues:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -120,15 +121,19 @@ def count_terms(
     return {term: tuple(of) for term, of in zip(terms, found)}
 
 
-def count_all_terms(index: str | os.PathLike, field: str) -> dict[str, tuple[int, int]]:
-    """As :func:`count_terms`, of every term of the index."""
-    with tempfile.TemporaryDirectory() as folder:
+@contextmanager
+def every_term(index: str | os.PathLike, field: str) -> Iterator[Iterator[tuple[str, int, int]]]:
+    """Yield all (term, document frequency, total term frequency), in Lucene's order.
+
+    They pass through a temporary file, so memory does not grow with the index.
+    """
+    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         path = Path(folder) / "terms.tsv"
         with translate_errors():
             java_class("tdvlucene.search.TermCounts").write(os.fspath(index), field, str(path))
         with path.open(encoding="utf-8", newline="\n") as lines:
             rows = (line.rstrip("\n").split("\t", 2) for line in lines)
-            return {term: (int(doc_freq), int(total)) for doc_freq, total, term in rows}
+            yield ((term, int(doc_freq), int(total)) for doc_freq, total, term in rows)
 
 
 def time_service(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tdv_lucene.end_to_end import measure_end_to_end
 from tdv_lucene.errors import TdvError
 from tdv_lucene.latency import LatencyPlan, TimedIndex, measure_latency
 from tdv_lucene.search import recorded_parameters, search_index
@@ -59,3 +60,11 @@ def test_plans_out_of_range():
         LatencyPlan(rounds=4)
     with pytest.raises(TdvError, match="latency budget 0.0 s is out of range"):
         LatencyPlan(budget_seconds=0.0)
+
+
+def test_end_to_end_through_pyserini(tiny_index, tmp_path):
+    of = timed(tiny_index, tmp_path)
+    found = measure_end_to_end({"a": of, "b": of}, TOPICS)
+    assert found["queries"] == 3
+    for ms in found["ms"].values():
+        assert 0 < ms["p50"] <= ms["p99"]
