@@ -13,14 +13,12 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
-import tdvlucene.common.UserException;
 
 /**
  * Writes a new index in which one field's postings have the frequencies a {@link PostingRule}

@@ -1,6 +1,5 @@
 package tdvlucene.index;
 
-import java.io.IOException;
 import java.util.Map;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.MergePolicy;
