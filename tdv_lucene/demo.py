@@ -167,7 +167,7 @@ def run_demo(
     announce("compare: the full and the pruned index on the test topics")
     test = collection.test
     return compare_indexes(
-        index, pruned, test.topics, test.qrels, folder / "report", seed=seed,
+        index, pruned, test.topics, test.qrels, folder / "report", values=values, seed=seed,
         latency_budget_seconds=_LATENCY_SECONDS, **common,
     )  # fmt: skip
 

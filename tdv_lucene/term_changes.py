@@ -90,7 +90,7 @@ def learned_value(values: TermValues, pruned: Pruned) -> Value:
 def pair_terms(
     before: Iterable[tuple[str, int, int]], after: Iterable[tuple[str, int, int]]
 ) -> Iterator[tuple[str, Counts, Counts]]:
-    """Bring two lists of (term, df, total) together; both in Lucene's order, which is that of str."""
+    """Bring two lists of (term, df, total) together, both in Lucene's order: that of ``str``."""
     absent = (0, 0)
     tagged = heapq.merge(
         ((term, 0, counts) for term, *counts in before),
@@ -127,7 +127,8 @@ def list_changes(
     valued.sort(key=lambda of: (of.tdv, of.term))
     raised = [of for of in reversed(valued) if of.tdv > 1][:_MOST]
     lowered = [of for of in valued if of.tdv < 1][:_MOST]
-    most_dropped = [TermChange(term, 0.0, doc_freq, 0) for doc_freq, term in sorted(gone, reverse=True)]
+    gone.sort(reverse=True)
+    most_dropped = [TermChange(term, 0.0, doc_freq, 0) for doc_freq, term in gone]
     return {
         "dropped": dropped,
         "most_dropped": [asdict(of) for of in most_dropped],
