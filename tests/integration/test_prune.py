@@ -39,7 +39,6 @@ def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale
         "field": matrix.vocabulary.field,
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "parameters": {"k1": 0.9, "b": 0.4},
-        "trained_for": {"k1": 0.7, "b": 0.4},
         "trained_at": [0.45],
         "source": matrix.source,
         "points": [{"reduction": 0.45, "scale": scale, "measures": {}, "scales": {}}],
@@ -87,7 +86,7 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
         key: value for key, value in report.items() if key != "output"
     }
     data = read_user_data(output)
-    expected = (0.9 * 4, 0.4, 4000) if tf == "scaled" else (0.7, 0.4, 1000)
+    expected = (0.9 * 4, 0.4, 4000) if tf == "scaled" else (0.9, 0.4, 1000)
     found_parameters = [float(data[f"tdv.search.{name}"]) for name in ("k1", "b", "mu")]
     assert found_parameters == pytest.approx(expected)
     assert float(data["tdv.reduction"]) == pytest.approx(report["reduction"])

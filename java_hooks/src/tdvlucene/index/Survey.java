@@ -25,9 +25,9 @@ import tdvlucene.common.UserException;
  *
  * <p>Norms are merged before postings, so the lengths must be known first. The pass decodes only
  * terms that keep postings (all terms in a segment with deletions, to see which of them live) and
- * takes ranges of the vocabulary in parallel: a fifth of the work of a rewrite, so that keeping what
- * it decoded for the merge would not pay for the memory. Memory: four bytes a document for the lengths, and
- * as much again a thread for the segment at hand.
+ * takes ranges of the vocabulary in parallel. It is a fifth of the work of a rewrite: keeping what
+ * it decoded for the merge would not pay for the memory. Memory: four bytes a document for the
+ * lengths, and as much again a thread for the segment at hand.
  */
 final class Survey {
   /** Ranges begin at multiples of this, so that no two threads share a word of a bit set. */
