@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Find the Anserini jar of either Lucene line: the installed Pyserini's, or one fetched and kept.
 
-Usage: java_hooks/lucene_jar.py LINE      LINE: 9 or 10; prints the jar's path
+Usage: java_hooks/lucene_jar.py [--offline] LINE      LINE: 9 or 10; prints the jar's path
 
 Two Pyserinis cannot be installed side by side, and only the jar of the second is wanted. pip takes
 its sdist from the package index (113 MB, once), the jar in it is kept inside the environment. A
@@ -94,10 +94,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("line", type=int, choices=RELEASES)
+    parser.add_argument("--offline", action="store_true", help="only look, fetch nothing")
+    args = parser.parse_args()
     try:
-        print(find_or_fetch(parser.parse_args().line))
+        jar = find(args.line) if args.offline else find_or_fetch(args.line)
     except TdvError as error:
         sys.exit(str(error))
+    if jar is None:
+        sys.exit(f"not on this machine: run java_hooks/lucene_jar.py {args.line}")
+    print(jar)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The Java side on the Lucene line that is not installed, and indexes that cross the lines.
 
 Two Pyserinis cannot be installed together, but only the jar of the second is needed here:
-``java_hooks/lucene_jar.py`` finds or fetches it, and ``ANSERINI_CLASSPATH`` names it to processes
+``java_hooks/lucene_jar.py`` fetches it beforehand, and ``ANSERINI_CLASSPATH`` names it to processes
 of their own. What goes through Pyserini's own Python (marker ``pyserini``) stays with the
 installed one.
 """
@@ -48,8 +48,9 @@ def jars() -> dict[int, Path]:
     installed = pyserini_jar()
     line = lucene_version(installed)[0]
     (other,) = set(LINES) - {line}
-    fetch = [sys.executable, str(ROOT / "java_hooks" / "lucene_jar.py"), str(other)]
-    done = subprocess.run(fetch, capture_output=True, text=True)
+    script = str(ROOT / "java_hooks" / "lucene_jar.py")
+    look = [sys.executable, script, "--offline", str(other)]  # tests download nothing
+    done = subprocess.run(look, capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"no jar with Lucene {other}: {done.stderr.strip()}")
     return {line: installed, other: Path(done.stdout.strip())}
