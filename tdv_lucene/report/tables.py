@@ -185,7 +185,7 @@ def _latency(report: Mapping[str, Any]) -> Table:
     note = (
         f"Inside the JVM, one thread, warm, {setup['queries_timed']:,} "
         f"queries, median of {setup['counted_rounds']} rounds; faster compares the means, with its "
-        "95 % interval by a paired bootstrap over queries. "
+        "95 % interval by a paired bootstrap over queries (noise of the machine comes on top). "
         "Exhaustive: without skipping by block maxima."
     )
     if not setup["warmup_stable"]:
