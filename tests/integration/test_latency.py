@@ -62,6 +62,7 @@ def test_plans_out_of_range():
         LatencyPlan(budget_seconds=0.0)
 
 
+@pytest.mark.pyserini
 def test_end_to_end_through_pyserini(tiny_index, tmp_path):
     of = timed(tiny_index, tmp_path)
     found = measure_end_to_end({"a": of, "b": of}, TOPICS)
