@@ -174,9 +174,7 @@ def _warn_of_newer_format(source: str, written: str, index: str | os.PathLike) -
 
 def _describe(values: TermValues, point: OperatingPoint, source: dict[str, Any]) -> dict[str, Any]:
     """What the new index records of how it was made, and how it is to be searched."""
-    # Frequencies that stay as they are want the parameters they always had.
-    own = values.plain_parameters if point.scale is None else values.parameters
-    trained = {**_ANSERINI_DEFAULTS, **own}
+    trained = {**_ANSERINI_DEFAULTS, **values.parameters}
     scale = 1.0 if point.scale is None else float(point.scale)
     return {
         "version": __version__,

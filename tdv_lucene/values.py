@@ -63,8 +63,7 @@ class TermValues:
     priority : float32[V]
         Terms with the smallest go first.
     manifest : dict
-        Model, recipe, seed, ``parameters`` (k1, b, mu for tf * tdv) and
-        ``trained_for`` (those given), ``source``, ``folds``,
+        Model, recipe, seed, ``parameters`` (k1, b, mu), ``source``, ``folds``,
         ``recommended_reduction``, and ``points``: dicts with ``reduction``, the ``measures`` on
         held-out queries (``full`` beside them), the ``scale`` that keeps the ranking and the
         table of all ``scales`` it was chosen from.
@@ -109,13 +108,8 @@ class TermValues:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """k1, b and mu for frequencies tf * tdv; with a scale, multiply k1 and mu by it."""
+        """k1, b and mu of training and search; with a scale, multiply k1 and mu by it."""
         return dict(self.manifest["parameters"])
-
-    @property
-    def plain_parameters(self) -> dict[str, float]:
-        """k1, b and mu for frequencies as they are: what learning was asked to serve."""
-        return dict(self.manifest["trained_for"])
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without the per-fold and per-scale tables: fit to be printed."""

@@ -42,11 +42,9 @@ def learn_default(
     held_out = [[net.values(features) for net in stage.honest] for stage in stages]
     mean = [np.mean([net.values(features) for net in stage.final], axis=0) for stage in stages]
     final, *of_folds = [
-        Scored(recipe.trained_at, np.array(weights), priority, problem.parameters)
+        Scored(recipe.trained_at, np.array(weights), priority)
         for weights, priority in zip([mean, *zip(*held_out)], [order.final, *order.honest])
     ]
-    unit = _unit(final, problem, recipe.recommended_reduction)
-    final, of_folds = final.in_unit(unit), [scored.in_unit(unit) for scored in of_folds]
     points, reports = validate_points(
         problem, final, of_folds, folds, recipe.reductions, progress
     )
@@ -140,15 +138,3 @@ def _train_stage(
 def _without(folds: list[np.ndarray], held_out: int) -> np.ndarray:
     """Return the queries of all other folds."""
     return np.sort(np.concatenate([fold for k, fold in enumerate(folds) if k != held_out]))
-
-
-def _unit(final: Scored, problem: Problem, reduction: float) -> float:
-    """Return the mean value of a kept token.
-
-    Training moves all values together, which acts like another k1. With a mean of 1 and k1 (or
-    mu) divided by the same number the ranking is the same, and a scale of 4 means a quarter of
-    a usual frequency whatever was learned.
-    """
-    kept = kept_terms(problem, final.priority, reduction)
-    tokens = np.asarray(problem.matrix.total_term_freq) * kept
-    return float((tokens * final.near(reduction)).sum() / tokens.sum())

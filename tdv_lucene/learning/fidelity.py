@@ -42,11 +42,11 @@ def _entry(
     tdv, removed = drop_terms(
         scored.near(reduction), scored.priority, doc_freq, problem.postings_by_tf, reduction, scale
     )
-    real = problem.impacts(problem.rows.weighted(tdv), scored.parameters)
+    real = problem.impacts(problem.rows.weighted(tdv))
     collection = apply_values(problem.matrix, tdv, scale)
-    stored = problem.impacts(collection, scored.parameters)
+    stored = problem.impacts(collection)
     overlap = _overlap(problem.postings.top(real, 10, some), problem.postings.top(stored, 10, some))
-    measured = mean_measures(problem.measure(collection, some, scored.parameters))
+    measured = mean_measures(problem.measure(collection, some))
     return {"scale": scale, "overlap_at_10": overlap, "removed": removed, **measured}
 
 

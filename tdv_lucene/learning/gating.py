@@ -89,10 +89,11 @@ def _compiled(similarity: Similarity, recipe: DefaultRecipe) -> tuple[Any, Any]:
         z = log_prior + tdv.linear_scores(learned.gate, collection.features)
         keep = 1 - recipe.recommended_reduction
         gate = budgeted_gate(z, collection.doc_freq, keep, threshold, recipe.gate_width)
-        values = tdv.term_values(learned.values.linear, collection.features)
         counts = collection.doc_freq, collection.total_term_freq, collection.doc_count
-        tokens = weighted_statistics(values * gate, *counts).total_tokens
-        statistics = weighted_statistics(values, *counts)._replace(total_tokens=tokens)
+        values = tdv.term_values(learned.values.linear, collection.features)
+        statistics = weighted_statistics(values, *counts)._replace(
+            total_tokens=(collection.total_term_freq * gate * values).sum()
+        )
         scores = score_batch(similarity, values, lists.batch, statistics, gate)
         temperature = jnp.exp(learned.values.log_temperature)
         loss = losses.listwise(scores, lists.gains, lists.where, temperature)

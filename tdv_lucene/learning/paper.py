@@ -37,7 +37,7 @@ def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Prog
         queries = np.setdiff1d(everything, held_out)
         linear, epoch = train(problem, features, recipe, queries, rng, epoch_done)
         values = np.asarray(tdv.term_values(linear, features))
-        trained.append((Scored((0.0,), values[None], values, problem.parameters), epoch, linear))
+        trained.append((Scored((0.0,), values[None], values), epoch, linear))
     *of_folds, (final, _, _) = trained
     points, reports = validate_points(
         problem, final, [scored for scored, *_ in of_folds], folds, recipe.reductions, progress

@@ -84,5 +84,5 @@ def _held_out(
     for scored, fold in zip(of_folds, folds):
         pruned, _ = drop_terms(scored.near(reduction), scored.priority, *counts, reduction, scale)
         collection = apply_values(problem.matrix, pruned, scale)
-        measured[fold] = problem.measure(collection, fold, scored.parameters)
+        measured[fold] = problem.measure(collection, fold)
     return measured

@@ -66,24 +66,14 @@ class Problem:
     def postings_by_tf(self) -> np.ndarray:
         return count_postings_by_tf(np.asarray(self.matrix.data), self.matrix.indptr)
 
-    def impacts(
-        self, collection: WeightedCollection, parameters: Parameters | None = None
-    ) -> np.ndarray:
-        """Return the impacts of the query terms' postings in ``collection``.
+    def impacts(self, collection: WeightedCollection) -> np.ndarray:
+        """Return the impacts of the query terms' postings in ``collection``."""
+        similarity = self.parameters.similarity(self.model, collection.scale)
+        return self.postings.impacts(similarity, collection)
 
-        ``parameters`` are other ones than the problem's, for values in another unit.
-        """
-        chosen = parameters or self.parameters
-        return self.postings.impacts(chosen.similarity(self.model, collection.scale), collection)
-
-    def measure(
-        self,
-        collection: WeightedCollection,
-        some: np.ndarray | None = None,
-        parameters: Parameters | None = None,
-    ) -> np.ndarray:
+    def measure(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
         """Return float64[n, 3]: the measures of ``some`` queries (None: all)."""
-        return evaluate(self.postings, self.impacts(collection, parameters), some)
+        return evaluate(self.postings, self.impacts(collection), some)
 
     def folds(self, number: int, rng: np.random.Generator) -> list[np.ndarray]:
         """Split the queries at random into at most ``number`` folds of query numbers."""

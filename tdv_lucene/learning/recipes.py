@@ -31,13 +31,6 @@ class Parameters:
         SearchParameters("bm25", k1=self.k1, b=self.b)  # search knows what is legal
         SearchParameters("qld", mu=self.mu)
 
-    def divided_by(self, unit: float) -> Parameters:
-        """Return the parameters that score frequencies divided by ``unit`` as before.
-
-        BM25 sees k1 / tf and the language model mu / tf only as ratios.
-        """
-        return Parameters(self.k1 / unit, self.b, self.mu / unit)
-
     def similarity(self, model: str, scale: float | None = None) -> scoring.Similarity:
         """Return the model as Lucene computes it, on frequencies multiplied by ``scale``.
 
@@ -75,6 +68,8 @@ class DefaultRecipe:
         Penalty on the squared length of w (b is free).
     slopes : tuple of float
         How far values may differ from their mean (1: as learned, 0: all the same).
+    level : float
+        How far the mean value may leave 1: the share of its logarithm that is kept.
     depth : int
         Candidates a query to sample from.
     gate_min_queries : int
@@ -98,8 +93,9 @@ class DefaultRecipe:
     learning_rate: float = 1e-2
     l2: float = 1e-1
     slopes: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75)
+    level: float = 0.5
     depth: int = 1000
-    gate_min_queries: int = 300
+    gate_min_queries: int = 1000
     gate_steps: int = 120
     gate_learning_rate: float = 3e-3
     gate_l2: float = 0.05

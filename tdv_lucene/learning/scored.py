@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .._dropping import nearest
-from .recipes import Parameters
 
 
 class Scored(NamedTuple):
@@ -20,20 +19,12 @@ class Scored(NamedTuple):
         Discrimination values of the terms that are kept.
     priority : float32[V]
         Terms with the smallest are given up first.
-    parameters : Parameters
-        Of the ranking function, for frequencies in the unit of the weights.
     """
 
     trained_at: tuple[float, ...]
     weights: np.ndarray
     priority: np.ndarray
-    parameters: Parameters
 
     def near(self, reduction: float) -> np.ndarray:
         """Return float32[V]: the values trained nearest to ``reduction``."""
         return self.weights[nearest(self.trained_at, reduction)]
-
-    def in_unit(self, unit: float) -> Scored:
-        """Return the same ranking with weights divided by ``unit``."""
-        weights = (self.weights / unit).astype(np.float32)
-        return self._replace(weights=weights, parameters=self.parameters.divided_by(unit))

@@ -16,34 +16,38 @@ _CHOSEN_BY = ("nDCG@5", "nDCG@1000")
 
 
 class Network(NamedTuple):
-    """One shallow network, shrunk towards its mean: tdv = floor + slope ReLU(w . x + b).
+    """One shallow network, shrunk: tdv = floor + factor ReLU(w . x + b).
 
     Attributes
     ----------
     linear : tdv.Linear of NumPy arrays
-    floor, slope : float
-        A training on few queries pushes some terms to 0, and what they alone retrieve is lost.
-        Shrinking mends that: slope is within [0, 1] and floor (1 - slope) times the mean value,
-        by tokens. Slope 0 gives every term the same value.
+    floor, factor : float
+        Two things are shrunk. How values differ: a training on few queries pushes some terms to
+        0, and what they alone retrieve is lost; floor is (1 - slope) times the mean value of a
+        kept token, factor is slope. And that mean itself: moving all values together acts like
+        another k1 (or mu), suits the training's kind of query and harms others; floor and factor
+        are multiplied so that its logarithm keeps the share ``recipe.level`` of what was learned.
+    slope : float
+        Within [0, 1]; 0 gives every term the same value.
     step : int
     """
 
     linear: tdv.Linear
     floor: float
+    factor: float
     slope: float
     step: int
 
     def values(self, features: tdv.Features) -> np.ndarray:
         """Return float32[V] discrimination values."""
         unit = np.asarray(tdv.term_values(self.linear, features))
-        return (self.floor + self.slope * unit).astype(np.float32)
+        return (self.floor + self.factor * unit).astype(np.float32)
 
     def describe(self) -> dict[str, Any]:
         """Return the network as JSON."""
+        numbers = {name: getattr(self, name) for name in ("step", "slope", "floor", "factor")}
         return {
-            "step": self.step,
-            "floor": self.floor,
-            "slope": self.slope,
+            **numbers,
             "w_statistics": np.asarray(self.linear.of_statistics).tolist(),
             "w_vector": np.asarray(self.linear.of_vector).tolist(),
             "b": float(self.linear.bias),
@@ -74,8 +78,8 @@ def stop(
     (and at step 0, the plain model). Pooled over folds that is a measure on every query, by a
     network whose gradients never saw it; a fold of a small collection alone would be too noisy.
     """
-    choices = [(0, 0.0)]
-    choices += [(step, slope) for step in checkpoints[0] for slope in tasks[0].recipe.slopes]
+    slopes = tasks[0].recipe.slopes
+    choices = [(0, 0.0), *((step, slope) for step in checkpoints[0] for slope in slopes)]
     networks = [
         [_network(task, saved, step, slope) for step, slope in choices]
         for task, saved in zip(tasks, checkpoints)
@@ -102,9 +106,10 @@ def _network(task: Task, saved: dict[int, tdv.Linear], step: int, slope: float) 
     collection = task.collection
     linear = saved[step] if step else tdv.flat_start(collection.features)
     unit = np.asarray(tdv.term_values(linear, collection.features))
-    tokens = np.asarray(collection.total_term_freq * collection.kept, np.float64)
-    mean = float((tokens * unit).sum() / tokens.sum())
-    return Network(linear, (1 - slope) * mean, slope, step)
+    tokens = np.asarray(collection.tokens, np.float64)
+    mean = max(float((tokens * unit).sum() / tokens.sum()), 1e-9)
+    level = mean**task.recipe.level
+    return Network(linear, (1 - slope) * level, slope * level / mean, slope, step)
 
 
 def _measure(task: Task, network: Network, queries: np.ndarray) -> float:

@@ -52,6 +52,11 @@ class Collection(NamedTuple):
     total_term_freq: Array
     doc_count: Array
 
+    @property
+    def tokens(self) -> Array:
+        """Return float32[V]: occurrences of the terms that are kept."""
+        return self.total_term_freq * self.kept
+
 
 def make_task(
     problem: Problem, recipe: DefaultRecipe, features: tdv.Features, kept: np.ndarray
