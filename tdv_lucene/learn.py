@@ -44,7 +44,8 @@ def learn_term_values(
     """Learn a discrimination value for every term of ``matrix``.
 
     tdv_t = ReLU(w . x_t + b), with w and b fitted so that ``model``, computed on tf * tdv, ranks
-    the judged documents well. Deterministic given ``seed`` on one machine.
+    the judged documents well; the default recipe shrinks and averages several of these (see
+    :class:`.learning.stopping.Network`). Deterministic given ``seed`` on one machine.
 
     Parameters
     ----------
