@@ -83,7 +83,9 @@ class Bm25:
         doc_freq, doc_count = statistics.doc_freq, statistics.doc_count
         idf = xp.log1p((doc_count - doc_freq + 0.5) / (doc_freq + 0.5))
         length_norm = 1 - self.b + self.b * doc_len / statistics.avg_doc_len
-        return idf * tf / (tf + self.k1 * length_norm)
+        saturation = tf + self.k1 * length_norm
+        # 0 only where tf is 0 as well (k1 = 0, or b = 1 and an empty document): a score of 0.
+        return idf * tf / xp.where(saturation > 0, saturation, xp.ones_like(saturation))
 
 
 @dataclass(frozen=True)

@@ -183,3 +183,10 @@ def test_scaling_frequencies_with_the_parameter_changes_no_score(model, tf):
     # Lucene's collection model adds 1 to the term's and to the collection's tokens, unscaled.
     smoothing = 0 if model == "bm25" else np.log1p(1 / frequency)
     np.testing.assert_allclose(after, before, rtol=1e-6, atol=smoothing)
+
+
+@pytest.mark.parametrize(("k1", "b"), [(0.0, 0.4), (0.9, 1.0)])
+def test_an_absent_term_of_an_empty_document_scores_zero_at_the_edge_of_bm25(k1, b):
+    statistics = scoring.Statistics(np.array(3.0), np.array(5.0), 10.0, 50.0)
+    scores = scoring.Bm25(k1, b).term_scores(np.zeros(1), np.zeros(1), statistics)
+    assert scores.tolist() == [0.0]
