@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from .embedding.files import read_word_vectors
 from .embedding.lsa import latent_semantic_vectors
 from .embedding.matching import match_terms
-from .embedding.record import TermVectors
+from .embedding.record import MIN_DOC_FREQ, TermVectors
 from .embedding.training import train_word_vectors
 from .errors import TdvError
 from .extract import open_matrix
@@ -28,7 +28,7 @@ def embed_terms(
     *,
     vectors: str | os.PathLike = LSA,
     dimensions: int = 100,
-    min_doc_freq: int = 5,
+    min_doc_freq: int = MIN_DOC_FREQ,
     matrix: str | os.PathLike | None = None,
     field: str = "contents",
     seed: int = 0,
@@ -83,7 +83,7 @@ def load_term_vectors(
         made = TermVectors.load(path)
         made.check(matrix)
         return made
-    return _from_file(path, matrix, 5, progress)
+    return _from_file(path, matrix, MIN_DOC_FREQ, progress)
 
 
 def _from_file(

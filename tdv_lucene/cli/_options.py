@@ -17,6 +17,12 @@ topics_option = click.option(
 )
 qrels_option = click.option("--qrels", required=True, metavar="FILE", help="TREC qrels.")
 field_option = click.option("--field", default="contents", show_default=True, help="Indexed field.")
+matrix_option = click.option(
+    "--matrix", metavar="FOLDER", help="From 'extract'; without it extracted on the way."
+)
+seed_option = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Of everything random."
+)
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing output.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 model_option = click.option(

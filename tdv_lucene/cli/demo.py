@@ -20,7 +20,7 @@ from . import _options as options
     type=float,
     help="Share of the postings to remove.  [default: what held-out queries bear]",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@options.seed_option
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, **arguments: Any) -> None:

@@ -20,8 +20,8 @@ from . import _options as options
 @click.option(
     "--dimensions", type=int, default=100, show_default=True, help="Of lsa and train."
 )
-@click.option("--matrix", metavar="FOLDER", help="From 'extract'; without it extracted on the way.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@options.matrix_option
+@options.seed_option
 @options.field_option
 @options.overwrite_option
 @options.json_option

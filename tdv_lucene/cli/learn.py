@@ -20,9 +20,13 @@ from . import _options as options
     show_default=True,
     help="How to learn.",
 )
-@click.option("--vectors", metavar="FOLDER", help="From 'embed'; without it LSA of the matrix.")
-@click.option("--matrix", metavar="FOLDER", help="From 'extract'; without it extracted on the way.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@click.option(
+    "--vectors",
+    metavar="PATH",
+    help="A fastText, word2vec or gensim file, or a folder from 'embed'.  [default: LSA]",
+)
+@options.matrix_option
+@options.seed_option
 @click.option("--k1", type=float, help="BM25's k1 at search.  [default: 0.9]")
 @click.option("--b", type=float, help="BM25's b at search.  [default: 0.4]")
 @click.option("--mu", type=float, help="QLD's mu at search.  [default: 1000]")

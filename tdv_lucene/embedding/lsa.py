@@ -6,14 +6,14 @@ import numpy as np
 
 from ..progress import Progress, silent
 from ..records import TermDocumentMatrix
-from .record import TermVectors
+from .record import MIN_DOC_FREQ, TermVectors
 
 
 def latent_semantic_vectors(
     matrix: TermDocumentMatrix,
     *,
     dimensions: int = 100,
-    min_doc_freq: int = 5,
+    min_doc_freq: int = MIN_DOC_FREQ,
     seed: int = 0,
     progress: Progress = silent,
 ) -> TermVectors:

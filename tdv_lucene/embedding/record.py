@@ -14,6 +14,9 @@ from ..store import new_folder, read_manifest, save_array, write_manifest
 
 KIND = "term-vectors"
 
+MIN_DOC_FREQ = 5
+"""Terms in fewer documents get no vector of LSA's and none made of sub-words."""
+
 
 @dataclass(frozen=True, eq=False)
 class TermVectors:
