@@ -20,6 +20,7 @@ _PUBLIC = {
     "TermValues": "values",
     "Vocabulary": "records",
     "analyze": "jvm.index",
+    "binary_values": "peers",
     "build_index": "indexing",
     "compare_indexes": "compare",
     "embed_terms": "embed",
@@ -32,6 +33,7 @@ _PUBLIC = {
     "learn_term_values": "learn",
     "load_matrix": "extract",
     "load_term_vectors": "embed",
+    "make_peer_values": "peers",
     "open_searcher": "search",
     "prune_index": "prune",
     "read_qrels": "topics",
@@ -39,6 +41,7 @@ _PUBLIC = {
     "reproduce_paper": "reproduce",
     "search_index": "search",
     "tune_parameters": "tune",
+    "unlearned_values": "peers",
 }
 __all__ = ["__version__", "start_jvm", *sorted(_PUBLIC)]
 

@@ -11,6 +11,7 @@ from typing import Any
 from ._systems import Results, System
 from .evaluate import MEASURES, Evaluation
 from .latency import DEPTH, Latency
+from .search import ANY_MODEL
 from .significance import compare_paired
 from .store import versions
 
@@ -153,7 +154,7 @@ def _notes_on(
     if made_from not in (None, full["commit"]):
         notes.append(f"the index '{name}' was made from another index than '{first}'")
     learned_for = pruned["user_data"].get("tdv.model", model)
-    if learned_for != model:
+    if learned_for not in (model, ANY_MODEL):
         notes.append(
             f"the values of '{name}' were learned for {learned_for}, this comparison ranks "
             f"with {model}"

@@ -17,6 +17,9 @@ from .topics import read_topics
 MODELS = {"bm25": ("k1", "b"), "qld": ("mu",), "tfidf": ()}
 """Ranking functions and the parameters each of them has."""
 
+ANY_MODEL = "any"
+"""In place of a model: values that were made without one."""
+
 ANSERINI_DEFAULTS = {"k1": 0.9, "b": 0.4, "mu": 1000.0}
 
 _RECORDED = "tdv.search."  # prefix of the commit's user data that the prune stage writes

@@ -21,6 +21,7 @@ _COMMANDS = {
     "extract": "Write a field's term-document matrix as NumPy arrays.",
     "embed": "Make word vectors for an index's terms.",
     "learn": "Learn term discrimination values from judged queries.",
+    "peers": "Make the values of an unlearned pruning, to compare with.",
     "prune": "Write a smaller index with the learned values.",
     "search": "Run topics against an index and write a TREC run.",
     "compare": "Compare the full index with a pruned one.",

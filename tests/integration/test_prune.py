@@ -18,6 +18,7 @@ from lucene_indexes import Doc, Layout, open_writer, write_index
 from oracle import assert_pruned
 
 from tdv_lucene._dropping import count_postings_by_tf
+from tdv_lucene.cli.peers import command as peers_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.extract import extract_matrix
 from tdv_lucene.jvm import rewriter
@@ -304,3 +305,18 @@ def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, t
     arguments += ["--output", str(tmp_path / "again"), "--json", "--scale", "2"]
     report = json.loads(CliRunner().invoke(command, arguments).output)
     assert report["search"] == {"k1": 1.8, "b": 0.4, "mu": 2000}
+
+
+def test_an_unlearned_pruning_keeps_frequencies(tiny_index: Path, tmp_path: Path) -> None:
+    made = CliRunner().invoke(
+        peers_command,
+        ["--index", str(tiny_index), "--name", "df", "--output", str(tmp_path / "V"), "--json"],
+    )
+    assert made.exit_code == 0, made.output
+    report = prune_index(tiny_index, tmp_path / "V", tmp_path / "P", reduction=0.3)
+    before = extract_matrix(tiny_index, tmp_path / "before")
+    after = extract_matrix(tmp_path / "P", tmp_path / "after")
+    kept = before.vocabulary.find(list(after.vocabulary.terms))
+    assert len(kept) < len(before.vocabulary) and report["search"]["k1"] == 0.9
+    np.testing.assert_array_equal(after.total_term_freq, before.total_term_freq[kept])
+    assert report["reduction"] == pytest.approx(0.3, abs=0.1) and report["model"] == "any"

@@ -1,0 +1,40 @@
+"""``tdv-lucene peers``."""
+
+from __future__ import annotations
+
+import click
+
+from . import _options as options
+
+_NAMES = ("df", "ridf", "random", "stopwords")
+
+
+@click.command("peers")
+@options.index_option
+@click.option("--name", type=click.Choice(_NAMES), required=True, help="Which pruning.")
+@options.output_option
+@options.matrix_option
+@options.seed_option
+@options.field_option
+@options.overwrite_option
+@options.json_option
+def command(as_json: bool, **arguments: object) -> None:
+    """Make the values of an unlearned pruning, to compare a learned one with.
+
+    df: terms of most documents go first. ridf: lowest residual idf first. random: any terms.
+    stopwords: a longer and longer stop list. All weights are 1; 'prune' takes the folder as it
+    takes that of 'learn', and 'prune --tf original' keeps positions.
+    """
+    from ..peers import make_peer_values
+
+    values = options.run(make_peer_values, **arguments)
+    manifest = values.manifest
+    shown = {
+        "output": arguments["output"],
+        "name": manifest["recipe"]["name"],
+        "about": manifest["recipe"]["about"],
+        "field": manifest["field"],
+        "terms": len(values.vocabulary),
+        "postings": int(values.doc_freq.sum()),
+    }
+    options.show(shown, as_json)

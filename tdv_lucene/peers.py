@@ -1,0 +1,176 @@
+"""Unlearned prunings as term values: what a learned pruning has to beat at the same size.
+
+:func:`unlearned_values` makes a :class:`~tdv_lucene.values.TermValues` of weights 1 and an order
+in which terms go, so that ``prune``, ``search`` and ``compare`` take it as they take a learned one.
+:func:`binary_values` keeps the learned order and forgets the learned weights (tdv 0 or 1).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ._dropping import count_postings_by_tf
+from .errors import TdvError
+from .extract import open_matrix
+from .learning.features import residual_idf
+from .learning.recipes import REDUCTIONS, Parameters
+from .progress import Progress, silent
+from .records import TermDocumentMatrix
+from .search import ANY_MODEL
+from .store import refuse_existing
+from .values import TermValues
+
+STOP_WORDS = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then "
+    "there these they this to was will with"
+).split()
+"""Lucene's ``EnglishAnalyzer.ENGLISH_STOP_WORDS_SET``. Anserini's analyzer drops them already."""
+
+
+class _Order(NamedTuple):
+    """An order of terms, and what it is."""
+
+    of: Callable[[TermDocumentMatrix, int], np.ndarray]
+    about: str
+
+
+def _by_doc_freq(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    return -np.asarray(matrix.doc_freq, np.float32)
+
+
+def _by_residual_idf(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    return residual_idf(matrix).astype(np.float32)
+
+
+def _at_random(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).random(matrix.shape[0], np.float32)
+
+
+def _by_stop_list(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    """The standard list, then the most frequent words of the collection, as stop lists are made.
+
+    Fox (1990), "A stop list for general text"; Manning, Raghavan and Schuetze (2008), 2.2.2.
+    """
+    order = -np.asarray(matrix.total_term_freq, np.float64)
+    standard = matrix.vocabulary.find(STOP_WORDS)
+    order[standard[standard >= 0]] -= matrix.total_term_freq.sum()
+    return order.astype(np.float32)
+
+
+_ORDERS = {
+    "df": _Order(_by_doc_freq, "terms of most documents first"),
+    "ridf": _Order(_by_residual_idf, "lowest residual idf first (Church and Gale 1995)"),
+    "random": _Order(_at_random, "terms at random"),
+    "stopwords": _Order(_by_stop_list, "a longer and longer stop list (Fox 1990)"),
+}
+
+PEERS = {name: order.about for name, order in _ORDERS.items()}
+"""Name -> what goes first."""
+
+
+def unlearned_values(
+    matrix: TermDocumentMatrix,
+    name: str,
+    *,
+    parameters: Parameters | None = None,
+    seed: int = 0,
+) -> TermValues:
+    """Return values of weight 1 with the order of terms ``name``, one of :data:`PEERS`.
+
+    Nothing is validated: the points have no measures. Their scale is 1, which leaves frequencies
+    as they are.
+
+    Parameters
+    ----------
+    parameters
+        k1, b and mu that the pruned index records for its search; None for Anserini's.
+    seed
+        Of ``"random"``.
+
+    Raises
+    ------
+    TdvError
+        When there is no such pruning.
+    """
+    if name not in PEERS:
+        raise TdvError(f"no unlearned pruning '{name}': choose one of {', '.join(PEERS)}")
+    terms = matrix.shape[0]
+    unmeasured = {"measures": {}, "full": {}, "scale": 1, "scales": []}
+    return TermValues(
+        vocabulary=matrix.vocabulary,
+        doc_freq=np.asarray(matrix.doc_freq),
+        total_term_freq=np.asarray(matrix.total_term_freq),
+        postings_by_tf=count_postings_by_tf(np.asarray(matrix.data), matrix.indptr),
+        weights=np.ones((1, terms), np.float32),
+        priority=_ORDERS[name].of(matrix, seed),
+        manifest={
+            "field": matrix.vocabulary.field,
+            "source": matrix.source,
+            "vocabulary_sha256": matrix.vocabulary.sha256,
+            "model": ANY_MODEL,
+            "parameters": asdict(parameters or Parameters()),
+            "recipe": {"name": name, "about": PEERS[name]},
+            "seed": seed,
+            "queries": 0,
+            "folds": [],
+            "points": [{"reduction": r, "removed": r, **unmeasured} for r in REDUCTIONS],
+            "trained_at": [0.0],
+            "recommended_reduction": 0.45,
+        },
+    )
+
+
+def binary_values(learned: TermValues) -> TermValues:
+    """Return ``learned`` with every value above 0 set to 1: what its order alone is worth.
+
+    Nothing of the learned points' measures is kept, for they are those of the weights.
+    """
+    unmeasured = {"measures": {}, "full": {}, "scale": 1, "scales": []}
+    points = [{**point, **unmeasured} for point in learned.points]
+    recipe = {**learned.manifest["recipe"], "binary": True}
+    return replace(
+        learned,
+        weights=(np.asarray(learned.weights) > 0).astype(np.float32),
+        manifest={**learned.manifest, "recipe": recipe, "points": points, "folds": []},
+    )
+
+
+def make_peer_values(
+    index: str | os.PathLike,
+    output: str | os.PathLike,
+    name: str,
+    *,
+    matrix: str | os.PathLike | None = None,
+    field: str = "contents",
+    seed: int = 0,
+    k1: float | None = None,
+    b: float | None = None,
+    mu: float | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> TermValues:
+    """Write :func:`unlearned_values` of a Lucene index to the folder ``output``.
+
+    Parameters
+    ----------
+    matrix
+        A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+
+    Raises
+    ------
+    TdvError
+        For everything a user can mend, before anything is written.
+    """
+    refuse_existing(Path(output), overwrite=overwrite)
+    given = {"k1": k1, "b": b, "mu": mu}
+    parameters = Parameters(**{key: x for key, x in given.items() if x is not None})
+    with open_matrix(index, matrix, field=field, progress=progress) as counts:
+        values = unlearned_values(counts, name, parameters=parameters, seed=seed)
+        values.save(output, overwrite=overwrite)
+    return TermValues.load(output)

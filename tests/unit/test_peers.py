@@ -1,0 +1,86 @@
+"""Unlearned prunings: what each gives up first, and that learned weights are forgotten."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_problem import make_collection, make_matrix
+
+from tdv_lucene.cli.peers import _NAMES
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learn import learn_term_values
+from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.peers import PEERS, binary_values, unlearned_values
+from tdv_lucene.records import ByteStrings, Vocabulary
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    """Three terms in 8, 4 and 4 of 8 documents; the last is heaped up in its documents."""
+    dense = np.zeros((3, 8), int)
+    dense[0] = 1
+    dense[1, :4] = 1
+    dense[2, 4:] = 5
+    return make_matrix(dense)
+
+
+def first_to_go(matrix, name: str) -> int:
+    return int(np.argmin(unlearned_values(matrix, name).priority))
+
+
+def test_the_most_frequent_goes_first_by_documents_or_by_occurrences(matrix):
+    assert first_to_go(matrix, "df") == 0
+    assert first_to_go(matrix, "stopwords") == 2  # 20 occurrences
+
+
+def test_ridf_gives_up_what_occurs_like_noise(matrix):
+    priority = unlearned_values(matrix, "ridf").priority
+    assert np.argsort(priority)[-1] == 2
+    # log(8 / 4) + log(1 - exp(-20 / 8))
+    assert priority[2] == pytest.approx(np.log(2) + np.log(1 - np.exp(-2.5)), abs=1e-6)
+
+
+def test_the_standard_list_goes_before_frequent_words(matrix):
+    terms = Vocabulary("contents", ByteStrings.of([b"library", b"the", b"xylem"]))
+    with_the = make_matrix(np.array([[3, 3, 3], [0, 0, 1], [1, 1, 0]]))
+    object.__setattr__(with_the, "vocabulary", terms)
+    order = np.argsort(unlearned_values(with_the, "stopwords").priority)
+    assert [terms.terms[i] for i in order] == [b"the", b"library", b"xylem"]
+
+
+def test_random_is_the_seeds(matrix):
+    matrix = make_collection()[0]
+    one, same, other = (unlearned_values(matrix, "random", seed=s).priority for s in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_frequencies_stay_and_the_size_is_met(name):
+    values = unlearned_values(make_collection()[0], name)
+    point = values.at_reduction(0.45)
+    assert set(point.tdv) == {0.0, 1.0} and point.scale == 1
+    assert point.reduction == pytest.approx(0.45, abs=0.03)  # a hundred terms are coarse
+    dropped = values.doc_freq[point.tdv == 0].sum() / values.doc_freq.sum()
+    assert point.reduction == pytest.approx(dropped)
+
+
+def test_an_unknown_name_is_refused(matrix):
+    with pytest.raises(TdvError, match="df, ridf, random"):
+        unlearned_values(matrix, "carmelita")
+
+
+def test_the_command_offers_all():
+    assert set(_NAMES) == set(PEERS)
+
+
+def test_binary_keeps_the_order_and_forgets_the_weights():
+    recipe = DefaultRecipe(
+        max_steps=2, check_every=1, folds=2, trained_at=(0.0, 0.3), reductions=(0.0, 0.3)
+    )
+    learned = learn_term_values(*make_collection(), recipe=recipe)
+    binary = binary_values(learned)
+    np.testing.assert_array_equal(binary.priority, learned.priority)
+    assert not np.array_equal(binary.weights, learned.weights)
+    assert set(np.unique(binary.weights)) <= {0.0, 1.0}
+    assert all(not p["measures"] and p["scale"] == 1 for p in binary.points)
