@@ -50,6 +50,29 @@ def drop_terms(
     return tdv, float(removed / max(1, total))
 
 
+def first_terms(
+    weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, share: float
+) -> np.ndarray:
+    """Return bool[V]: the terms of weight 0, then those of the smallest ``priority``.
+
+    As many as together have at most ``share`` of all postings, beside the terms of weight 0; the
+    terms for a smaller share are among those for a larger one.
+    """
+    return postings_before(weights, priority, doc_freq) <= int(share * doc_freq.sum())
+
+
+def postings_before(
+    weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray
+) -> np.ndarray:
+    """Return int64[V]: postings gone once this term is; -1 for a term of weight 0."""
+    off = np.asarray(weights) == 0
+    order = np.lexsort((priority, ~off))
+    before = np.empty(len(order), np.int64)
+    before[order] = np.cumsum(np.asarray(doc_freq)[order])
+    before[off] = -1
+    return before
+
+
 def nearest(trained_at: Sequence[float], reduction: float) -> int:
     """Return the place of the entry closest to ``reduction``; the earlier of two as close."""
     return int(np.argmin(np.abs(np.asarray(trained_at) - reduction)))

@@ -83,6 +83,7 @@ def learn_term_values(
         learned = learn_paper(problem, chosen, seed, progress)
     else:
         learned = learn_default(problem, chosen, seed, progress)
+    rule = learned.final.rule
     return TermValues(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
@@ -91,6 +92,7 @@ def learn_term_values(
         weights=learned.final.weights,
         priority=learned.final.priority,
         manifest=_manifest(problem, chosen, learned, seed),
+        posting_priority=None if rule is None else rule.priority,
     )
 
 
@@ -158,8 +160,10 @@ def learn_from_index(
 def _manifest(
     problem: Problem, recipe: DefaultRecipe | PaperRecipe, learned: Learned, seed: int
 ) -> dict:
-    matrix = problem.matrix
+    matrix, rule = problem.matrix, learned.final.rule
+    by_posting = {} if rule is None else {"unit": recipe.unit, "posting_rule": rule.describe()}
     return {
+        **by_posting,
         "field": matrix.vocabulary.field,
         "source": matrix.source,
         "vocabulary_sha256": matrix.vocabulary.sha256,

@@ -35,6 +35,7 @@ def prune_index(
     reduction: float | None = None,
     scale: float | str = "auto",
     tf: str = "scaled",
+    unit: str | None = None,
     threads: int | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -55,7 +56,11 @@ def prune_index(
         Larger keeps finer differences between values and costs bytes; ``"auto"`` takes the
         smallest that was found to keep the ranking.
     tf
-        ``"original"`` keeps frequencies and positions and only drops terms of value 0.
+        ``"original"`` keeps frequencies and positions and only drops postings.
+    unit
+        What is given up: ``"term"``, posting lists as a whole, or ``"posting"``, besides them the
+        postings that add least to a score, given their term and their document; None for what
+        was recommended when the values were learned.
     threads
         Segments written side by side; None for one a core.
 
@@ -81,7 +86,10 @@ def prune_index(
         if not isinstance(values, TermValues):
             values = TermValues.load(values)
         point = values.at_reduction(
-            reduction, scale=_checked_scale(scale) if scaled else None, original_tf=not scaled
+            reduction,
+            scale=_checked_scale(scale) if scaled else None,
+            original_tf=not scaled,
+            unit=unit,
         )
         report = _rewrite(index, folder, values, point, threads, progress)
         write_manifest(folder, KIND, report, MANIFEST)
@@ -145,6 +153,7 @@ def _rewrite(
         values.vocabulary,
         point.tdv,
         point.scale,
+        point.cut,
         threads=threads,
         user_data=user_data,
         progress=progress,
@@ -181,13 +190,23 @@ def _describe(values: TermValues, point: OperatingPoint, source: dict[str, Any])
         "field": values.vocabulary.field,
         "model": values.manifest["model"],
         "tf": "original" if point.scale is None else "scaled",
+        "unit": "term" if point.cut is None else "posting",
         "scale": scale,
         **{name: trained[name] for name in _ANSERINI_DEFAULTS},
         "search": {"k1": trained["k1"] * scale, "b": trained["b"], "mu": trained["mu"] * scale},
-        "values_sha256": hashlib.sha256(np.ascontiguousarray(point.tdv).tobytes()).hexdigest(),
+        "values_sha256": _checksum(point),
         "vocabulary_sha256": values.vocabulary.sha256,
         "source_commit": source["commit"],
     }
+
+
+def _checksum(point: OperatingPoint) -> str:
+    """SHA-256 of what decides on every posting."""
+    checksum = hashlib.sha256(np.ascontiguousarray(point.tdv).tobytes())
+    if point.cut is not None:
+        checksum.update(np.ascontiguousarray(point.cut.least).tobytes())
+        checksum.update(np.array(point.cut.room).tobytes())
+    return checksum.hexdigest()
 
 
 def _flat(content: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -31,7 +31,8 @@ class TermChange:
     ----------
     tdv : float or None
         Its discrimination value: learned, or the ratio of total frequencies at the recorded scale,
-        which rounding blurs. 0 where it was dropped, None where frequencies were kept.
+        which rounding and the loss of single postings blur. 0 where it was dropped,
+        None where frequencies were kept.
     df_before, df_after : int
     """
 
@@ -48,6 +49,7 @@ class Pruned:
     scale: float
     kept_tf: bool
     reduction: float | None
+    unit: str = "term"
 
     @classmethod
     def of(cls, user_data: Mapping[str, str]) -> Pruned:
@@ -55,7 +57,8 @@ class Pruned:
         kept = user_data.get("tdv.tf") == "original"
         scale = 1.0 if kept else float(user_data.get("tdv.scale") or 1.0)
         reduction = user_data.get("tdv.reduction")
-        return cls(scale, kept, float(reduction) if reduction else None)
+        unit = user_data.get("tdv.unit", "term")
+        return cls(scale, kept, float(reduction) if reduction else None, unit)
 
     def value(self, term: str, before: Counts, after: Counts) -> float | None:
         """The discrimination value that the two counts of a term tell, whichever it is."""
@@ -75,7 +78,10 @@ def learned_value(values: TermValues, pruned: Pruned) -> Value:
         When the recorded reduction is out of range.
     """
     tdv = values.at_reduction(
-        pruned.reduction, scale=None if pruned.kept_tf else pruned.scale, original_tf=pruned.kept_tf
+        pruned.reduction,
+        scale=None if pruned.kept_tf else pruned.scale,
+        original_tf=pruned.kept_tf,
+        unit=pruned.unit,
     ).tdv
 
     def value(term: str, before: Counts, after: Counts) -> float | None:

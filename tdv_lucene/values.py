@@ -15,12 +15,15 @@ from typing import Any
 import numpy as np
 
 from ._dropping import COUNTED_TF, drop_terms, nearest
+from ._saturation import Cut, PostingRule
 from .errors import TdvError
 from .records import ByteStrings, Vocabulary
 from .store import new_folder, read_manifest, save_array, write_manifest
 
 KIND = "term-values"
+UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
+_OPTIONAL = "posting_priority"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +37,11 @@ class OperatingPoint:
     scale : float or None
         The index stores rint(scale * tf * tdv), and a posting that rounds to 0 is dropped; None
         means that frequencies are kept and ``tdv`` only decides which terms stay.
+    cut : Cut or None
+        The postings that go beside those of terms whose value is 0.
     reduction : float
-        Share of the field's postings that goes, counting those lost by rounding.
+        Share of the field's postings that goes, counting those lost by rounding; by postings, not
+        counting them.
     nearest : dict
         What was validated at the nearest learned point: its reduction, held-out measures and the
         fidelity of each scale.
@@ -43,6 +49,7 @@ class OperatingPoint:
 
     tdv: np.ndarray
     scale: float | None
+    cut: Cut | None
     reduction: float
     nearest: Mapping[str, Any]
 
@@ -66,7 +73,12 @@ class TermValues:
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``source``, ``folds``,
         ``recommended_reduction``, and ``points``: dicts with ``reduction``, the ``measures`` on
         held-out queries (``full`` beside them), the ``scale`` that keeps the ranking and the
-        table of all ``scales`` it was chosen from.
+        table of all ``scales`` it was chosen from. With a ``posting_priority`` also
+        ``posting_rule`` (see :meth:`._saturation.PostingRule.describe`) and ``unit``, what is
+        given up unless said otherwise.
+    posting_priority : float32[V] or None
+        For the unit "posting": finite, above 0; postings with the smallest product of it and
+        their saturation go first. None where there is no such rule.
     """
 
     vocabulary: Vocabulary
@@ -76,6 +88,7 @@ class TermValues:
     weights: np.ndarray
     priority: np.ndarray
     manifest: Mapping[str, Any]
+    posting_priority: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         terms = len(self.vocabulary)
@@ -85,10 +98,11 @@ class TermValues:
             "postings_by_tf": (terms, COUNTED_TF),
             "weights": (len(self.manifest["trained_at"]), terms),
             "priority": (terms,),
+            "posting_priority": (terms,),
         }
         for name, expected in shapes.items():
             found = getattr(self, name)
-            if found.shape != expected:
+            if found is not None and found.shape != expected:
                 raise TdvError(
                     f"term values: '{name}' has shape {found.shape}, expected {expected}: "
                     "the folder is damaged; learn it again"
@@ -100,6 +114,11 @@ class TermValues:
             )
         if np.isnan(self.priority).any():
             raise TdvError("term values: 'priority' holds NaN; learn it again")
+        rule = self.posting_priority
+        if rule is not None and not (np.isfinite(rule).all() and np.all(np.asarray(rule) > 0)):
+            raise TdvError(
+                "term values: 'posting_priority' must be finite and above 0; learn it again"
+            )
 
     @property
     def points(self) -> list[dict[str, Any]]:
@@ -111,9 +130,22 @@ class TermValues:
         """k1, b and mu of training and search; with a scale, multiply k1 and mu by it."""
         return dict(self.manifest["parameters"])
 
+    @property
+    def posting_rule(self) -> PostingRule | None:
+        """How single postings are given up; None where only whole terms are."""
+        if self.posting_priority is None:
+            return None
+        return PostingRule.read(self.posting_priority, self.manifest["posting_rule"])
+
+    @property
+    def unit(self) -> str:
+        """``"term"`` or ``"posting"``: what is given up unless said otherwise."""
+        return self.manifest.get("unit", "term")
+
     def summary(self) -> dict[str, Any]:
-        """Return the manifest without the per-fold and per-scale tables: fit to be printed."""
-        shown = {k: v for k, v in self.manifest.items() if k not in ("folds", "points")}
+        """Return the manifest without its tables by fold, scale and threshold: to be printed."""
+        long = ("folds", "points", "posting_rule")
+        shown = {k: v for k, v in self.manifest.items() if k not in long}
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
 
@@ -131,12 +163,14 @@ class TermValues:
         *,
         scale: float | None = None,
         original_tf: bool = False,
+        unit: str | None = None,
     ) -> OperatingPoint:
         """Return values that remove about ``reduction`` of the field's postings.
 
-        Terms are given up by ``priority`` (see :func:`._dropping.drop_terms`). Terms whose learned
-        value is 0 and postings that round to 0 go in any case, so a small ``reduction`` may be
-        exceeded: see ``OperatingPoint.reduction``.
+        Terms are given up by ``priority`` (see :func:`._dropping.drop_terms`), postings besides by
+        ``posting_priority`` (see :class:`._saturation.PostingRule`). Terms whose learned value is
+        0 and postings that round to 0 go in any case, so a small ``reduction`` may be exceeded:
+        see ``OperatingPoint.reduction``.
 
         Parameters
         ----------
@@ -146,6 +180,8 @@ class TermValues:
             What frequencies are multiplied by, above 0; None for the point's own.
         original_tf
             Frequencies will be kept, so nothing is lost by rounding.
+        unit
+            What is given up, ``"term"`` or ``"posting"``; None for what the recipe recommends.
         """
         if reduction is None:
             reduction = self.manifest["recommended_reduction"]
@@ -158,23 +194,36 @@ class TermValues:
             scale = None
         elif scale is None:
             scale = point["scale"]
+        weights = self.weights[nearest(self.manifest["trained_at"], reduction)]
+        rule = self._rule_of(unit)
+        if rule is not None:
+            tdv, cut = rule.drop(weights, self.priority, self.doc_freq, reduction)
+            return OperatingPoint(tdv, scale, cut, reduction, point)
         tdv, removed = drop_terms(
-            self.weights[nearest(self.manifest["trained_at"], reduction)],
-            self.priority,
-            self.doc_freq,
-            self.postings_by_tf,
-            reduction,
-            scale,
+            weights, self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
         )
-        return OperatingPoint(tdv, scale, removed, point)
+        return OperatingPoint(tdv, scale, None, removed, point)
+
+    def _rule_of(self, unit: str | None) -> PostingRule | None:
+        """Return the rule for single postings, None for whole terms."""
+        unit = unit or self.unit
+        if unit not in UNITS:
+            raise TdvError(f"no unit '{unit}': choose one of {', '.join(UNITS)}")
+        if unit == "posting" and self.posting_priority is None:
+            raise TdvError(
+                "these values know only whole terms: prune with unit 'term', or learn them again "
+                "with the default recipe"
+            )
+        return self.posting_rule if unit == "posting" else None
 
     def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
         with new_folder(output, overwrite=overwrite) as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)
             save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
-            for name in _ARRAYS:
-                save_array(folder / f"{name}.npy", getattr(self, name))
+            for name in (*_ARRAYS, _OPTIONAL):
+                if getattr(self, name) is not None:
+                    save_array(folder / f"{name}.npy", getattr(self, name))
             write_manifest(folder, KIND, dict(self.manifest))
 
     @classmethod
@@ -187,7 +236,8 @@ class TermValues:
             When it is not such a folder, or its values are damaged or not admissible.
         """
         manifest = read_manifest(path, KIND, "tdv-lucene learn --index INDEX ... --output FOLDER")
-        names = ("terms", "terms_indptr", *_ARRAYS)
+        names = ["terms", "terms_indptr", *_ARRAYS]
+        names += [_OPTIONAL] * ("posting_rule" in manifest)
         try:
             arrays = {
                 name: np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tdv_lucene._saturation import Cut
 from tdv_lucene.extract import extract_matrix
 from tdv_lucene.inspect_index import inspect_index
+from tdv_lucene.learning.weighted import apply_values
 from tdv_lucene.records import TermDocumentMatrix
 
 
@@ -24,14 +26,36 @@ def int_to_byte4(length: int) -> int:
     return encoded - 256 if encoded > 127 else encoded
 
 
-def expected_frequencies(matrix: TermDocumentMatrix, tdv: np.ndarray, scale: float | None):
+def byte4_to_int(length: int) -> int:
+    """The length that the byte of ``length`` stands for: four bits of what exceeds 24."""
+    if length < 40:
+        return length
+    shift = (length - 24).bit_length() - 4
+    return 24 + ((length - 24) >> shift << shift)
+
+
+def expected_frequencies(
+    matrix: TermDocumentMatrix,
+    tdv: np.ndarray,
+    scale: float | None,
+    cut: Cut | None = None,
+    norms: str = "default",
+):
     """int64[nnz]: new frequency of each posting, 0 where it goes."""
     of_posting = np.repeat(tdv.astype(np.float32), np.diff(matrix.indptr))
+    tf = matrix.data.astype(np.float64)
     if scale is None:
-        return np.where(of_posting > 0, matrix.data, 0).astype(np.int64)
-    return np.rint(scale * matrix.data.astype(np.float64) * of_posting.astype(np.float64)).astype(
-        np.int64
-    )
+        freqs = np.where(of_posting > 0, tf, 0)
+    else:
+        freqs = np.rint(scale * tf * of_posting.astype(np.float64))
+    if cut is not None:
+        lengths = np.asarray(matrix.doc_len)
+        if norms == "default":
+            lengths = np.array([byte4_to_int(n) for n in lengths.tolist()])
+        room = cut.room.fixed + cut.room.per_token * lengths[matrix.indices]
+        least = np.repeat(cut.least.astype(np.float64), np.diff(matrix.indptr))
+        freqs[tf < least * (tf + room)] = 0
+    return freqs.astype(np.int64)
 
 
 def assert_pruned(
@@ -41,10 +65,11 @@ def assert_pruned(
     scale: float | None,
     scratch: Path,
     norms: str = "default",
+    cut: Cut | None = None,
 ) -> TermDocumentMatrix:
     """Compare a pruned index with the oracle: postings, statistics, lengths, norms."""
     found = extract_matrix(pruned, scratch, field=source.vocabulary.field, overwrite=True)
-    freqs = expected_frequencies(source, tdv, scale)
+    freqs = expected_frequencies(source, tdv, scale, cut, norms)
     rows = np.repeat(np.arange(len(source.vocabulary)), np.diff(source.indptr))
     kept = freqs > 0
     terms = np.unique(rows[kept])
@@ -59,7 +84,21 @@ def assert_pruned(
     np.testing.assert_array_equal(found.doc_len, lengths)
     np.testing.assert_array_equal(found.norms, [_norm(n, norms) for n in lengths.tolist()])
     _assert_lucene_counts(pruned, found)
+    _assert_simulated(source, tdv, scale, cut, freqs)
     return found
+
+
+def _assert_simulated(source, tdv, scale, cut, freqs) -> None:
+    """What learning foresees of the pruned index is what it became."""
+    rows = np.repeat(np.arange(len(source.vocabulary)), np.diff(source.indptr))
+    if scale is None:
+        tdv, scale = (tdv > 0).astype(np.float32), 1
+    foreseen = apply_values(source, tdv, scale, cut)
+    assert foreseen.postings == np.count_nonzero(freqs)
+    totals = np.bincount(rows, freqs, len(source.vocabulary))
+    np.testing.assert_array_equal(foreseen.statistics.total_term_freq, totals)
+    doc_freq = np.bincount(rows, freqs > 0, len(source.vocabulary))
+    np.testing.assert_array_equal(foreseen.statistics.doc_freq, np.maximum(doc_freq, 1))
 
 
 def _norm(length: int, kind: str) -> int:

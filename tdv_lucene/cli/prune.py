@@ -9,7 +9,7 @@ import click
 from . import _options as options
 
 _SHOWN = (
-    "output", "field", "model", "tf", "scale", "reduction", "postings_before", "postings",
+    "output", "field", "model", "tf", "unit", "scale", "reduction", "postings_before", "postings",
     "terms_before", "terms", "tokens", "documents_without_terms",
 )  # fmt: skip
 
@@ -35,7 +35,13 @@ _SHOWN = (
     type=click.Choice(["scaled", "original"]),
     default="scaled",
     show_default=True,
-    help="original: keep frequencies and positions, only drop terms.",
+    help="original: keep frequencies and positions, only drop postings.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["term", "posting"]),
+    help="What is given up: whole terms, or also the postings that add least to a score.  "
+    "[default: what was recommended]",
 )
 @click.option("--threads", type=int, help="Segments written at once.  [default: all cores]")
 @options.overwrite_option

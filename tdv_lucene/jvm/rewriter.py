@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._saturation import Cut
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..records import Vocabulary
@@ -24,6 +25,7 @@ def rewrite_index(
     vocabulary: Vocabulary,
     tdv: np.ndarray,
     scale: float | None,
+    cut: Cut | None = None,
     *,
     threads: int,
     user_data: Mapping[str, str],
@@ -37,6 +39,8 @@ def rewrite_index(
         Finite, not negative; one value for each term of ``vocabulary``.
     scale
         Frequencies become rint(scale * tf * tdv); None keeps them and drops terms of value 0.
+    cut
+        The postings that go beside those of terms of value 0.
     threads
         Segments are written side by side.
     user_data
@@ -49,11 +53,11 @@ def rewrite_index(
         ``documents_without_terms``, ``segments``: of live documents.
     """
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as values:
-        _write_table(Path(values), vocabulary, tdv)
+        _write_table(Path(values), vocabulary, tdv, cut)
         with translate_errors():
             table = java_class("tdvlucene.index.TermTable")(values)
         try:
-            rule = _rule(table, scale)
+            rule = _rule(table, scale, cut)
             job = java_class("tdvlucene.index.PruneJob")(
                 os.fspath(index), vocabulary.field, table, rule, os.fspath(folder), threads
             )
@@ -64,17 +68,25 @@ def rewrite_index(
             table.close()
 
 
-def _rule(table: Any, scale: float | None) -> Any:
+def _rule(table: Any, scale: float | None, cut: Cut | None) -> Any:
     if scale is None:
-        return java_class("tdvlucene.index.GateRule")(table)
-    return java_class("tdvlucene.index.ScaledRule")(table, float(scale))
+        rule = java_class("tdvlucene.index.GateRule")(table)
+    else:
+        rule = java_class("tdvlucene.index.ScaledRule")(table, float(scale))
+    if cut is None:
+        return rule
+    return java_class("tdvlucene.index.SaturationRule")(rule, table, *map(float, cut.room))
 
 
-def _write_table(folder: Path, vocabulary: Vocabulary, tdv: np.ndarray) -> None:
+def _write_table(
+    folder: Path, vocabulary: Vocabulary, tdv: np.ndarray, cut: Cut | None
+) -> None:
     """Write what ``TermTable`` reads."""
     save_array(folder / "terms.npy", np.ascontiguousarray(vocabulary.terms.data, np.uint8))
     save_array(folder / "terms_indptr.npy", np.ascontiguousarray(vocabulary.terms.indptr, "<i8"))
     save_array(folder / "tdv.npy", np.ascontiguousarray(tdv, "<f4"))
+    if cut is not None:
+        save_array(folder / "least_saturation.npy", np.ascontiguousarray(cut.least, "<f4"))
 
 
 def check_index(index: str | os.PathLike, progress: Progress = silent) -> None:

@@ -14,6 +14,7 @@ from .features import prior_importance, term_features
 from .gating import kept_terms, train_priority
 from .listwise import train
 from .points import Learned, validate_points
+from .posting import make_posting_rule
 from .problem import Problem
 from .recipes import DefaultRecipe
 from .scored import Scored
@@ -42,11 +43,11 @@ def learn_default(
     held_out = [[net.values(features) for net in stage.honest] for stage in stages]
     mean = [np.mean([net.values(features) for net in stage.final], axis=0) for stage in stages]
     final, *of_folds = [
-        Scored(recipe.trained_at, np.array(weights), priority)
+        _scored(problem, recipe, np.array(weights), priority)
         for weights, priority in zip([mean, *zip(*held_out)], [order.final, *order.honest])
     ]
     points, reports = validate_points(
-        problem, final, of_folds, folds, recipe.reductions, progress
+        problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
     )
     for report, networks in zip(reports, zip(*[stage.final for stage in stages])):
         report["networks"] = [network.describe() for network in networks]
@@ -55,7 +56,7 @@ def learn_default(
 
 
 class _Order(NamedTuple):
-    """In which order terms are given up: float32[V] each, smallest first.
+    """In which order terms are given up: float32[V] each, above 0, smallest first.
 
     Attributes
     ----------
@@ -82,6 +83,23 @@ class _Counter:
     def __call__(self) -> None:
         self._done += 1
         self._progress("train", self._done, self._total)
+
+
+def _scored(
+    problem: Problem, recipe: DefaultRecipe, weights: np.ndarray, priority: np.ndarray
+) -> Scored:
+    """Add the rule by which single postings go: the terms' own order, softened."""
+    rule = make_posting_rule(
+        problem.matrix,
+        weights,
+        recipe.trained_at,
+        priority,
+        (priority**recipe.posting_power).astype(np.float32),
+        recipe.whole_terms,
+        k1=problem.parameters.k1,
+        b=problem.parameters.b,
+    )
+    return Scored(recipe.trained_at, weights, priority, rule)
 
 
 def _order_terms(

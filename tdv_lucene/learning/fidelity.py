@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .._dropping import drop_terms
 from .measures import mean_measures
 from .problem import Problem
 from .scored import Scored
@@ -19,7 +18,7 @@ _QUERIES = 300
 
 
 def scale_table(
-    problem: Problem, scored: Scored, reduction: float
+    problem: Problem, scored: Scored, reduction: float, unit: str
 ) -> list[dict[str, Any]]:
     """Return one entry a scale: what rounding does to the ranking at ``reduction``.
 
@@ -28,7 +27,7 @@ def scale_table(
     ``nDCG@5`` and ``R@1000`` are those of the integer index on the same training queries.
     """
     some = np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
-    return [_entry(problem, scored, reduction, scale, some) for scale in SCALES]
+    return [_entry(problem, scored, reduction, scale, unit, some) for scale in SCALES]
 
 
 def _entry(
@@ -36,14 +35,15 @@ def _entry(
     scored: Scored,
     reduction: float,
     scale: int,
+    unit: str,
     some: np.ndarray,
 ) -> dict[str, Any]:
-    doc_freq = problem.matrix.doc_freq
-    tdv, removed = drop_terms(
-        scored.near(reduction), scored.priority, doc_freq, problem.postings_by_tf, reduction, scale
-    )
-    real = problem.impacts(problem.rows.weighted(tdv))
-    collection = apply_values(problem.matrix, tdv, scale)
+    tdv, collection = scored.prune(problem, reduction, scale, unit)
+    removed = 1 - collection.postings / max(1, problem.matrix.postings)
+    if collection.cut is None:
+        real = problem.impacts(problem.rows.weighted(tdv))
+    else:
+        real = problem.impacts(apply_values(problem.matrix, tdv, None, collection.cut))
     stored = problem.impacts(collection)
     overlap = _overlap(problem.postings.top(real, 10, some), problem.postings.top(stored, 10, some))
     measured = mean_measures(problem.measure(collection, some))

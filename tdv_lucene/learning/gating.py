@@ -41,7 +41,7 @@ def train_priority(
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> np.ndarray:
-    """Return float32[V]: log ``prior`` plus what ``queries`` taught, larger is kept longer.
+    """Return float32[V]: ``prior`` times what ``queries`` taught, larger is kept longer.
 
     Values and gate are learned together under the budget of the recommended reduction; the
     values are thrown away, since those trained afterwards know exactly what is left.
@@ -65,7 +65,7 @@ def train_priority(
             )
             step_done()
         priority = np.asarray(log_prior + tdv.linear_scores(learned.gate, features))
-    return priority.astype(np.float32)
+    return np.exp(priority).astype(np.float32)
 
 
 def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.ndarray:

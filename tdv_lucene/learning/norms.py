@@ -31,7 +31,13 @@ def lucene_length(doc_len: np.ndarray) -> np.ndarray:
 def has_exact_norms(matrix: TermDocumentMatrix) -> bool:
     """Whether the field stores exact lengths (Anserini's ``-bm25.accurate``), not bytes.
 
-    A byte is stored with its sign, so a norm above 127 cannot be one. A collection whose longest
-    document has fewer than 40 tokens is the same either way.
+    A collection whose longest document has fewer than 40 tokens is the same either way.
     """
-    return bool(np.any(np.asarray(matrix.norms) > 127))
+    return bool(np.array_equal(matrix.norms, matrix.doc_len))
+
+
+def stored_lengths(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return int64[D] lengths as the norms tell them; exact where the field has none."""
+    if has_exact_norms(matrix) or not np.any(matrix.norms):
+        return np.asarray(matrix.doc_len)
+    return lucene_length(np.asarray(matrix.doc_len))

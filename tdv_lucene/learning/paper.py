@@ -40,7 +40,13 @@ def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Prog
         trained.append((Scored((0.0,), values[None], values), epoch, linear))
     *of_folds, (final, _, _) = trained
     points, reports = validate_points(
-        problem, final, [scored for scored, *_ in of_folds], folds, recipe.reductions, progress
+        problem,
+        final,
+        [scored for scored, *_ in of_folds],
+        folds,
+        recipe.reductions,
+        "term",
+        progress,
     )
     for report, (_, epoch, linear) in zip(reports, of_folds):
         report["networks"] = [

@@ -6,13 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._dropping import drop_terms
 from ..progress import Progress
 from .fidelity import scale_table, smallest_faithful
 from .measures import MEASURES, mean_measures
 from .problem import Problem
 from .scored import Scored
-from .weighted import apply_values
 
 
 class Learned(NamedTuple):
@@ -39,6 +37,7 @@ def validate_points(
     of_folds: list[Scored],
     folds: list[np.ndarray],
     reductions: tuple[float, ...],
+    unit: str,
     progress: Progress,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return (points, folds): the measures of every reduction, together and by fold.
@@ -53,12 +52,13 @@ def validate_points(
     ]
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
-        table = scale_table(problem, final, reduction)
+        table = scale_table(problem, final, reduction, unit)
         scale = smallest_faithful(table)
-        measured = _held_out(problem, of_folds, folds, reduction, scale)
+        measured = _held_out(problem, of_folds, folds, reduction, scale, unit)
         points.append(
             {
                 "reduction": reduction,
+                "unit": unit,
                 "removed": next(e["removed"] for e in table if e["scale"] == scale),
                 "measures": mean_measures(measured),
                 "full": mean_measures(full),
@@ -77,12 +77,11 @@ def _held_out(
     folds: list[np.ndarray],
     reduction: float,
     scale: int,
+    unit: str,
 ) -> np.ndarray:
     """Return float64[Q, 3]: each query measured with the training of the fold it is held out of."""
     measured = np.zeros((len(problem.queries), len(MEASURES)))
-    counts = problem.matrix.doc_freq, problem.postings_by_tf
     for scored, fold in zip(of_folds, folds):
-        pruned, _ = drop_terms(scored.near(reduction), scored.priority, *counts, reduction, scale)
-        collection = apply_values(problem.matrix, pruned, scale)
+        _, collection = scored.prune(problem, reduction, scale, unit)
         measured[fold] = problem.measure(collection, fold)
     return measured

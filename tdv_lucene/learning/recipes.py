@@ -83,6 +83,12 @@ class DefaultRecipe:
     reductions : tuple of float
         Operating points.
     recommended_reduction : float
+    unit : str
+        What is given up, ``"term"`` or ``"posting"``, unless pruning is told otherwise.
+    whole_terms : float
+        By postings, the share of them that goes with whole terms.
+    posting_power : float
+        Other postings go by saturation times the term's priority to this power.
     """
 
     name = "default"
@@ -104,6 +110,9 @@ class DefaultRecipe:
     trained_at: tuple[float, ...] = (0.0, 0.45)
     reductions: tuple[float, ...] = REDUCTIONS
     recommended_reduction: float = 0.45
+    unit: str = "term"
+    whole_terms: float = 0.67
+    posting_power: float = 0.5
 
 
 @dataclass(frozen=True)

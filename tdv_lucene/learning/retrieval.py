@@ -13,7 +13,7 @@ import numpy as np
 from ..core.scoring import Similarity
 from ..records import TermDocumentMatrix
 from .queries import Queries
-from .weighted import WeightedCollection, weighted_tf
+from .weighted import WeightedCollection
 
 
 class QueryPostings:
@@ -37,8 +37,7 @@ class QueryPostings:
         doc_len = np.asarray(collection.doc_len, np.float32)
         for i, term in enumerate(self.terms):
             row = slice(self.indptr[i], self.indptr[i + 1])
-            value, scale = collection.term_values[term], collection.scale
-            tf = weighted_tf(self.tf[row], value, scale).astype(np.float32)
+            tf = collection.stored_tf(term, self.docs[row], self.tf[row]).astype(np.float32)
             if tf.any():
                 of_term = collection.statistics.at(term)
                 score = similarity.term_scores(tf, doc_len[self.docs[row]], of_term)

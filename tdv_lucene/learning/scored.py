@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._dropping import nearest
+from .._dropping import drop_terms, nearest
+from .._saturation import PostingRule
+from .problem import Problem
+from .weighted import WeightedCollection, apply_values
 
 
 class Scored(NamedTuple):
@@ -19,12 +22,25 @@ class Scored(NamedTuple):
         Discrimination values of the terms that are kept.
     priority : float32[V]
         Terms with the smallest are given up first.
+    rule : PostingRule or None
+        How single postings are given up.
     """
 
     trained_at: tuple[float, ...]
     weights: np.ndarray
     priority: np.ndarray
+    rule: PostingRule | None = None
 
-    def near(self, reduction: float) -> np.ndarray:
-        """Return float32[V]: the values trained nearest to ``reduction``."""
-        return self.weights[nearest(self.trained_at, reduction)]
+    def prune(
+        self, problem: Problem, reduction: float, scale: float, unit: str
+    ) -> tuple[np.ndarray, WeightedCollection]:
+        """Return float32[V] values for ``reduction``, and the integer index they make."""
+        weights = self.weights[nearest(self.trained_at, reduction)]
+        doc_freq, cut = problem.matrix.doc_freq, None
+        if unit == "posting":
+            tdv, cut = self.rule.drop(weights, self.priority, doc_freq, reduction)
+        else:
+            tdv, _ = drop_terms(
+                weights, self.priority, doc_freq, problem.postings_by_tf, reduction, scale
+            )
+        return tdv, apply_values(problem.matrix, tdv, scale, cut)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._saturation import Cut, stays
 from ..core.scoring import Statistics
 from ..records import TermDocumentMatrix
-from .norms import has_exact_norms, lucene_length
+from .norms import has_exact_norms, lucene_length, stored_lengths
 
 _BLOCK = 1 << 22
 """Postings weighted at a time: bounds the working memory to tens of megabytes."""
@@ -26,26 +27,49 @@ class WeightedCollection:
     statistics : Statistics of float64[V] and float64[]
     doc_len : float64[D]
         As the ranking function reads it: with a scale, after Lucene's byte.
+    cut : Cut or None
+        Postings that are gone beside those of terms whose value is 0.
+    room : float64[D] or None
+        The cut's K_d.
+    postings : int or None
+        How many are left, where they were counted.
     """
 
     term_values: np.ndarray
     scale: float | None
     statistics: Statistics
     doc_len: np.ndarray
+    cut: Cut | None = None
+    room: np.ndarray | None = None
+    postings: int | None = None
+
+    def stored_tf(self, term: int, docs: np.ndarray, tf: np.ndarray) -> np.ndarray:
+        """Return float[n]: the frequencies ``tf`` of a term in ``docs`` as they are now."""
+        now = weighted_tf(tf, self.term_values[term], self.scale)
+        if self.cut is not None:
+            now[~stays(tf, self.cut.least[term], self.room[docs])] = 0
+        return now
 
 
 def apply_values(
-    matrix: TermDocumentMatrix, term_values: np.ndarray, scale: float | None = None
+    matrix: TermDocumentMatrix,
+    term_values: np.ndarray,
+    scale: float | None = None,
+    cut: Cut | None = None,
 ) -> WeightedCollection:
     """Weight every posting and recount what a ranking function needs, O(postings)."""
     terms, documents = matrix.shape
+    room = None if cut is None else cut.room.at(stored_lengths(matrix))
     doc_len, doc_freq = np.zeros(documents), np.zeros(terms, np.int64)
     total_term_freq = np.zeros(terms)
-    for first, last in _blocks(matrix.indptr):
+    for first, last in blocks(matrix.indptr):
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
-        tf = weighted_tf(matrix.data[span], np.repeat(term_values[first:last], row_sizes), scale)
-        doc_len += np.bincount(matrix.indices[span], tf, minlength=documents)
+        old, docs = matrix.data[span], matrix.indices[span]
+        tf = weighted_tf(old, np.repeat(term_values[first:last], row_sizes), scale)
+        if cut is not None:
+            tf[~stays(old, np.repeat(cut.least[first:last], row_sizes), room[docs])] = 0
+        doc_len += np.bincount(docs, tf, minlength=documents)
         starts = matrix.indptr[first:last] - matrix.indptr[first]
         doc_freq[first:last] = np.add.reduceat(tf > 0, starts, dtype=np.int64)
         total_term_freq[first:last] = np.add.reduceat(tf, starts, dtype=np.float64)
@@ -56,7 +80,8 @@ def apply_values(
     )
     if scale is not None and not has_exact_norms(matrix):
         doc_len = lucene_length(doc_len).astype(np.float64)
-    return WeightedCollection(term_values, scale, statistics, doc_len)
+    left = int(doc_freq.sum())
+    return WeightedCollection(term_values, scale, statistics, doc_len, cut, room, left)
 
 
 def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:
@@ -71,7 +96,7 @@ def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: float | N
     return np.rint(scale * tf * np.asarray(term_value, np.float64))
 
 
-def _blocks(indptr: np.ndarray) -> list[tuple[int, int]]:
+def blocks(indptr: np.ndarray) -> list[tuple[int, int]]:
     """Split the terms into runs of about ``_BLOCK`` postings: (first, last) pairs."""
     edges = np.searchsorted(indptr, np.arange(0, indptr[-1], _BLOCK))
     edges = np.unique(np.append(edges, len(indptr) - 1))

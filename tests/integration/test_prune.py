@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.extract import extract_matrix
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import read_user_data
+from tdv_lucene.learning.posting import make_posting_rule
 from tdv_lucene.prune import prune_index
 from tdv_lucene.records import ByteStrings, TermDocumentMatrix, Vocabulary
 from tdv_lucene.values import TermValues
@@ -96,6 +98,31 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
     assert data["tdv.source_commit"] == tiny_matrix.source["commit"]
 
 
+@pytest.mark.parametrize("tf", ["scaled", "original"])
+def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_values, tmp_path):
+    ones = np.ones(tiny_matrix.shape[0], np.float32)
+    rng = np.random.default_rng(0)
+    rule = make_posting_rule(
+        tiny_matrix, ones[None], [0.45], tiny_values.priority,
+        rng.uniform(0.5, 1, len(ones)).astype(np.float32), 0.3, k1=0.9, b=0.4,
+    )  # fmt: skip
+    manifest = {**tiny_values.manifest, "posting_rule": rule.describe(), "unit": "posting"}
+    values = replace(tiny_values, posting_priority=rule.priority, manifest=manifest)
+    values.save(tmp_path / "values")
+    output = tmp_path / "pruned"
+    report = prune_index(tiny_index, tmp_path / "values", output, reduction=0.5, tf=tf)
+    point = values.at_reduction(0.5, original_tf=tf == "original")
+    scale = 4 if tf == "scaled" else None
+    assert_pruned(tiny_matrix, output, point.tdv, scale, tmp_path / "found", cut=point.cut)
+    rewriter.check_index(output)
+    assert report["unit"] == "posting" == read_user_data(output)["tdv.unit"]
+    assert report["reduction"] == pytest.approx(0.5, abs=0.02)
+    by_term = prune_index(
+        tiny_index, values, tmp_path / "terms", reduction=0.5, tf=tf, unit="term"
+    )
+    assert by_term["unit"] == "term" and by_term["terms"] < report["terms"]
+
+
 def test_source_is_not_touched(tiny_index, tiny_values, tmp_path):
     before = {path.name: path.read_bytes() for path in tiny_index.iterdir()}
     prune_index(tiny_index, tiny_values, tmp_path / "pruned")
@@ -127,6 +154,8 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
     ("options", "message"),
     [
         ({"tf": "squared"}, "tf must be 'scaled' or 'original', got 'squared'"),
+        ({"unit": "list"}, "no unit 'list': choose one of term, posting"),
+        ({"unit": "posting"}, "know only whole terms"),
         ({"threads": 0}, "threads must be at least 1, got 0"),
         ({"scale": "big"}, "scale must be 'auto' or a number above 0, got 'big'"),
         ({"scale": float("nan")}, "scale must be .* got 'nan'"),

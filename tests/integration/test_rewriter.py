@@ -11,6 +11,7 @@ from lucene_indexes import Doc, Layout, without_raw_bytes, write_index
 from lucene_reading import count_years, read_positions, read_rest, read_vectors
 from oracle import assert_pruned, expected_frequencies
 
+from tdv_lucene._saturation import Cut, Room
 from tdv_lucene.extract import extract_matrix
 from tdv_lucene.inspect_index import index_bytes
 from tdv_lucene.jvm import rewriter
@@ -26,10 +27,10 @@ WORDS = [
 ]  # fmt: skip
 
 
-def _rewrite(source: Path, output: Path, matrix, tdv, scale, **options):
+def _rewrite(source: Path, output: Path, matrix, tdv, scale, cut=None):
     output.mkdir()
     return rewriter.rewrite_index(
-        source, output, matrix.vocabulary, tdv, scale, threads=2, user_data={}, **options
+        source, output, matrix.vocabulary, tdv, scale, cut, threads=2, user_data={}
     )
 
 
@@ -72,6 +73,14 @@ def _random_values(rng: random.Random, terms: int) -> np.ndarray:
     return np.array([rng.choice(choices) for _ in range(terms)], np.float32)
 
 
+def _random_cut(rng: random.Random, terms: int) -> Cut | None:
+    """Least saturations about those of short documents and small frequencies."""
+    if rng.random() < 0.5:
+        return None
+    least = [rng.choice([0.0, 0.3, 0.5, 0.6, 0.8, rng.random()]) for _ in range(terms)]
+    return Cut(np.array(least, np.float32), Room.of(0.9, rng.choice([0.0, 0.4, 1.0]), 20.0))
+
+
 @pytest.mark.parametrize("seed", range(CASES))
 def test_random_index_equals_oracle(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
@@ -84,9 +93,10 @@ def test_random_index_equals_oracle(seed: int, tmp_path: Path) -> None:
     tdv = _random_values(rng, len(matrix.vocabulary))
     scale = rng.choice([None, 1.0, 2.0, 4.0, 0.5, 3.7])
     pruned = tmp_path / "pruned"
-    counts = _rewrite(source, pruned, matrix, tdv, scale)
+    cut = _random_cut(rng, len(matrix.vocabulary))
+    counts = _rewrite(source, pruned, matrix, tdv, scale, cut)
 
-    found = assert_pruned(matrix, pruned, tdv, scale, tmp_path / "found", layout.norms)
+    found = assert_pruned(matrix, pruned, tdv, scale, tmp_path / "found", layout.norms, cut)
     assert counts["postings_before"] == matrix.postings
     assert (counts["postings"], counts["terms"]) == (found.postings, len(found.vocabulary))
     assert counts["tokens"] == int(found.doc_len.sum())

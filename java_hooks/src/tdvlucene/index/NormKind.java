@@ -64,6 +64,11 @@ public enum NormKind {
     return this == ACCURATE ? length : SmallFloat.intToByte4(length);
   }
 
+  /** The length that a norm stands for: of a byte, the smallest it can. */
+  int decode(long norm) {
+    return this == ACCURATE ? Math.toIntExact(norm) : SmallFloat.byte4ToInt((byte) norm);
+  }
+
   /** Tells the kind of norms of a field; where lengths cannot tell, the default. */
   public static NormKind of(IndexReader reader, String field) throws IOException {
     FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);

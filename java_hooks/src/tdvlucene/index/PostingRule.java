@@ -16,14 +16,19 @@ public interface PostingRule {
    * @param term the term's number in the vocabulary (byte order)
    * @param tf its frequency in the document, at least 1
    * @param doc the document's number among the live ones, in index order
-   * @param length tokens of the document in this field; 0 unless {@link #readsLengths}
+   * @param length tokens of the document in this field as its norm tells them: rounded down to
+   *     four significant bits where norms are Lucene's bytes, exact where they are exact or the
+   *     field has none; 0 unless {@link #readsLengths}
    */
   int freq(int term, int tf, int doc, int length);
 
   /** Whether {@link #freq} gives only {@code tf} or 0: then positions and offsets stay true. */
   boolean keepsFrequencies();
 
-  /** Whether {@link #freq} reads the document's length, which costs one more pass. */
+  /**
+   * Whether {@link #freq} reads the document's length, which costs one more pass where the field
+   * has no norms.
+   */
   boolean readsLengths();
 
   /** Leaves everything as it is. */

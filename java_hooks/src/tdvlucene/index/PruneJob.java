@@ -13,6 +13,8 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
@@ -99,7 +101,7 @@ public final class PruneJob extends Job {
     List<Pruning> prunings = new ArrayList<>();
     int emptied = 0;
     for (Segment segment : segments) {
-      int[] before = rule.readsLengths() ? originalLengths(segment, pool) : null;
+      int[] before = rule.readsLengths() ? originalLengths(segment, norms, pool) : null;
       int[] after = survey.lengths(segment, before);
       emptied += segment.countLiveZeros(after);
       prunings.add(
@@ -118,8 +120,16 @@ public final class PruneJob extends Job {
     return (int) Math.min(bytes / (2 * Integer.BYTES), MOST_IN_MEMORY);
   }
 
-  private int[] originalLengths(Segment segment, Pool pool) throws IOException {
-    return new Survey(this, pool, field, table, PostingRule.KEEP_ALL).lengths(segment, null);
+  private int[] originalLengths(Segment segment, NormKind norms, Pool pool) throws IOException {
+    if (norms == NormKind.NONE) {
+      return new Survey(this, pool, field, table, PostingRule.KEEP_ALL).lengths(segment, null);
+    }
+    int[] lengths = new int[segment.reader.maxDoc()];
+    NumericDocValues each = segment.reader.getNormValues(field);
+    while (each != null && each.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
+      lengths[each.docID()] = norms.decode(each.longValue());
+    }
+    return lengths;
   }
 
   private long postings(List<Segment> segments) throws IOException {

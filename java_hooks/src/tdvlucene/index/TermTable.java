@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IOContext;
@@ -20,6 +21,7 @@ import org.apache.lucene.util.IOUtils;
  * values are on the heap, four bytes a term.
  */
 public final class TermTable implements Closeable {
+  private static final String LEAST_SATURATION = "least_saturation.npy";
   private static final int NPY_PREFIX = 10; // magic string, version, header length
 
   private final Directory folder;
@@ -27,18 +29,29 @@ public final class TermTable implements Closeable {
   private final IndexInput bytes;
   private final IndexInput ends;
   private final float[] tdv;
+  private final float[] leastSaturation;
   private TermTexts texts;
   private TermLookup lookup;
 
-  /** @param path a folder with terms.npy (uint8), terms_indptr.npy (int64), tdv.npy (float32) */
+  /**
+   * @param path a folder with terms.npy (uint8), terms_indptr.npy (int64), tdv.npy (float32) and,
+   *     for a {@link SaturationRule}, least_saturation.npy (float32)
+   */
   public TermTable(String path) throws IOException {
     Path root = Paths.get(path);
     folder = new MMapDirectory(root);
     bytes = array("terms.npy");
     ends = array("terms_indptr.npy");
-    IndexInput values = array("tdv.npy");
-    tdv = new float[Math.toIntExact(values.length() / Float.BYTES)];
-    values.readFloats(tdv, 0, tdv.length);
+    tdv = floats("tdv.npy");
+    boolean eachPosting = Arrays.asList(folder.listAll()).contains(LEAST_SATURATION);
+    leastSaturation = eachPosting ? floats(LEAST_SATURATION) : null;
+  }
+
+  private float[] floats(String name) throws IOException {
+    IndexInput file = array(name);
+    float[] values = new float[Math.toIntExact(file.length() / Float.BYTES)];
+    file.readFloats(values, 0, values.length);
+    return values;
   }
 
   /** The array's content, without NumPy's header. */
@@ -74,6 +87,11 @@ public final class TermTable implements Closeable {
 
   float[] tdv() {
     return tdv;
+  }
+
+  /** Each term's least saturation of a posting that stays; null when the table has none. */
+  float[] leastSaturation() {
+    return leastSaturation;
   }
 
   /** A cursor of one's own, before the first term. */

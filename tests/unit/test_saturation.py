@@ -1,0 +1,126 @@
+"""The rule for single postings, against a recount of every posting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_problem import make_collection, make_matrix
+
+from tdv_lucene._dropping import first_terms
+from tdv_lucene._saturation import Cut, PostingRule, Room, stays
+from tdv_lucene.core.scoring import Bm25, Statistics
+from tdv_lucene.learning.norms import lucene_length, stored_lengths
+from tdv_lucene.learning.posting import make_posting_rule
+from tdv_lucene.learning.weighted import apply_values
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    rng = np.random.default_rng(1)
+    dense = rng.poisson(rng.uniform(0.05, 1.5, (300, 1)), (300, 400))
+    dense[:, 0] += 1
+    return make_matrix(dense)
+
+
+def make_rule(matrix, whole_terms: float, weights=None, seed: int = 0):
+    """A rule and the terms' own priority."""
+    rng = np.random.default_rng(seed)
+    terms = len(matrix.vocabulary)
+    weights = np.ones((1, terms), np.float32) if weights is None else weights
+    priority, of_postings = rng.random((2, terms)).astype(np.float32) + 0.1
+    return make_posting_rule(
+        matrix, weights, [0.0], priority, of_postings, whole_terms, k1=0.9, b=0.4
+    ), priority
+
+
+def test_the_room_is_that_of_bm25():
+    room = Room.of(1.2, 0.75, 50.0).at(np.array([10, 80]))
+    statistics = Statistics(np.array(3.0), np.array(9.0), 20.0, 20.0 * 50)
+    tf, lengths = np.array([3.0, 3.0]), np.array([10.0, 80.0])
+    score = Bm25(1.2, 0.75).term_scores(tf, lengths, statistics)
+    idf = np.log(1 + 17.5 / 3.5)
+    np.testing.assert_allclose(score, idf * tf / (tf + room))
+
+
+def test_a_posting_at_the_threshold_stays():
+    decided = stays(np.array([1, 1]), np.float32(0.5), np.array([1.0, 1.001]))
+    assert decided.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("whole_terms", [0.0, 0.67, 1.0])
+@pytest.mark.parametrize("reduction", [0.0, 0.1, 0.45, 0.6, 0.72, 0.9])
+def test_a_rule_removes_what_was_asked_for(matrix, whole_terms, reduction):
+    rule, priority = make_rule(matrix, whole_terms)
+    ones = np.ones(len(priority), np.float32)
+    tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
+    left = apply_values(matrix, tdv, 1, cut).postings
+    gone = 1 - left / matrix.postings
+    # Small documents share few lengths, so that many postings are worth exactly the same.
+    assert gone == pytest.approx(reduction, abs=0.004)
+    whole = first_terms(ones, priority, matrix.doc_freq, whole_terms * reduction)
+    assert (tdv[whole] == 0).all()
+    share = matrix.doc_freq[whole].sum() / matrix.postings
+    assert share == pytest.approx(whole_terms * reduction, abs=0.01)
+
+
+def test_the_postings_worth_least_go(matrix):
+    rule, priority = make_rule(matrix, 0.0)
+    tdv, cut = rule.drop(np.ones(len(priority)), priority, matrix.doc_freq, 0.5)
+    rows = np.repeat(np.arange(len(priority)), np.diff(matrix.indptr))
+    room = 0.9 * (0.6 + 0.4 * stored_lengths(matrix) / stored_lengths(matrix).mean())
+    worth = rule.priority[rows] * matrix.data / (matrix.data + room[matrix.indices])
+    kept = stays(matrix.data, cut.least[rows], cut.room.at(stored_lengths(matrix))[matrix.indices])
+    kept &= tdv[rows] > 0
+    assert worth[kept].min() >= worth[~kept].max() * (1 - 1e-6)
+
+
+def test_more_is_removed_from_what_less_removes(matrix):
+    rule, priority = make_rule(matrix, 0.6)
+    ones = np.ones(len(priority), np.float32)
+    before, before_least = ones, np.zeros(len(ones))
+    for reduction in np.linspace(0, 0.95, 24):
+        tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
+        assert (tdv <= before).all() and (cut.least >= before_least).all()
+        before, before_least = tdv, cut.least
+
+
+def test_terms_of_weight_zero_count_as_whole_terms(matrix):
+    weights = np.ones((1, len(matrix.vocabulary)), np.float32)
+    weights[0, :60] = 0
+    rule, priority = make_rule(matrix, 0.5, weights)
+    tdv, cut = rule.drop(weights[0], priority, matrix.doc_freq, 0.6)
+    assert (tdv[:60] == 0).all()
+    gone = 1 - apply_values(matrix, tdv, 1, cut).postings / matrix.postings
+    assert gone == pytest.approx(0.6, abs=0.004)
+
+
+def test_equal_priorities_remove_no_more_than_was_asked_for():
+    matrix = make_collection()[0]
+    ones = np.ones(len(matrix.vocabulary), np.float32)
+    rule = make_posting_rule(matrix, ones[None], [0.0], ones, ones, 0.0, k1=0.9, b=0.4)
+    tdv, cut = rule.drop(ones, ones, matrix.doc_freq, 0.3)
+    assert apply_values(matrix, tdv, 1, cut).postings >= 0.7 * matrix.postings
+
+
+def test_simulation_equals_a_recount(matrix):
+    rng = np.random.default_rng(4)
+    tdv = rng.choice(np.float32([0, 0.4, 1, 1.7]), len(matrix.vocabulary))
+    cut = Cut(rng.uniform(0.2, 0.8, len(tdv)).astype(np.float32), Room.of(0.9, 0.4, 30.0))
+    dense = np.zeros(matrix.shape)
+    rows = np.repeat(np.arange(len(tdv)), np.diff(matrix.indptr))
+    dense[rows, matrix.indices] = matrix.data
+    room = cut.room.fixed + cut.room.per_token * lucene_length(matrix.doc_len)
+    kept = dense / (dense + room) >= cut.least[:, None]
+    stored = np.rint(2 * dense * tdv[:, None]) * kept
+    found = apply_values(matrix, tdv, 2, cut)
+    assert found.postings == np.count_nonzero(stored)
+    np.testing.assert_array_equal(found.statistics.total_term_freq, stored.sum(1))
+    np.testing.assert_array_equal(found.doc_len, lucene_length(stored.sum(0).astype(int)))
+
+
+def test_a_rule_survives_its_description(matrix):
+    rule, _ = make_rule(matrix, 0.3)
+    again = PostingRule.read(rule.priority, rule.describe())
+    assert again.room == rule.room and again.whole_terms == rule.whole_terms
+    for old, new in zip(rule.thresholds, again.thresholds):
+        np.testing.assert_array_equal(old, new)
