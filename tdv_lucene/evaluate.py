@@ -80,6 +80,19 @@ def evaluate_run(
     )
 
 
+def trec_eval_values(
+    run: pd.DataFrame, topics: Mapping[str, str], qrels: Qrels
+) -> tuple[tuple[str, ...], dict[str, np.ndarray]]:
+    """Return the judged queries and their values by trec_eval's definition alone.
+
+    As :func:`evaluate_run` without trectools' half, which takes most of its time. ``run`` needs
+    the columns query, docid and score.
+    """
+    queries = judged_queries(topics, qrels)
+    run = run[run["query"].isin(queries)]
+    return tuple(queries), _trec_eval_values(run, _judgements(qrels, queries), queries)
+
+
 def read_run(path: str | os.PathLike) -> pd.DataFrame:
     """Read a TREC run: columns query, q0, docid, rank, score (float64), system; ids as strings.
 

@@ -77,7 +77,7 @@ def compare_paired(
         raise ValueError(f"comparisons={comparisons} is out of range: at least 1 test is made")
     differences = treatment - baseline
     wins, losses = int((differences > _SAME).sum()), int((differences < -_SAME).sum())
-    p_value, ci95 = _t_test(differences)
+    p_value, ci95 = t_test(differences)
     effect_size, effect_size_ci95 = _effect_size(differences)
     return PairedComparison(
         difference=float(differences.mean()),
@@ -107,8 +107,11 @@ def _effect_size(differences: np.ndarray) -> tuple[float | None, tuple[float, fl
     return size, (size - half, size + half)
 
 
-def _t_test(differences: np.ndarray) -> tuple[float | None, tuple[float, float] | None]:
-    """Return (p value, 95 % interval of the mean)."""
+def t_test(differences: np.ndarray) -> tuple[float | None, tuple[float, float] | None]:
+    """Return (p value, 95 % interval of the mean) of paired differences float64[Q].
+
+    Two-tailed and uncorrected; (None, None) with fewer than two queries.
+    """
     from scipy import stats
 
     if len(differences) < 2:

@@ -24,6 +24,17 @@ MEASURE = "nDCG@10"
 _HITS = 10
 
 
+def candidates(index: str | os.PathLike, model: str) -> list[dict[str, float]]:
+    """The parameters tried: the index's own, then the grid's."""
+    choices = [recorded_parameters(index, model).values()]
+    grid = GRIDS[model]
+    for values in itertools.product(*grid.values()):
+        candidate = dict(zip(grid, values))
+        if candidate not in choices:
+            choices.append(candidate)
+    return choices
+
+
 def tune_parameters(
     index: str | os.PathLike,
     topics: Mapping[str, str],
@@ -44,22 +55,16 @@ def tune_parameters(
     TdvError
         As :func:`tdv_lucene.search.search_index` and :func:`tdv_lucene.evaluate.evaluate_run`.
     """
-    own = recorded_parameters(index, model)
-    grid = GRIDS[model]
-    candidates = [own.values()]
-    for values in itertools.product(*grid.values()):
-        candidate = dict(zip(grid, values))
-        if candidate not in candidates:
-            candidates.append(candidate)
+    choices = candidates(index, model)
     tried = []
     with tempfile.TemporaryDirectory() as folder:
-        for number, candidate in enumerate(candidates):
+        for number, candidate in enumerate(choices):
             run = Path(folder) / "run"
             search_index(
                 index, topics, run, model=model, hits=_HITS, threads=threads, field=field,
                 overwrite=True, **candidate,
             )  # fmt: skip
             tried.append({**candidate, MEASURE: evaluate_run(run, topics, qrels).means()[MEASURE]})
-            progress("tuning", number + 1, len(candidates))
+            progress("tuning", number + 1, len(choices))
     best = max(range(len(tried)), key=lambda i: tried[i][MEASURE])  # the first of equals
-    return SearchParameters(model, **candidates[best]), tried
+    return SearchParameters(model, **choices[best]), tried

@@ -1,0 +1,147 @@
+"""The table as Markdown and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from table_bars import OURS, RULE, SIZES, TESTS_AGAINST_FULL, Entry, Line, judge, p_value, sign
+from table_work import MEASURES, commit
+
+from tdv_lucene._content import versions_and_machine
+
+Lines = Mapping[str, Mapping[str, Line]]
+"""Model -> name of the row -> line."""
+
+_HOW = (
+    "Entries are means over all judged queries by trec_eval's definitions (a query without an "
+    "answer counts 0). The two signs behind a mean compare it with the full index at its default "
+    "parameters and at k1 and b (QLD: mu) tuned on the training queries: `+` significantly above, "
+    "`-` significantly below, `=` neither. "
+)
+
+
+def write(output: Path, lines: Lines, names: list[str], steps: dict[str, Any]) -> str:
+    """Write ``summary.md`` and ``raw.json`` to the folder ``output``; returns the summary."""
+    output.mkdir(parents=True, exist_ok=True)
+    machine = versions_and_machine()
+    bars = {model: judge(of, [n for n in names if n != OURS]) for model, of in lines.items()}
+    parts = [
+        "# Learned against unlearned pruning, at the same size\n",
+        _HOW + RULE + "\n",
+        *[_bars(model, of) for model, of in bars.items() if model != "tfidf"],
+        *[_table(model, m, of, names) for model, of in lines.items() for m in MEASURES],
+        _sizes(lines, names),
+        _circumstances(machine, steps),
+    ]
+    text = "\n".join(parts)
+    (output / "summary.md").write_text(text, encoding="utf-8")
+    raw = {
+        **machine, **steps, "commit": commit(), "rule": RULE, "bars": bars,
+        "entries": list(_entries(lines)),
+    }  # fmt: skip
+    (output / "raw.json").write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")
+    return text
+
+
+def _bars(model: str, bars: list[dict[str, Any]]) -> str:
+    said = {True: "reached", False: "missed", None: "open"}
+    rows = [f"| {b['bar']} | {said[b['reached']]} | {b['detail']} |" for b in bars]
+    head = f"## The bars, {model}\n\n| bar | | |\n| --- | --- | --- |\n"
+    return head + "\n".join(rows) + "\n"
+
+
+def _table(model: str, measure: str, lines: Mapping[str, Line], names: list[str]) -> str:
+    sizes = [s for s in SIZES if any(line.at(n, s) for line in lines.values() for n in names)]
+    head = ["row", "method", *(f"{size:.0%} removed" for size in sizes)]
+    out = [f"## {model}: {measure}\n", "| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    for name, line in lines.items():
+        full = f"{line.full.mean(measure):.3f}"
+        tuned = f", tuned {line.tuned.mean(measure):.3f}" if line.tuned else ""
+        queries = len(line.full.values[measure])
+        title = f"{name}, {queries} queries"
+        out.append(f"| {title} | full | {full}{tuned} |" + " |" * (len(sizes) - 1))
+        for method in names:
+            cells = [_cell(line, line.at(method, size), measure) for size in sizes]
+            if any(cells):
+                out.append(f"| | {method} | " + " | ".join(cells) + " |")
+    return "\n".join(out) + "\n"
+
+
+def _cell(line: Line, entry: Entry | None, measure: str) -> str:
+    if entry is None:
+        return ""
+    signs = [
+        sign(entry, base, measure, TESTS_AGAINST_FULL)
+        for base in (line.full, line.tuned)
+        if base is not None
+    ]
+    return f"{entry.mean(measure):.3f} {''.join(signs)}"
+
+
+def _sizes(lines: Lines, names: list[str]) -> str:
+    """What was really removed, and the bytes that came of it."""
+    head = ["row", "model", "method", *(f"{size:.0%}" for size in SIZES)]
+    out = [
+        "## Sizes\n",
+        "Postings removed / bytes of the postings file against the full index's / bytes of the "
+        "whole index against the full one's; means over the folds.\n",
+        "| " + " | ".join(head) + " |",
+        "|" + " --- |" * len(head),
+    ]
+    seen = set()
+    for model, of in lines.items():
+        for name, line in of.items():
+            for method in names:
+                cells = [_size(line, line.at(method, size)) for size in SIZES]
+                key = (line.full.about["bytes"], method, tuple(cells))  # unlearned: once an index
+                if any(cells) and key not in seen:
+                    seen.add(key)
+                    out.append(f"| {name} | {model} | {method} | " + " | ".join(cells) + " |")
+    return "\n".join(out) + "\n"
+
+
+def _size(line: Line, entry: Entry | None) -> str:
+    if entry is None:
+        return ""
+    full, here = line.full.about, entry.about
+    shares = [here[name] / full[name] for name in ("postings_bytes", "bytes")]
+    return " / ".join(f"{share:.1%}" for share in (here["removed"], *shares))
+
+
+def _circumstances(machine: dict[str, Any], steps: dict[str, Any]) -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"## How\n\n```\n{steps['command']}\n```\n\n"
+        f"Commit {commit()}; cells measured at {', '.join(steps['commits'])}. "
+        f"Machine: {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} "
+        f"{platform.machine()}.\n\nVersions: {json.dumps(machine['versions'])}\n\n"
+        "Seconds of learning (each split, on a machine that did other work too): "
+        f"{json.dumps(steps['learning_seconds'])}\n"
+    )
+
+
+def _entries(lines: Lines) -> Any:
+    for model, of in lines.items():
+        for name, line in of.items():
+            systems = [("full", None, line.full)]
+            systems += [("full, tuned", None, line.tuned)] if line.tuned else []
+            systems += [(m, s, e) for m, sizes in line.methods.items() for s, e in sizes.items()]
+            for method, size, entry in systems:
+                compared = {
+                    f"p against {against}, {measure}": p_value(
+                        entry, base, measure, TESTS_AGAINST_FULL
+                    )
+                    for against, base in (("full", line.full), ("tuned", line.tuned))
+                    if base is not None and size is not None
+                    for measure in MEASURES
+                }
+                yield {
+                    "row": name, "model": model, "method": method, "size": size,
+                    **{measure: round(entry.mean(measure), 5) for measure in MEASURES},
+                    **compared, **entry.about,
+                }  # fmt: skip

@@ -1,0 +1,361 @@
+"""What the table is made from, each made once and kept: indexes, values, tuned parameters, cells.
+
+Everything kept stands beside its identity, the inputs it was made from; a later run takes it only
+when that is the same. A cell is one query set searched on one index with one model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from table_rows import QueryData, Split, digest
+
+import tdv_lucene
+from tdv_lucene import (
+    TermValues,
+    binary_values,
+    build_index,
+    embed_terms,
+    extract_matrix,
+    learn_from_index,
+    make_peer_values,
+    prune_index,
+    search_index,
+)
+from tdv_lucene.evaluate import trec_eval_values
+from tdv_lucene.inspect_index import inspect_index
+from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe
+from tdv_lucene.tune import candidates
+
+MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
+_LEARNED_BY = ("learning", "core", "embedding", "_dropping.py", "values.py", "learn.py")
+"""Parts of the package that decide what is learned."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way of pruning.
+
+    Attributes
+    ----------
+    name : str
+    recipe : DefaultRecipe, PaperRecipe or None
+        None: unlearned, made by ``tdv-lucene peers --name NAME``.
+    binary : bool
+        The learned order with weights 1.
+    unit : str or None
+        Of pruning; None is what the values recommend.
+    """
+
+    name: str
+    recipe: DefaultRecipe | PaperRecipe | None = None
+    binary: bool = False
+    unit: str | None = None
+
+    @property
+    def changes_nothing_at_zero(self) -> bool:
+        """At 0 % removed such a pruning is the full index itself."""
+        return self.recipe is None or self.binary
+
+
+@dataclass(frozen=True)
+class Made:
+    """Term values on disk, and what stands for their content."""
+
+    path: Path
+    sha256: str
+    seconds: float
+
+
+class Work:
+    """The folder ``work`` of one collection."""
+
+    def __init__(self, collections: Path, work: Path, collection: str, keep_values: bool) -> None:
+        self.source, self.collection = collections / collection, collection
+        self.folder, self.cells = work / collection, work / "cells"
+        self.keep_values = keep_values
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.cells.mkdir(exist_ok=True)
+
+    @cached_property
+    def index(self) -> Path:
+        path = self.folder / "index"
+        if not path.exists():
+            flags = ["-collection", "JsonCollection", "-input", str(self.source), "-generator",
+                     "DefaultLuceneDocumentGenerator", "-threads", "2", "-optimize"]  # fmt: skip
+            timed(f"index {self.collection}", lambda: build_index(path, flags))
+        return path
+
+    @cached_property
+    def matrix(self) -> Path:
+        path = self.folder / "matrix"
+        if not path.exists():
+            timed(f"extract {self.collection}", lambda: extract_matrix(self.index, path))
+        return path
+
+    @cached_property
+    def vectors(self) -> Path:
+        path = self.folder / "vectors"
+        if not path.exists():
+            timed(
+                f"embed {self.collection}",
+                lambda: embed_terms(self.index, path, matrix=self.matrix),
+            )
+        return path
+
+    @cached_property
+    def about_index(self) -> dict[str, Any]:
+        return inspect_index(self.index)
+
+    def values(
+        self, method: Method, split: Split | None, model: str | None, compute: bool = True
+    ) -> Made | None:
+        """Learn or make the values of a method; ``split`` and ``model`` are None for unlearned."""
+        parts = (method.name, split and split.name, model)
+        path = self.folder / "values" / "-".join(part for part in parts if part)
+        identity = {
+            "commit": self.about_index["commit"],
+            "recipe": None if method.recipe is None else asdict(method.recipe),
+            "binary": method.binary,
+            "train": None if split is None else split.train.digest(),
+            "model": model,
+            "code": _code() if method.recipe else _source("peers.py", "_dropping.py"),
+        }
+        beside = path.with_name(f"{path.name}.json")
+        kept = _read_json(beside)
+        if kept and path.exists() and (kept["identity"] == identity or self.keep_values):
+            return Made(path, kept["sha256"], kept["seconds"])
+        if not compute:
+            return None
+        path.parent.mkdir(exist_ok=True)
+        label = f"values {self.collection} {path.name}"
+        seconds = timed(label, lambda: self._make(method, split, model, path))
+        made = Made(path, _sha256(TermValues.load(path)), seconds)
+        beside.write_text(
+            json.dumps({"identity": identity, "sha256": made.sha256, "seconds": seconds})
+        )
+        return made
+
+    def _make(self, method: Method, split: Split | None, model: str | None, path: Path) -> None:
+        if method.recipe is None:
+            make_peer_values(self.index, path, method.name, matrix=self.matrix, overwrite=True)
+        elif method.binary:
+            learned = self.values(Method("tdv", method.recipe), split, model)
+            binary_values(TermValues.load(learned.path)).save(path, overwrite=True)
+        else:
+            topics, qrels = split.train.write(self.folder / "train", split.name)
+            learn_from_index(
+                self.index, topics, qrels, path, model=model, recipe=method.recipe,
+                vectors=self.vectors, matrix=self.matrix, overwrite=True,
+            )  # fmt: skip
+
+    def full(
+        self, queries: QueryData, model: str, compute: bool = True, **parameters: float
+    ) -> dict[str, Any] | None:
+        """The cell of the full index, at its defaults or at ``parameters``."""
+        identity = self._identity(queries, model, values=None, **parameters)
+        cell = self._cell(identity)
+        if cell is None and compute:
+            return self._measure(identity, self.index, queries, model, {}, **parameters)
+        return cell
+
+    def tuned(
+        self, queries: QueryData, split: Split, model: str, compute: bool = True
+    ) -> dict[str, float] | None:
+        """k1 and b, or mu, with the best nDCG@10 on the split's training queries.
+
+        The grid is searched once for all ``queries`` that any split trains on.
+        """
+        identity = self._identity(queries, model, values=None, what="grid")
+        cell = self._cell(identity)
+        if cell is None:
+            if not compute:
+                return None
+            cell = {"identity": identity, "grid": []}
+            timed(
+                f"tune {self.collection} {model}, {len(queries.topics)} queries",
+                lambda: cell["grid"].extend(self._grid(queries, model)),
+            )
+            self._keep(cell)
+        means = [np.mean([of["values"][q] for q in split.train.topics]) for of in cell["grid"]]
+        return cell["grid"][int(np.argmax(means))]["parameters"]
+
+    def _grid(self, queries: QueryData, model: str) -> Iterator[dict[str, Any]]:
+        """Candidates, the default first, with nDCG@10 by query."""
+        for candidate in candidates(self.index, model):
+            ids, values = self._search(self.index, queries, model, hits=10, **candidate)
+            by_query = dict(zip(ids, np.round(values["nDCG@10"], 6).tolist()))
+            yield {"parameters": candidate, "values": by_query}
+
+    def _search(
+        self, index: Path, queries: QueryData, model: str, **search: Any
+    ) -> tuple[tuple[str, ...], dict[str, np.ndarray]]:
+        run = self.folder / "cell.run"
+        search_index(index, queries.topics, run, model=model, overwrite=True, **search)
+        columns = {0: "query", 2: "docid", 4: "score"}
+        frame = pd.read_csv(
+            run, sep=" ", header=None, usecols=[*columns], quoting=3, na_filter=False,
+            dtype={0: str, 2: str, 4: np.float64},
+        ).rename(columns=columns)  # fmt: skip
+        return trec_eval_values(frame, queries.topics, queries.qrels)
+
+    def pruned(
+        self,
+        method: Method,
+        made: Made,
+        reduction: float,
+        wanted: list[tuple[QueryData, str]],
+        compute: bool,
+    ) -> list[dict[str, Any] | None]:
+        """The cells of one pruned index, in the order of ``wanted`` (queries, model)."""
+        identities = [
+            self._identity(
+                queries, model, values=made.sha256, reduction=reduction, unit=method.unit
+            )
+            for queries, model in wanted
+        ]
+        cells = [self._cell(identity) for identity in identities]
+        if all(cells) or not compute:
+            return cells
+        pruned = self.folder / "pruned"
+        unit = {} if method.unit is None else {"unit": method.unit}
+        reports: list[dict[str, Any]] = []
+        seconds = timed(
+            f"prune {self.collection} {made.path.name} {reduction:.0%}",
+            lambda: reports.append(
+                prune_index(
+                    self.index, made.path, pruned, reduction=reduction, overwrite=True, **unit
+                )
+            ),
+        )
+        about = self._about(reports[0], pruned, seconds, made)
+        for at, (queries, model) in enumerate(wanted):
+            if cells[at] is None:
+                cells[at] = self._measure(identities[at], pruned, queries, model, about)
+        shutil.rmtree(pruned)
+        return cells
+
+    def _about(
+        self, report: dict[str, Any], pruned: Path, seconds: float, made: Made
+    ) -> dict[str, Any]:
+        now = inspect_index(pruned)
+        return {
+            "removed": report["reduction"],
+            "scale": report["scale"],
+            "search": report["search"],
+            "unit": report.get("unit", "term"),
+            "bytes": now["bytes"],
+            "postings_bytes": now["bytes_by_kind"]["postings"],
+            "prune_seconds": seconds,
+            "values_seconds": made.seconds,
+        }
+
+    def _measure(
+        self,
+        identity: dict[str, Any],
+        index: Path,
+        queries: QueryData,
+        model: str,
+        about: dict[str, Any],
+        **parameters: float,
+    ) -> dict[str, Any]:
+        started = time.perf_counter()
+        ids, values = self._search(index, queries, model, **parameters)
+        cell = {
+            "identity": identity,
+            **about,
+            "parameters": parameters,
+            "version": commit(),
+            "queries": list(ids),
+            "values": {m: np.round(values[m], 6).tolist() for m in MEASURES},
+        }
+        self._keep(cell)
+        mean = "  ".join(f"{m} {values[m].mean():.4f}" for m in MEASURES)
+        print(f"{time.perf_counter() - started:8.1f} s    {model}: {mean}", flush=True)
+        return cell
+
+    def _identity(self, queries: QueryData, model: str, **more: Any) -> dict[str, Any]:
+        return {
+            "index": self.about_index["commit"],
+            "queries": queries.digest(),
+            "model": model,
+            **more,
+        }
+
+    def _cell(self, identity: dict[str, Any]) -> dict[str, Any] | None:
+        return _read_json(self.cells / f"{digest(identity)}.json")
+
+    def _keep(self, cell: dict[str, Any]) -> None:
+        path = self.cells / f"{digest(cell['identity'])}.json"
+        aside = path.with_suffix(".unfinished")
+        aside.write_text(json.dumps(cell), encoding="utf-8")
+        aside.replace(path)
+
+
+def timed(label: str, step: Callable[[], Any]) -> float:
+    """Do a step, print it, and return its wall seconds."""
+    started = time.perf_counter()
+    step()
+    seconds = time.perf_counter() - started
+    print(f"{seconds:8.1f} s  {label}", flush=True)
+    return seconds
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        print(f"{path} is unreadable and made again", file=sys.stderr)
+        return None
+
+
+def _sha256(values: TermValues) -> str:
+    """Stands for all that pruning reads of term values."""
+    found = hashlib.sha256(values.vocabulary.sha256.encode())
+    for name, array in sorted(vars(values).items()):
+        if isinstance(array, np.ndarray):
+            found.update(name.encode() + np.ascontiguousarray(array).tobytes())
+    chosen = [(p["reduction"], p["scale"]) for p in values.points]
+    rest = {k: v for k, v in values.manifest.items() if k in ("trained_at", "unit", "whole_terms")}
+    found.update(json.dumps([chosen, rest, values.parameters]).encode())
+    return found.hexdigest()[:16]
+
+
+@cache
+def _code() -> str:
+    return _source(*_LEARNED_BY)
+
+
+def _source(*parts: str) -> str:
+    package = Path(tdv_lucene.__file__).parent
+    found = hashlib.sha256()
+    for part in parts:
+        path = package / part
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            found.update(file.read_bytes())
+    return found.hexdigest()[:16]
+
+
+@cache
+def commit() -> str:
+    """The commit of the checkout, with a plus where something is not committed."""
+    import subprocess
+
+    def git(*words: str) -> str:
+        root = Path(__file__).resolve().parent
+        return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True).stdout
+
+    return git("rev-parse", "--short", "HEAD").strip() + ("+" if git("status", "--short") else "")
