@@ -14,7 +14,7 @@ from .end_to_end import measure_end_to_end
 from .errors import TdvError
 from .evaluate import MEASURES, Evaluation
 from .inspect_index import inspect_index
-from .latency import Latency, LatencyPlan, TimedIndex, measure_latency
+from .latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
 from .progress import Progress, silent
 from .search import recorded_parameters
 from .speed import QueryTerms, look_up_terms, measure_service, summarise_speed
@@ -54,7 +54,8 @@ def compare_indexes(
     Each index is searched with the parameters it records (see :func:`recorded_parameters`). How
     latency is measured is told at :class:`LatencyPlan`.
     The folder holds ``report.json`` (what is returned), ``report.html``, ``per_query.tsv``, the
-    runs, and every measured latency in ``latency_ns.npy``.
+    runs, and every measured latency in ``latency_ns.npy``, of the queries in ``latency.tsv`` (their
+    medians, and postings visited) in that order.
 
     Parameters
     ----------
@@ -201,6 +202,7 @@ def _write(
     for number, of in enumerate(results):
         ending = f".{of.queries.label}" if number else ""
         _write_per_query(folder / f"per_query{ending}.tsv", of.evaluations)
+    _write_latency(folder / "latency.tsv", latency)
     page = render_page(report, results[0].queries.topics, results[0].evaluations, latency, words)
     (folder / "report.html").write_text(page, encoding="utf-8")
     write_manifest(folder, KIND, {"indexes": report["indexes"], "parameters": report["parameters"]})
@@ -216,4 +218,21 @@ def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
     lines = ["\t".join(["query", *columns])]
     for i, query in enumerate(queries):
         lines.append("\t".join([query, *(f"{values[i]:.6f}" for values in columns.values())]))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write_latency(path: Path, latency: Latency) -> None:
+    """A line a query, in the order of ``latency_ns.npy``."""
+    columns = {
+        f"{mode} ms {name}": [f"{ms:.6f}" for ms in latency.per_query_ms(mode, name)]
+        for mode in MODES
+        for name in latency.names
+    }
+    columns |= {
+        f"{mode} postings {name}": [str(count) for count in of[i]]
+        for mode, of in latency.postings_visited.items()
+        for i, name in enumerate(latency.names)
+    }
+    rows = zip(latency.queries, *columns.values())
+    lines = ["\t".join(row) for row in (("query", *columns), *rows)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -35,8 +35,11 @@ def explain_query(
         ``query``; ``terms``: for each distinct term of the analysed query ``term``, ``in_query``
         (times), ``tdv`` (0 where dropped, None where unknown), ``df_before``, ``df_after``,
         ``postings_removed``; ``hits``: ``before`` and ``after``, the best documents with ``rank``,
-        ``document``, ``score`` and ``other_rank`` (in the other list, None outside it); and the
-        ``parameters`` of both searches. Scores of the two lists are of different scales.
+        ``document``, ``score``, ``other_rank`` (in the other list, None outside it), ``tf`` (term:
+        frequency before and after, of the query's terms that the document held) and ``lost``, the
+        terms of which it lost its posting; ``matching``: how many documents hold a term of the
+        query, ``before`` and ``after``; and the ``parameters`` of both searches. Scores and
+        frequencies of the two indexes are of different scales.
 
     Raises
     ------
@@ -62,6 +65,10 @@ def explain_query(
         when: _search(path, parameters[when].similarity(), field, query, hits)
         for when, path in searches.items()
     }
+    ranked = {
+        "before": _ranked(found["before"], found["after"]),
+        "after": _ranked(found["after"], found["before"]),
+    }
     return {
         "query": query,
         "terms": [
@@ -75,10 +82,8 @@ def explain_query(
             }
             for term, times in counted.items()
         ],
-        "hits": {
-            "before": _ranked(found["before"], found["after"]),
-            "after": _ranked(found["after"], found["before"]),
-        },
+        "matching": _add_postings(ranked, index, pruned, field, list(counted)),
+        "hits": ranked,
         "parameters": {when: of.describe() for when, of in parameters.items()},
     }
 
@@ -90,6 +95,28 @@ def _search(
 
     (rows,) = explain_scores(index, similarity, field, {"q": query}, hits).values()
     return [(document, score) for document, score, _ in rows]
+
+
+def _add_postings(
+    ranked: dict[str, list[dict[str, Any]]],
+    index: str | os.PathLike,
+    pruned: str | os.PathLike,
+    field: str,
+    terms: list[str],
+) -> dict[str, int]:
+    """Tell of each hit which postings of the query's terms it has lost; return ``matching``."""
+    from .jvm.searcher import query_postings
+
+    shown = list(dict.fromkeys(of["document"] for hits in ranked.values() for of in hits))
+    (held, before), (left, after) = (
+        query_postings(path, field, terms, shown) for path in (index, pruned)
+    )
+    for hits in ranked.values():
+        for of in hits:
+            here, there = before.get(of["document"], {}), after.get(of["document"], {})
+            of["tf"] = {t: [tf, there.get(t, 0)] for t, tf in here.items() if tf}
+            of["lost"] = [t for t, (_, kept) in of["tf"].items() if not kept]
+    return {"before": held, "after": left}
 
 
 def _ranked(

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ._page_cache import resident_share
 from .errors import TdvError
 from .progress import Progress, silent
 from .search import SearchParameters
@@ -22,7 +23,11 @@ DEPTH = 1000
 """Hits of the runs against which the timed searches are checked, and the deepest search timed."""
 
 _LEAST_ROUNDS = 5
-_MODES = ("top10", "top1000", "top10_exhaustive", "top1000_exhaustive")  # TimedIndex.Mode
+MODES = ("top10", "top1000", "top10_exhaustive", "top1000_exhaustive")
+"""What is timed, in the order of ``TimedIndex.Mode``."""
+
+_TOLD = ("warmup_rounds", "warmup_stable", "gc_collections", "gc_ms")
+_COUNTED = ("top10", "top1000", "exhaustive")  # LatencyJob.COUNTED
 _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 
 
@@ -80,18 +85,23 @@ class Latency:
     rounds_ms : float64[R, 4, I, Q], milliseconds
         Every counted measurement; the second axis is top-10 and top-1000 with skipping by block
         maxima, then the same with every posting scored.
+    postings_visited : mode -> int64[I, Q]
+        Postings at which a search stops, of mode ``top10`` and ``top1000`` (with skipping) and
+        ``exhaustive`` (every posting of the query's terms). Counted, apart from the timing.
     setup : dict
-        Rounds, seed, how the warm-up went.
+        Rounds, seed, how the warm-up went, garbage collections within the counted rounds, and the
+        share of each index in the page cache before and after.
     """
 
     names: tuple[str, ...]
     queries: tuple[str, ...]
     rounds_ms: np.ndarray
+    postings_visited: Mapping[str, np.ndarray]
     setup: dict[str, Any]
 
     def per_query_ms(self, mode: str, name: str) -> np.ndarray:
         """Median over the rounds, float64[Q], of mode ``top10``, ``top10_exhaustive``, ..."""
-        mode_at, index_at = _MODES.index(mode), self.names.index(name)
+        mode_at, index_at = MODES.index(mode), self.names.index(name)
         return np.median(self.rounds_ms[:, mode_at, index_at], axis=0)
 
     def summary(self, name: str, *, exhaustive: bool = False) -> dict[str, dict[str, float]]:
@@ -126,6 +136,7 @@ def measure_latency(
     """
     from .jvm.searcher import time_queries
 
+    before = _cached(indexes)
     found = time_queries(
         [(of.path, of.parameters.similarity(), of.run) for of in indexes.values()],
         topics,
@@ -135,17 +146,24 @@ def measure_latency(
         progress=progress,
     )
     queries: Sequence[str] = found.pop("queries")
-    nanos = np.load(raw).reshape(plan.rounds, len(_MODES), len(indexes), len(queries))
+    nanos = np.load(raw).reshape(plan.rounds, len(MODES), len(indexes), len(queries))
+    visited = np.array(found["postings_visited"], np.int64).reshape(
+        len(_COUNTED), len(indexes), len(queries)
+    )
     setup = {
         "queries_timed": len(queries),
         "counted_rounds": plan.rounds,
-        "warmup_rounds": found["warmup_rounds"],
-        "warmup_stable": found["warmup_stable"],
+        **{key: found[key] for key in _TOLD},
         "threads": 1,
         "seed": plan.seed,
         "budget_seconds": plan.budget_seconds,
+        "share_in_page_cache": {"before": before, "after": _cached(indexes)},
     }
-    return Latency(tuple(indexes), tuple(queries), nanos / 1e6, setup)
+    return Latency(tuple(indexes), tuple(queries), nanos / 1e6, dict(zip(_COUNTED, visited)), setup)
+
+
+def _cached(indexes: Mapping[str, TimedIndex]) -> dict[str, float | None]:
+    return {name: resident_share(of.path) for name, of in indexes.items()}
 
 
 def summarise_latency(per_query: np.ndarray) -> dict[str, float]:

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .latency import Latency, TimedIndex
+from .latency import MODES, Latency, TimedIndex
 from .progress import Progress, silent
 
 _RESAMPLES = 2000
-_MODES = ("top10", "top1000", "top10_exhaustive", "top1000_exhaustive")
 _LENGTHS = ((1, 2), (3, 4), (5, 8), (9, None))
 _DROPPED = ((0.0, 0.0), (0.0, 0.5), (0.5, 1.0))
 _THROUGHPUT_ROUNDS = 5
@@ -26,10 +25,6 @@ class QueryTerms:
 
     terms: tuple[str, ...]
     doc_freq: Mapping[str, Mapping[str, int]]
-
-    def postings(self, name: str) -> int:
-        """Postings of the index ``name`` that exhaustive scoring of this query visits."""
-        return sum(self.doc_freq[name][term] for term in self.terms)
 
     def dropped(self, first: str, name: str) -> tuple[str, ...]:
         """Terms that the index ``first`` has and ``name`` has not."""
@@ -90,7 +85,8 @@ def summarise_speed(
         ``latency_ratio.NAME.MODE`` (see :func:`paired_ratio`; first index over NAME),
         ``latency_strata``: ``by_length`` and ``by_dropped``, lists of ``stratum``, ``index``,
         ``queries``, ``top10`` and ``top1000`` (ratio and ci95), ``queries_per_second.NAME``
-        (of one thread), ``postings_per_query.NAME`` (mean, exhaustive).
+        (of one thread), ``postings_per_query.NAME``: means of ``top10``, ``top1000`` and
+        ``exhaustive``, the postings at which searches stop.
     """
     first, *others = latency.names
     return {
@@ -108,8 +104,8 @@ def summarise_speed(
             for name in latency.names
         },
         "postings_per_query": {
-            name: float(np.mean([queries[qid].postings(name) for qid in latency.queries]))
-            for name in latency.names
+            name: {mode: float(of[i].mean()) for mode, of in latency.postings_visited.items()}
+            for i, name in enumerate(latency.names)
         },
     }
 
@@ -118,7 +114,7 @@ def _ratios(latency: Latency, name: str, seed: int) -> dict[str, Any]:
     first = latency.names[0]
     return {
         mode: paired_ratio(*(latency.per_query_ms(mode, each) for each in (first, name)), seed)
-        for mode in _MODES
+        for mode in MODES
     }
 
 
@@ -158,7 +154,7 @@ def _strata(
         for label, members in strata.items():
             if members.any():
                 row = {"stratum": label, "index": name, "queries": int(members.sum())}
-                for mode in _MODES[:2]:
+                for mode in ("top10", "top1000"):
                     pair = (latency.per_query_ms(mode, of)[members] for of in (first, name))
                     row[mode] = paired_ratio(*pair, seed)
                 yield row
@@ -173,22 +169,25 @@ def measure_service(
     seed: int,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Costs beside the search on the first index, and throughput of all with ``threads`` at once.
+    """Costs beside the search, and throughput with ``threads`` at once.
 
-    Returns ``service_ms`` (``analysis_ms``, ``stored_fields_ms`` a query of 10 hits) and
-    ``throughput`` (``threads``, ``queries_per_second.NAME``: each round's), None without threads.
+    Returns ``service_ms`` (``analysis_ms`` a query, ``stored_fields_ms.NAME`` a query of ``hits``
+    documents) and ``throughput`` (``threads``, ``queries_per_second.NAME``: each round's), None
+    without threads.
     """
     from .jvm.searcher import measure_throughput, time_service
 
-    first = next(iter(indexes.values()))
-    service = time_service(
-        first.path, first.parameters.similarity(), field, topics, hits=_FETCHED, progress=progress
-    )
-    service.pop("fields_seen")
+    searched = [(of.path, of.parameters.similarity()) for of in indexes.values()]
+    found = time_service(searched, topics, field=field, hits=_FETCHED, progress=progress)
+    service = {
+        "analysis_ms": found["analysis_ms"],
+        "stored_fields_ms": dict(zip(indexes, found["stored_fields_ms"])),
+        "hits": found["hits"],
+    }
     throughput = None
     if threads is not None:
         rates: Sequence[list[float]] = measure_throughput(
-            [(of.path, of.parameters.similarity()) for of in indexes.values()],
+            searched,
             topics,
             field=field,
             threads=threads,

@@ -37,20 +37,21 @@ def command(as_json: bool, **arguments: Any) -> None:
     from ..report.tables import to_rich
 
     console = Console()
-    for table in (_terms(explained["terms"]), _hits(explained["hits"])):
+    for table in (_terms(explained), _hits(explained["hits"])):
         console.print(to_rich(table))
 
 
-def _terms(terms: list[dict[str, Any]]) -> Any:
+def _terms(explained: dict[str, Any]) -> Any:
     from ..report.tables import Table
 
     rows = [
         (of["term"], str(of["in_query"]), "" if of["tdv"] is None else f"{of['tdv']:.3f}",
          f"{of['df_before']:,}", f"{of['df_after']:,}", _what_happened(of))
-        for of in terms
+        for of in explained["terms"]
     ]  # fmt: skip
     columns = ("term", "in query", "TDV", "df before", "df after", "what went")
-    return Table("Terms", columns, rows)
+    note = "{before:,} documents held a term of the query, {after:,} still do."
+    return Table("Terms", columns, rows, note.format(**explained["matching"]))
 
 
 def _what_happened(of: dict[str, Any]) -> str:
@@ -66,13 +67,19 @@ def _what_happened(of: dict[str, Any]) -> str:
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
     from ..report.tables import Table
 
-    def cells(of: dict[str, Any] | None) -> tuple[str, str, str]:
+    def cells(of: dict[str, Any] | None) -> tuple[str, str, str, str]:
         if of is None:
-            return "", "", ""
+            return "", "", "", ""
         other = of["other_rank"]
-        return of["document"], f"{of['score']:.4f}", "-" if other is None else str(other)
+        rank = "-" if other is None else str(other)
+        return of["document"], f"{of['score']:.4f}", rank, " ".join(of["lost"])
 
     pairs = zip_longest(hits["before"], hits["after"])
     rows = [(str(rank), *cells(b), *cells(a)) for rank, (b, a) in enumerate(pairs, 1)]
-    columns = ("rank", "full", "score", "rank after", "pruned", "score", "rank before")
-    return Table("Best documents", columns, rows, "The two scores are of different scales.")
+    columns = ("rank", "full", "score", "rank after", "lost",
+               "pruned", "score", "rank before", "lost")  # fmt: skip
+    note = (
+        "Lost: terms of the query of which the document lost its posting. The two scores are of "
+        "different scales."
+    )
+    return Table("Best documents", columns, rows, note)

@@ -99,7 +99,8 @@ def time_queries(
     """Time the topics on each (index, similarity, run); see ``tdvlucene.search.LatencyJob``.
 
     Writes int64 nanoseconds [round, mode, index, query], flat, as the ``.npy`` file ``output``.
-    Returns ``queries`` (ids, in that order), ``warmup_rounds`` and ``warmup_stable``.
+    Returns ``queries`` (ids, in that order), ``postings_visited`` ([top-10, top-1000, exhaustive]
+    [index][query]), ``warmup_rounds``, ``warmup_stable``, ``gc_collections`` and ``gc_ms``.
     """
     job = java_class("tdvlucene.search.LatencyJob")(
         field, topic_lines(topics), rounds, budget_seconds, seed, str(output)
@@ -121,6 +122,22 @@ def count_terms(
     return {term: tuple(of) for term, of in zip(terms, found)}
 
 
+def query_postings(
+    index: str | os.PathLike, field: str, terms: Sequence[str], doc_ids: Sequence[str]
+) -> tuple[int, dict[str, dict[str, int]]]:
+    """(documents that hold any of the terms, document id -> term -> its frequency there, or 0).
+
+    Documents that the index has not are left out.
+    """
+    with translate_errors():
+        postings = java_class("tdvlucene.search.QueryPostings")
+        found = json.loads(
+            postings.of(os.fspath(index), field, "\n".join(terms), "\n".join(doc_ids))
+        )
+    documents = {doc: dict(zip(terms, tf)) for doc, tf in found["documents"].items()}
+    return found["matching"], documents
+
+
 @contextmanager
 def every_term(index: str | os.PathLike, field: str) -> Iterator[Iterator[tuple[str, int, int]]]:
     """Yield all (term, document frequency, total term frequency), in Lucene's order.
@@ -137,18 +154,20 @@ def every_term(index: str | os.PathLike, field: str) -> Iterator[Iterator[tuple[
 
 
 def time_service(
-    index: str | os.PathLike,
-    similarity: Any,
-    field: str,
+    indexes: Sequence[tuple[str | os.PathLike, Any]],
     topics: Mapping[str, str],
     *,
+    field: str,
     hits: int,
     progress: Progress = silent,
-) -> dict[str, float]:
-    """``analysis_ms`` and ``stored_fields_ms`` a query; see ``tdvlucene.search.ServiceTimes``."""
-    job = java_class("tdvlucene.search.ServiceTimes")(
-        os.fspath(index), similarity, field, topic_lines(topics), hits
-    )
+) -> dict[str, Any]:
+    """``analysis_ms`` and ``stored_fields_ms`` (of each (index, similarity)) a query.
+
+    See ``tdvlucene.search.ServiceTimes``.
+    """
+    job = java_class("tdvlucene.search.ServiceTimes")(field, topic_lines(topics), hits)
+    for index, similarity in indexes:
+        job.addIndex(os.fspath(index), similarity)
     return json.loads(run_job(job, progress))
 
 

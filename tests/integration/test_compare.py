@@ -93,9 +93,29 @@ def test_speed_is_told_with_its_interval(case, compared):
     timed = report["latency_setup"]["queries_timed"]
     assert sum(row["queries"] for row in strata["by_length"]) == timed
     assert sum(row["queries"] for row in strata["by_dropped"]) == timed
-    assert report["postings_per_query"]["pruned"] < report["postings_per_query"]["full"]
-    assert report["service_ms"]["analysis_ms"] > 0 < report["service_ms"]["stored_fields_ms"]
+    postings = report["postings_per_query"]
+    assert postings["pruned"]["exhaustive"] < postings["full"]["exhaustive"]
+    for of in postings.values():
+        assert of["top10"] <= of["top1000"] <= of["exhaustive"]
+    assert report["service_ms"]["analysis_ms"] > 0
+    assert all(report["service_ms"]["stored_fields_ms"][name] > 0 for name in ("full", "pruned"))
     assert report["throughput"] is None and report["end_to_end"] is None
+
+
+def test_latency_of_each_query(case, compared):
+    rows = [r.split("\t") for r in (compared.output / "latency.tsv").read_text().splitlines()]
+    columns = dict(zip(rows[0], zip(*rows[1:], strict=True), strict=True))
+    report, queries = compared.report, len(columns["query"])
+    assert queries == report["latency_setup"]["queries_timed"] >= 20
+    assert set(columns["query"]) <= set(case.texts)
+    for name in ("full", "pruned"):
+        mean = np.mean([float(ms) for ms in columns[f"top10 ms {name}"]])
+        assert mean == pytest.approx(report["latency_ms"][name]["top10"]["mean"], abs=1e-6)
+        postings = np.mean([int(count) for count in columns[f"exhaustive postings {name}"]])
+        assert postings == pytest.approx(report["postings_per_query"][name]["exhaustive"])
+    nanos = np.load(compared.output / "latency_ns.npy").reshape(5, 4, 2, queries)
+    medians = np.median(nanos[:, 0, 1], axis=0) / 1e6
+    np.testing.assert_allclose(np.array(columns["top10 ms pruned"], float), medians, atol=1e-6)
 
 
 def test_terms_that_went(compared):

@@ -50,6 +50,20 @@ def test_hits_side_by_side(pair):
     assert only["score"] == pytest.approx(expected, rel=1e-5)
 
 
+def test_hits_tell_which_postings_they_lost(pair):
+    found = explain_query(*pair, "fox cat zebra dog", hits=4)
+    by_document = {of["document"]: of for of in found["hits"]["before"]}
+    assert {doc: of["lost"] for doc, of in by_document.items()} == {
+        "d0": ["fox"], "d1": ["fox"], "d2": ["dog"], "d3": []
+    }  # fmt: skip
+    assert by_document["d0"]["tf"] == {"fox": [1, 0], "dog": [2, 2]}
+    assert by_document["d2"]["tf"] == {"cat": [2, 2], "dog": [1, 0]}
+    after = {of["document"]: of["lost"] for of in found["hits"]["after"]}
+    assert after == {doc: by_document[doc]["lost"] for doc in after}
+    assert found["matching"] == {"before": 4, "after": 4}
+    assert explain_query(*pair, "fox")["matching"] == {"before": 2, "after": 0}
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -77,3 +91,4 @@ def test_command_line(pair, capsys, monkeypatch):
             assert json.loads(shown) == explain_query(*pair, "fox dog")
         else:
             assert "all postings" in shown and "d1" in shown
+            assert "3 documents held a term of the query, 1 still do." in shown

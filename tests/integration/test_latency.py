@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lucene_indexes import Doc, write_index
 
 from tdv_lucene.end_to_end import measure_end_to_end
 from tdv_lucene.errors import TdvError
@@ -45,6 +46,42 @@ def test_the_sample_is_seeded(tiny_index, tmp_path):
         for i, seed in enumerate((1, 1))
     ]
     assert orders[0] == orders[1]
+
+
+@pytest.fixture(scope="module")
+def skippable(tmp_path_factory):
+    """Documents of which the first are the best, and too many for a search to visit them all."""
+    docs = [Doc(f"d{i:04}", ["common"] * (9 if i < 50 else 1) + ["odd"] * (i % 2))
+            for i in range(3000)]  # fmt: skip
+    return write_index(tmp_path_factory.mktemp("skippable") / "index", [docs[:2500], docs[2500:]])
+
+
+def test_postings_visited_are_counted(skippable, tmp_path):
+    """Exhaustive scoring stops at every posting, skipping at some; both do so again."""
+    topics = {"one": "common", "two": "common odd", "none": "zyzzy"}
+    search_index(skippable, topics, tmp_path / "run")
+    of = TimedIndex(skippable, recorded_parameters(skippable), tmp_path / "run")
+    latency = measure_latency(
+        {"a": of, "b": of}, topics, LatencyPlan(5, 1.0), raw=tmp_path / "raw.npy"
+    )
+    visited = {
+        mode: dict(zip(latency.queries, counts[0], strict=True))
+        for mode, counts in latency.postings_visited.items()
+    }
+    assert visited["exhaustive"] == {"one": 3000, "two": 3000 + 1500, "none": 0}
+    for mode in ("top10", "top1000"):
+        for query in topics:
+            assert visited[mode][query] <= visited["exhaustive"][query]
+    assert 1000 < visited["top10"]["one"] < 3000, "blocks after the best documents are skipped"
+    for counts in latency.postings_visited.values():
+        np.testing.assert_array_equal(counts[0], counts[1])
+
+
+def test_the_state_of_the_machine_is_told(tiny_index, tmp_path):
+    of = timed(tiny_index, tmp_path)
+    setup = measure_latency({"a": of}, TOPICS, LatencyPlan(5, 0.5), raw=tmp_path / "raw.npy").setup
+    assert setup["gc_collections"] >= 0 <= setup["gc_ms"]
+    assert setup["share_in_page_cache"] == {"before": {"a": 1.0}, "after": {"a": 1.0}}
 
 
 @pytest.mark.parametrize("spoil", [lambda lines: lines[1:], lambda lines: lines[::-1]])

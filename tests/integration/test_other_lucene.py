@@ -24,6 +24,7 @@ pytestmark = pytest.mark.jvm
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
 MODULES = (
+    "integration/test_explain.py",
     "integration/test_extract.py",
     "integration/test_inspect.py",
     "integration/test_jobs.py",

@@ -28,7 +28,7 @@ import tdvlucene.search.TimedIndex.Mode;
  *
  * <p>The budget is kept by timing fewer queries, the first of a seeded shuffle: as many as can be
  * checked in a share of it, and as the counted rounds then have time for. Writes int64 nanoseconds
- * [round, mode, index, query].
+ * [round, mode, index, query]. At last the postings that each search stops at are counted.
  */
 public final class LatencyJob extends Job {
   private static final int MOST_QUERIES = 1000;
@@ -38,6 +38,9 @@ public final class LatencyJob extends Job {
   private static final double LEAST_WARM_UP_SECONDS = 2;
   private static final int STABLE_ROUNDS = 3;
   private static final double STABLE_WITHIN = 1.05;
+  /** Without skipping, a search stops at the same postings whatever the hits wanted. */
+  private static final List<Mode> COUNTED =
+      List.of(Mode.TOP10, Mode.TOP1000, Mode.TOP10_EXHAUSTIVE);
 
   private final String field;
   private final String topics;
@@ -84,11 +87,14 @@ public final class LatencyJob extends Job {
       warmUp();
       try (NpyWriter nanos = new NpyWriter(output, "<i8")) {
         phase("timing", rounds);
+        GarbageCollections garbage = new GarbageCollections();
         for (int round = 0; round < rounds; round++) {
           write(round(round), nanos);
           progress(round + 1);
         }
+        garbage.describe(result);
       }
+      result.put("postings_visited", countPostings());
       result.put("queries", sample.stream().map(topic -> topic.id).collect(Collectors.toList()));
       result.put("hits_seen", hitsSeen);
     } finally {
@@ -142,7 +148,8 @@ public final class LatencyJob extends Job {
 
   /** Drops queries when rounds that take so long would end after the budget; says whether. */
   private boolean shrinkToFit(long roundNanos) {
-    double fits = (double) (end - System.nanoTime()) / (rounds * roundNanos);
+    int toCome = rounds + 1; // counting postings takes about as long as a round
+    double fits = (double) (end - System.nanoTime()) / (toCome * roundNanos);
     int most = (int) Math.max(FEWEST_QUERIES, fits * sample.size());
     if (most >= sample.size()) {
       return false;
@@ -177,6 +184,26 @@ public final class LatencyJob extends Job {
       nanos[query] = System.nanoTime() - before;
       hitsSeen += hits; // used, so that no search can be left out by the compiler
     }
+  }
+
+  /** Postings stopped at, [counted mode][index][query]. */
+  private List<List<List<Long>>> countPostings() throws IOException {
+    phase("counting postings", (long) COUNTED.size() * indexes.size());
+    List<List<List<Long>>> counts = new ArrayList<>();
+    for (Mode mode : COUNTED) {
+      List<List<Long>> ofMode = new ArrayList<>();
+      for (TimedIndex index : indexes) {
+        List<Long> ofIndex = new ArrayList<>();
+        for (Queries.Topic topic : sample) {
+          checkCancelled();
+          ofIndex.add(index.countPostings(topic, mode));
+        }
+        ofMode.add(ofIndex);
+        advance(1);
+      }
+      counts.add(ofMode);
+    }
+    return counts;
   }
 
   private static void write(long[][][] nanos, NpyWriter out) throws IOException {

@@ -10,6 +10,7 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.index.Indexes;
@@ -17,32 +18,38 @@ import tdvlucene.index.Indexes;
 /**
  * What a query costs beside the search: analysing its text, and fetching the documents found.
  *
- * <p>Both are the same work on every index, so they are timed apart from the search and on one
- * index. Reported is the median round's mean over queries; the first rounds only warm up.
+ * <p>Analysis knows nothing of the index. Stored fields are the same in all indexes made from one,
+ * but the documents found differ, and indexes take turns in fetching theirs. Reported is the median
+ * round's mean over queries; the first rounds only warm up.
  */
 public final class ServiceTimes extends Job {
   private static final int WARM_UP_ROUNDS = 5;
   private static final int COUNTED_ROUNDS = 5;
 
-  private final String index;
-  private final Similarity similarity;
   private final String field;
   private final String topics;
   private final int hits;
+  private final List<String> paths = new ArrayList<>();
+  private final List<Similarity> similarities = new ArrayList<>();
   private final Map<String, Object> result = new TreeMap<>();
   private long fieldsSeen;
 
   /** @param topics lines of {@code qid<TAB>text} */
-  public ServiceTimes(
-      String index, Similarity similarity, String field, String topics, int hits) {
-    this.index = index;
-    this.similarity = similarity;
+  public ServiceTimes(String field, String topics, int hits) {
     this.field = field;
     this.topics = topics;
     this.hits = hits;
   }
 
-  /** A JSON object: {@code analysis_ms} and {@code stored_fields_ms} a query, {@code hits}. */
+  public void addIndex(String path, Similarity similarity) {
+    paths.add(path);
+    similarities.add(similarity);
+  }
+
+  /**
+   * A JSON object: {@code analysis_ms} and {@code stored_fields_ms} (an array, one an index) a
+   * query, {@code hits}.
+   */
   @Override
   public String result() {
     return Json.of(result);
@@ -51,17 +58,23 @@ public final class ServiceTimes extends Job {
   @Override
   protected void run() throws Exception {
     phase("timing analysis and stored fields", 0);
-    try (DirectoryReader reader = Indexes.open(index)) {
-      Ranking ranking = new Ranking(reader, similarity);
-      List<ScoreDoc[]> found = new ArrayList<>();
-      for (Queries.Topic topic : Queries.parse(field, topics)) {
-        found.add(ranking.top(topic.query, hits));
-        checkCancelled();
+    List<Queries.Topic> queries = Queries.parse(field, topics);
+    List<DirectoryReader> readers = new ArrayList<>();
+    try {
+      List<Work> fetches = new ArrayList<>();
+      for (int i = 0; i < paths.size(); i++) {
+        DirectoryReader reader = Indexes.open(paths.get(i));
+        readers.add(reader);
+        List<ScoreDoc[]> found = search(new Ranking(reader, similarities.get(i)), queries);
+        fetches.add(() -> fetch(reader, found));
       }
-      result.put("analysis_ms", medianMs(() -> Queries.parse(field, topics), found.size()));
-      result.put("stored_fields_ms", medianMs(() -> fetch(reader, found), found.size()));
+      Work analysis = () -> Queries.parse(field, topics);
+      result.put("analysis_ms", medianMs(List.of(analysis), queries.size()).get(0));
+      result.put("stored_fields_ms", medianMs(fetches, queries.size()));
       result.put("hits", hits);
       result.put("fields_seen", fieldsSeen); // used, so that no fetch can be left out
+    } finally {
+      IOUtils.close(readers);
     }
   }
 
@@ -69,18 +82,35 @@ public final class ServiceTimes extends Job {
     void run() throws Exception;
   }
 
-  private double medianMs(Work work, int queries) throws Exception {
-    double[] ms = new double[COUNTED_ROUNDS];
-    for (int round = -WARM_UP_ROUNDS; round < COUNTED_ROUNDS; round++) {
+  private List<ScoreDoc[]> search(Ranking ranking, List<Queries.Topic> queries)
+      throws IOException {
+    List<ScoreDoc[]> found = new ArrayList<>();
+    for (Queries.Topic topic : queries) {
+      found.add(ranking.top(topic.query, hits));
       checkCancelled();
-      long before = System.nanoTime();
-      work.run();
-      if (round >= 0) {
-        ms[round] = (System.nanoTime() - before) / 1e6 / queries;
+    }
+    return found;
+  }
+
+  /** Milliseconds a query of each work; they take turns. */
+  private List<Double> medianMs(List<Work> works, int queries) throws Exception {
+    double[][] ms = new double[works.size()][COUNTED_ROUNDS];
+    for (int round = -WARM_UP_ROUNDS; round < COUNTED_ROUNDS; round++) {
+      for (int i = 0; i < works.size(); i++) {
+        checkCancelled();
+        long before = System.nanoTime();
+        works.get(i).run();
+        if (round >= 0) {
+          ms[i][round] = (System.nanoTime() - before) / 1e6 / queries;
+        }
       }
     }
-    Arrays.sort(ms);
-    return ms[COUNTED_ROUNDS / 2];
+    List<Double> medians = new ArrayList<>();
+    for (double[] of : ms) {
+      Arrays.sort(of);
+      medians.add(of[COUNTED_ROUNDS / 2]);
+    }
+    return medians;
   }
 
   private void fetch(DirectoryReader reader, List<ScoreDoc[]> found) throws IOException {

@@ -53,6 +53,8 @@ final class TimedIndex implements Closeable {
   private final Map<String, List<String>> expected = new HashMap<>();
   private DirectoryReader reader;
   private Ranking ranking;
+  private CountingReader countingReader;
+  private IndexSearcher counting;
 
   /** @param run the run the same similarity gave on this index, 1000 hits deep */
   TimedIndex(String path, Similarity similarity, String run) {
@@ -81,7 +83,24 @@ final class TimedIndex implements Closeable {
 
   /** The search that is timed. */
   ScoreDoc[] search(Queries.Topic topic, Mode mode) throws IOException {
-    IndexSearcher searcher = ranking.searcher();
+    return search(ranking.searcher(), topic, mode);
+  }
+
+  /**
+   * Postings the same search stops at. Slower, and Lucene's code meets other classes by it: to be
+   * called when nothing is timed any more.
+   */
+  long countPostings(Queries.Topic topic, Mode mode) throws IOException {
+    if (counting == null) {
+      countingReader = new CountingReader(reader);
+      counting = new Ranking(countingReader, similarity).searcher();
+    }
+    search(counting, topic, mode);
+    return countingReader.takeCount();
+  }
+
+  private ScoreDoc[] search(IndexSearcher searcher, Queries.Topic topic, Mode mode)
+      throws IOException {
     if (!mode.exhaustive) {
       return searcher.search(topic.query, mode.hits).scoreDocs;
     }

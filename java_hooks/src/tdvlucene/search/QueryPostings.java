@@ -1,0 +1,81 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.search.BooleanClause;
+import org.apache.lucene.search.BooleanQuery;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.TermQuery;
+import org.apache.lucene.util.Bits;
+import tdvlucene.common.Json;
+import tdvlucene.index.Indexes;
+
+/** Which of some documents an index has in the postings of some terms. */
+public final class QueryPostings {
+  private QueryPostings() {}
+
+  /**
+   * A JSON object: {@code matching}, the number of documents that hold any of the terms, and {@code
+   * documents}, id to the term frequencies in the terms' order, 0 where there is no posting.
+   *
+   * @param terms separated by newlines
+   * @param ids the collection's, separated by newlines; those the index has not are left out
+   */
+  public static String of(String index, String field, String terms, String ids)
+      throws IOException {
+    List<Term> asked = new ArrayList<>();
+    BooleanQuery.Builder any = new BooleanQuery.Builder();
+    for (String text : terms.split("\n")) {
+      Term term = new Term(field, text);
+      asked.add(term);
+      any.add(new TermQuery(term), BooleanClause.Occur.SHOULD);
+    }
+    Map<String, List<Integer>> documents = new LinkedHashMap<>();
+    try (DirectoryReader reader = Indexes.open(index)) {
+      for (String id : ids.split("\n")) {
+        for (LeafReaderContext leaf : reader.leaves()) {
+          int doc = find(leaf.reader(), id);
+          if (doc != DocIdSetIterator.NO_MORE_DOCS) {
+            documents.put(id, frequencies(leaf.reader(), doc, asked));
+          }
+        }
+      }
+      IndexSearcher searcher = new IndexSearcher(reader);
+      return Json.of(Map.of("matching", searcher.count(any.build()), "documents", documents));
+    }
+  }
+
+  /** The living document of this id, {@code NO_MORE_DOCS} where the segment has none. */
+  private static int find(LeafReader leaf, String id) throws IOException {
+    PostingsEnum postings = leaf.postings(new Term("id", id), PostingsEnum.NONE);
+    if (postings == null) {
+      return DocIdSetIterator.NO_MORE_DOCS;
+    }
+    Bits live = leaf.getLiveDocs();
+    int doc = postings.nextDoc();
+    while (doc != DocIdSetIterator.NO_MORE_DOCS && live != null && !live.get(doc)) {
+      doc = postings.nextDoc();
+    }
+    return doc;
+  }
+
+  private static List<Integer> frequencies(LeafReader leaf, int doc, List<Term> terms)
+      throws IOException {
+    List<Integer> frequencies = new ArrayList<>();
+    for (Term term : terms) {
+      PostingsEnum postings = leaf.postings(term, PostingsEnum.FREQS);
+      boolean found = postings != null && postings.advance(doc) == doc;
+      frequencies.add(found ? postings.freq() : 0);
+    }
+    return frequencies;
+  }
+}
