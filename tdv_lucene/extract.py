@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from ._threads import checked_threads
 from .errors import TdvError
 from .progress import Progress, silent
 from .records import ByteStrings, TermDocumentMatrix, Vocabulary
@@ -24,6 +25,8 @@ def extract_matrix(
     output: str | os.PathLike,
     *,
     field: str = "contents",
+    documents: Iterable[str] | None = None,
+    threads: int | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> TermDocumentMatrix:
@@ -31,23 +34,50 @@ def extract_matrix(
 
     One pass over the postings in Java; neither term vectors nor stored text is needed. Deleted
     documents are left out and the live ones numbered densely in index order. The result is
-    memory-mapped.
+    memory-mapped, and its bytes do not depend on ``threads``.
+
+    Parameters
+    ----------
+    documents
+        Ids of the documents whose rows are wanted, in any order; None for all. The vocabulary,
+        ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
+        scores of these documents stay true: to learn on a large collection, select the judged
+        documents and those each training query retrieves.
+    threads
+        Threads that decode postings; None for one a core.
 
     Raises
     ------
     TdvError
         When ``index`` is not a readable index, has no such field or no frequencies in it, or
-        ``output`` exists or overlaps it; when a writer holds the index.
+        lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
+        index.
     """
     from .jvm import index as jvm_index
 
+    threads = checked_threads(threads)
     refuse_overlap(output, index)
-    with new_folder(output, overwrite=overwrite) as folder:
+    with new_folder(output, overwrite=overwrite) as folder, _id_file(documents) as ids:
         source = jvm_index.identify(index)
-        jvm_index.extract_arrays(index, field, folder, progress)
-        matrix = _load(folder, {"field": field, "source": source})
+        totals = jvm_index.extract_arrays(
+            index, field, folder, threads=threads, documents=ids, progress=progress
+        )
+        selected = {} if ids is None else {"collection": totals}
+        matrix = _load(folder, {"field": field, "source": source, **selected})
         write_manifest(folder, KIND, describe_matrix(matrix))
     return load_matrix(output)
+
+
+@contextmanager
+def _id_file(documents: Iterable[str] | None) -> Iterator[Path | None]:
+    """The ids in a temporary file, one a line; None for no selection."""
+    if documents is None:
+        yield None
+        return
+    with TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        path = Path(folder) / "ids"
+        path.write_text("".join(f"{name}\n" for name in documents), encoding="utf-8")
+        yield path
 
 
 def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
@@ -72,6 +102,7 @@ def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
         ),
         doc_ids=ByteStrings(array("doc_ids"), array("doc_ids_indptr")),
         source=manifest["source"],
+        collection=manifest.get("collection"),
         **{name: array(name) for name in _ARRAYS},
     )
 
@@ -79,7 +110,7 @@ def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
 def describe_matrix(matrix: TermDocumentMatrix) -> dict:
     """Sizes and identity of a matrix: what its manifest says of it."""
     terms, documents = matrix.shape
-    return {
+    described = {
         "field": matrix.vocabulary.field,
         "source": matrix.source,
         "vocabulary_sha256": matrix.vocabulary.sha256,
@@ -87,8 +118,10 @@ def describe_matrix(matrix: TermDocumentMatrix) -> dict:
         "documents": documents,
         "doc_count": matrix.doc_count,
         "postings": matrix.postings,
-        "tokens": int(matrix.total_term_freq.sum()),
+        "tokens": int(matrix.doc_len.sum()),
     }
+    collection = {} if matrix.collection is None else {"collection": matrix.collection}
+    return {**described, **collection}
 
 
 @contextmanager

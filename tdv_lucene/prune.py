@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import __version__
+from ._threads import checked_threads
 from .errors import TdvError
 from .progress import Progress, silent
 from .store import new_folder, refuse_overlap, write_manifest
@@ -80,7 +81,7 @@ def prune_index(
         parameter is out of its range; when ``output`` exists or overlaps the index.
     """
     scaled = _checked_mode(tf)
-    threads = _checked_threads(threads)
+    threads = checked_threads(threads)
     refuse_overlap(output, index, *([] if isinstance(values, TermValues) else [values]))
     with new_folder(output, overwrite=overwrite) as folder:
         if not isinstance(values, TermValues):
@@ -100,14 +101,6 @@ def _checked_mode(tf: str) -> bool:
     if tf not in ("scaled", "original"):
         raise TdvError(f"tf must be 'scaled' or 'original', got '{tf}'")
     return tf == "scaled"
-
-
-def _checked_threads(threads: int | None) -> int:
-    if threads is None:
-        return os.cpu_count() or 1
-    if threads < 1:
-        raise TdvError(f"threads must be at least 1, got {threads}")
-    return threads
 
 
 def _checked_scale(scale: float | str) -> float | None:

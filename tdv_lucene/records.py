@@ -85,7 +85,9 @@ class TermDocumentMatrix:
     """The paper's sparse matrix S (|V| x |C|) of one field, with the statistics around it.
 
     Documents are the live ones, numbered densely in index order: the numbers a rewritten index
-    gives them. Arrays may be memory-mapped and are read-only.
+    gives them. A matrix may hold only selected documents, again in index order; ``doc_freq``,
+    ``total_term_freq`` and ``doc_count`` are the whole index's in any case. Arrays may be
+    memory-mapped and are read-only.
 
     Attributes
     ----------
@@ -103,6 +105,9 @@ class TermDocumentMatrix:
         The norm Lucene stores (a byte's signed value for Lucene's own similarities), 0 = none.
     source : dict
         Identity of the index: path, commit id, versions.
+    collection : dict or None
+        Of a selection: ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live
+        documents.
     """
 
     vocabulary: Vocabulary
@@ -115,6 +120,7 @@ class TermDocumentMatrix:
     doc_len: np.ndarray
     norms: np.ndarray
     source: dict
+    collection: dict | None = None
 
     def __post_init__(self) -> None:
         sizes = {
@@ -140,10 +146,12 @@ class TermDocumentMatrix:
 
     @property
     def postings(self) -> int:
-        """Number of postings (nnz)."""
+        """Number of postings of these documents (nnz)."""
         return int(self.indptr[-1])
 
     @property
     def doc_count(self) -> int:
         """Documents with at least one term: Lucene's N for idf and average length."""
+        if self.collection is not None:
+            return int(self.collection["doc_count"])
         return int(np.count_nonzero(self.doc_len))

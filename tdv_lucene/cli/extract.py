@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TextIO
+
 import click
 
 from . import _options as options
@@ -11,15 +13,23 @@ from . import _options as options
 @options.index_option
 @options.output_option
 @options.field_option
+@click.option(
+    "--documents",
+    type=click.File(encoding="utf-8"),
+    help="Write rows of these documents only: their ids, one a line.",
+)
+@options.threads_option
 @options.overwrite_option
 @options.json_option
-def command(index: str, output: str, field: str, overwrite: bool, as_json: bool) -> None:
+def command(output: str, documents: TextIO | None, as_json: bool, **arguments: Any) -> None:
     """Write the term-document matrix of an index's field as memory-mapped NumPy arrays.
 
-    Needs only postings: no stored vectors, no stored text.
+    Needs only postings: no stored vectors, no stored text. With --documents, memory and output are
+    as large as the rows asked for; the terms' statistics stay those of the whole index.
     """
     from ..extract import describe_matrix, extract_matrix
 
-    matrix = options.run(extract_matrix, index, output, field=field, overwrite=overwrite)
+    ids = None if documents is None else [line for line in documents.read().splitlines() if line]
+    matrix = options.run(extract_matrix, output=output, documents=ids, **arguments)
     summary = describe_matrix(matrix)
     options.show({"output": output, **{k: v for k, v in summary.items() if k != "source"}}, as_json)

@@ -43,7 +43,7 @@ _SHOWN = (
     help="What is given up: whole terms, or also the postings that add least to a score.  "
     "[default: what was recommended]",
 )
-@click.option("--threads", type=int, help="Segments written at once.  [default: all cores]")
+@options.threads_option
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, **arguments: Any) -> None:

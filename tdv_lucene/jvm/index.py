@@ -38,11 +38,24 @@ def inspect(index: str | os.PathLike, progress: Progress = silent) -> dict[str, 
 
 
 def extract_arrays(
-    index: str | os.PathLike, field: str, folder: Path, progress: Progress = silent
-) -> None:
-    """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder)."""
-    job = java_class("tdvlucene.index.ExtractJob")(os.fspath(index), field, os.fspath(folder))
-    run_job(job, progress)
+    index: str | os.PathLike,
+    field: str,
+    folder: Path,
+    *,
+    threads: int,
+    documents: Path | None = None,
+    progress: Progress = silent,
+) -> dict[str, int]:
+    """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder).
+
+    ``documents`` is a file of ids, one a line; without it all live documents get rows. Returns
+    ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live documents.
+    """
+    new_job = java_class("tdvlucene.index.ExtractJob")
+    job = new_job(os.fspath(index), field, os.fspath(folder), threads)
+    if documents is not None:
+        job.setDocuments(os.fspath(documents))
+    return json.loads(run_job(job, progress))
 
 
 def analyze(texts: Sequence[str], field: str = "contents") -> list[list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from oracle import int_to_byte4
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.extract import describe_matrix, extract_matrix, load_matrix
+from tdv_lucene.jvm import java_class, run_job
 
 pytestmark = pytest.mark.jvm
 
@@ -92,6 +94,95 @@ def test_two_extractions_give_the_same_bytes(tiny_index: Path, tmp_path: Path) -
     assert len(arrays) == 11
     for name in arrays:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+@pytest.mark.parametrize("piece", [1, 7, 100])
+def test_bytes_depend_on_neither_threads_nor_pieces(piece: int, make_index, tmp_path: Path) -> None:
+    """Lists longer than a piece are cut in the middle, also across segments and deletions."""
+    rng = random.Random(2)
+    words = [f"w{i}" for i in range(40)]
+    weights = [1 / (i + 1) for i in range(40)]
+    docs = [
+        Doc(f"d{i}", rng.choices(words, weights, k=rng.randint(0, 20)), deleted=i % 7 == 3)
+        for i in range(90)
+    ]
+    index = make_index([docs[:50], docs[50:60], docs[60:]])
+    extract_matrix(index, tmp_path / "one", threads=1)
+    (tmp_path / "cut").mkdir()
+    new_job = java_class("tdvlucene.index.ExtractJob")
+    job = new_job(str(index), "contents", str(tmp_path / "cut"), 3)
+    job.setPieceSize(piece)
+    run_job(job)
+    arrays = [path.name for path in (tmp_path / "one").glob("*.npy")]
+    for name in arrays:
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+
+
+@pytest.mark.parametrize("with_deletions", [False, True])
+def test_selected_rows_are_those_of_the_whole(with_deletions, make_index, tmp_path: Path) -> None:
+    rng = random.Random(4)
+    docs = [
+        Doc(f"d{i}", rng.choices("abcdefgh", k=rng.randint(0, 6)) if i % 9 else [],
+            deleted=with_deletions and i % 6 == 1)
+        for i in range(60)
+    ]  # fmt: skip
+    index = make_index([docs[:25], docs[25:]])
+    whole = extract_matrix(index, tmp_path / "whole")
+    chosen = [doc.id for doc in docs if not doc.deleted and rng.random() < 0.3]
+    matrix = extract_matrix(
+        index, tmp_path / "rows", documents=rng.sample(chosen, len(chosen)), threads=2
+    )
+
+    assert [name.decode() for name in matrix.doc_ids] == chosen
+    numbers = [i for i, name in enumerate(whole.doc_ids) if name.decode() in chosen]
+    np.testing.assert_array_equal(_dense(matrix), _dense(whole)[:, numbers])
+    for name in ("doc_len", "norms"):
+        np.testing.assert_array_equal(getattr(matrix, name), getattr(whole, name)[numbers])
+    for name in ("doc_freq", "total_term_freq"):
+        np.testing.assert_array_equal(getattr(matrix, name), getattr(whole, name))
+    assert matrix.vocabulary.sha256 == whole.vocabulary.sha256
+    assert matrix.doc_count == whole.doc_count
+    assert matrix.collection == {
+        "documents": whole.shape[1],
+        "doc_count": whole.doc_count,
+        "postings": whole.postings,
+        "tokens": int(whole.doc_len.sum()),
+    }
+    assert load_matrix(tmp_path / "rows").doc_count == whole.doc_count
+
+
+def _dense(matrix) -> np.ndarray:
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    found = np.zeros(matrix.shape, int)
+    found[rows, matrix.indices] = matrix.data
+    return found
+
+
+def test_unknown_documents_are_named(make_index, tmp_path: Path) -> None:
+    index = make_index([[Doc("a", ["x"]), Doc("gone", ["x"], deleted=True)]])
+    (tmp_path / "ids").write_text("a\nnowhere\ngone\n")
+    from tdv_lucene.cli.extract import command
+
+    arguments = ["--index", str(index), "--output", str(tmp_path / "matrix")]
+    done = CliRunner().invoke(command, [*arguments, "--documents", str(tmp_path / "ids")])
+    assert isinstance(done.exception, TdvError)
+    assert "2 of the documents asked for are not in" in str(done.exception)
+    assert str(done.exception).endswith(": nowhere, gone")
+    assert not (tmp_path / "matrix").exists()
+
+
+def test_damage_is_told_with_its_place(make_index, tmp_path: Path) -> None:
+    docs = [Doc(f"d{i}", [f"w{j}" for j in range(i % 5 + 1)]) for i in range(400)]
+    index = make_index([docs])
+    postings = next(index.glob("*.doc"))
+    content = bytearray(postings.read_bytes())
+    content[len(content) // 3 : len(content) // 2] = b"\xff" * (
+        len(content) // 2 - len(content) // 3
+    )
+    postings.write_bytes(content)
+    with pytest.raises((TdvError, RuntimeError), match="segment _0, field 'contents', near the te"):
+        extract_matrix(index, tmp_path / "matrix")
+    assert not (tmp_path / "matrix").exists()
 
 
 def test_refusals_leave_nothing(tiny_index: Path, make_index, tmp_path: Path) -> None:

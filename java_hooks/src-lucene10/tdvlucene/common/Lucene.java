@@ -6,6 +6,7 @@ import org.apache.lucene.index.CheckIndex;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.LeafMetaData;
+import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.search.CollectorManager;
 import org.apache.lucene.search.Sort;
@@ -45,6 +46,11 @@ public final class Lucene {
   /** The order of the segment's documents, null for none. */
   public static Sort sort(LeafMetaData segment) {
     return segment.sort();
+  }
+
+  /** The first document of a part of an index. */
+  public static int start(ReaderSlice slice) {
+    return slice.start();
   }
 
   /** The files inside a compound segment; to be closed. */

@@ -40,6 +40,17 @@ public final class NpyWriter implements Closeable {
     buffer.putInt(value);
   }
 
+  /** Writes the first {@code length} items of an array. */
+  public void writeInts(int[] source, int length) throws IOException {
+    for (int from = 0; from < length; ) {
+      require(Integer.BYTES);
+      int step = Math.min(length - from, buffer.remaining() / Integer.BYTES);
+      buffer.asIntBuffer().put(source, from, step);
+      buffer.position(buffer.position() + step * Integer.BYTES);
+      from += step;
+    }
+  }
+
   public void writeLong(long value) throws IOException {
     require(Long.BYTES);
     buffer.putLong(value);

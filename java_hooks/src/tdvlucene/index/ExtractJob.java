@@ -3,75 +3,94 @@ package tdvlucene.index;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.Collections;
-import java.util.Set;
-import org.apache.lucene.document.Document;
-import org.apache.lucene.index.BinaryDocValues;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Future;
 import org.apache.lucene.index.DirectoryReader;
-import org.apache.lucene.index.IndexableField;
-import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
-import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.search.DocIdSetIterator;
-import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.FixedBitSet;
 import tdvlucene.common.Job;
+import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
-import tdvlucene.common.UserException;
 
 /**
  * Writes a field's term-document matrix as NumPy arrays, in one pass over its postings.
  *
- * <p>Live documents only, numbered densely in index order. Terms in unsigned byte order, those
- * without a live posting left out. Needs neither term vectors nor stored text. Memory: eight bytes
- * a document and fixed buffers.
+ * <p>Live documents only, or those of them that are selected, numbered densely in index order.
+ * Terms in unsigned byte order, those without a live posting left out; their statistics are those
+ * of all live documents. Needs neither term vectors nor stored text.
+ *
+ * <p>Threads decode pieces of the vocabulary, this job's own writes them in order: the bytes are
+ * the same whatever the number of threads. Memory: four bytes a row, a bit and a half a document
+ * where some are left out, and some megabytes a thread.
  */
 public final class ExtractJob extends Job {
-  private static final String ID = "id";
   private static final int CHECK_EVERY = 1 << 16;
 
   private final String index;
   private final String field;
   private final Path output;
+  private final int threads;
+  private final Queue<Reader> idle = new ConcurrentLinkedQueue<>();
+  private final Queue<MatrixChunk> spare = new ConcurrentLinkedQueue<>();
+  private int pieceSize = MatrixPlan.POSTINGS;
+  private String wantedIds;
+  private DocumentNumbers live;
 
-  /** Live document number of each document, or null when nothing is deleted. */
-  private int[] liveNumber;
+  /** The documents that get rows; the live ones when nothing was selected. */
+  private DocumentNumbers rows;
 
-  private int[] docLen;
+  private String result = "";
 
-  public ExtractJob(String index, String field, String output) {
+  public ExtractJob(String index, String field, String output, int threads) {
     this.index = index;
     this.field = field;
     this.output = Paths.get(output);
+    this.threads = threads;
+  }
+
+  /** Gives rows only to the documents with these ids. @param file UTF-8, an id a line */
+  public void setDocuments(String file) {
+    wantedIds = file;
+  }
+
+  /** Postings a thread reads at once. */
+  public void setPieceSize(int postings) {
+    pieceSize = postings;
+  }
+
+  /** JSON: documents, those with a token, postings and tokens of the whole index. */
+  @Override
+  public String result() {
+    return result;
   }
 
   @Override
   protected void run() throws IOException {
     try (DirectoryReader reader = Indexes.openUnlocked(index)) {
       Indexes.requireFrequencies(reader, index, field);
-      numberLiveDocuments(reader);
-      docLen = new int[reader.numDocs()];
-      writePostings(reader);
-      writeDocuments(reader);
-    }
-  }
-
-  private void numberLiveDocuments(DirectoryReader reader) {
-    if (!reader.hasDeletions()) {
-      return;
-    }
-    liveNumber = new int[reader.maxDoc()];
-    int next = 0;
-    for (LeafReaderContext leaf : reader.leaves()) {
-      Bits live = leaf.reader().getLiveDocs();
-      for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
-        liveNumber[leaf.docBase + doc] = live == null || live.get(doc) ? next++ : -1;
+      live = DocumentNumbers.ofLive(reader);
+      rows = live;
+      if (wantedIds != null) {
+        phase("finding the documents", reader.maxDoc());
+        rows = new Selection(index, Paths.get(wantedIds)).of(reader, this::progress);
       }
+      Map<String, Object> totals = new TreeMap<>();
+      totals.put("documents", live.size());
+      int[] lengths = writePostings(reader, totals);
+      totals.put("doc_count", countNonEmpty(reader, lengths));
+      writeDocuments(reader, lengths);
+      result = Json.of(totals);
     }
   }
 
@@ -79,65 +98,99 @@ public final class ExtractJob extends Job {
     return new NpyWriter(output.resolve(name + ".npy"), dtype);
   }
 
-  private void writePostings(DirectoryReader reader) throws IOException {
-    try (NpyWriter bytes = array("terms", "|u1");
-        NpyWriter ends = array("terms_indptr", "<i8");
-        NpyWriter indptr = array("indptr", "<i8");
-        NpyWriter indices = array("indices", "<i4");
-        NpyWriter data = array("data", "<i4");
-        NpyWriter docFreqs = array("doc_freq", "<i8");
-        NpyWriter totalTermFreqs = array("total_term_freq", "<i8")) {
-      ends.writeLong(0);
-      indptr.writeLong(0);
-      Terms terms = MultiTerms.getTerms(reader, field);
-      if (terms == null) {
-        return;
-      }
-      phase("extracting postings", Math.max(0, terms.getSumDocFreq()));
-      TermsEnum each = terms.iterator();
-      PostingsEnum postings = null;
-      long before = 0;
-      long nextCheck = CHECK_EVERY;
-      for (BytesRef term = each.next(); term != null; term = each.next()) {
-        postings = each.postings(postings, PostingsEnum.FREQS);
-        long totalTermFreq = writePostings(postings, indices, data);
-        long after = indices.bytes() / Integer.BYTES;
-        if (after > before) {
-          bytes.writeBytes(term.bytes, term.offset, term.length);
-          ends.writeLong(bytes.bytes());
-          indptr.writeLong(after);
-          docFreqs.writeLong(after - before);
-          totalTermFreqs.writeLong(totalTermFreq);
-          before = after;
-        }
-        if (after >= nextCheck) {
-          progress(after);
-          nextCheck = after + CHECK_EVERY;
-        }
-      }
-    }
-  }
-
-  /** One term's live postings; returns the sum of their frequencies. */
-  private long writePostings(PostingsEnum postings, NpyWriter indices, NpyWriter data)
+  /** Returns the tokens of each row. */
+  private int[] writePostings(DirectoryReader reader, Map<String, Object> totals)
       throws IOException {
-    long totalTermFreq = 0;
-    for (int doc = postings.nextDoc();
-        doc != DocIdSetIterator.NO_MORE_DOCS;
-        doc = postings.nextDoc()) {
-      int number = liveNumber == null ? doc : liveNumber[doc];
-      if (number >= 0) {
-        int freq = postings.freq();
-        indices.writeInt(number);
-        data.writeInt(freq);
-        docLen[number] += freq;
-        totalTermFreq += freq;
+    Terms terms = MultiTerms.getTerms(reader, field);
+    try (MatrixFiles files = new MatrixFiles(output, rows.size());
+        Pool pool = new Pool(threads)) {
+      if (terms != null) {
+        phase("extracting postings", Math.max(0, terms.getSumDocFreq()));
+        writePieces(reader, terms, files, pool);
       }
+      files.finish();
+      totals.put("postings", files.allPostings());
+      totals.put("tokens", files.allTokens());
+      return files.lengths();
     }
-    return totalTermFreq;
   }
 
-  private void writeDocuments(DirectoryReader reader) throws IOException {
+  private void writePieces(DirectoryReader reader, Terms terms, MatrixFiles files, Pool pool)
+      throws IOException {
+    MatrixPlan plan = new MatrixPlan(terms, reader.maxDoc(), pieceSize);
+    Queue<Future<MatrixChunk>> ahead = new ArrayDeque<>();
+    MatrixPlan.Piece piece = plan.next();
+    while (piece != null || !ahead.isEmpty()) {
+      if (piece != null && ahead.size() < 2 * threads) {
+        MatrixPlan.Piece next = piece;
+        ahead.add(pool.submit(() -> read(next, reader, terms)));
+        piece = plan.next();
+      } else {
+        MatrixChunk chunk = Pool.get(ahead.remove());
+        files.write(chunk);
+        progress(files.allPostings());
+        spare.add(chunk);
+      }
+    }
+  }
+
+  private MatrixChunk read(MatrixPlan.Piece piece, DirectoryReader reader, Terms terms)
+      throws IOException {
+    checkCancelled();
+    Reader in = idle.poll();
+    in = in == null ? new Reader(reader, terms) : in;
+    MatrixChunk chunk = spare.poll();
+    chunk = chunk == null ? new MatrixChunk() : chunk;
+    in.read(piece, chunk);
+    idle.add(in);
+    return chunk;
+  }
+
+  /** What a thread reads with. */
+  private final class Reader {
+    private final TermsEnum each;
+    private final IndexPostings postings;
+
+    /** Documents met, where rows and the dictionary cannot tell how many have a token. */
+    private final FixedBitSet met;
+
+    private Reader(DirectoryReader reader, Terms terms) throws IOException {
+      this.each = terms.iterator();
+      this.postings = new IndexPostings(reader, field);
+      this.met = rows == live || live.areAll() ? null : new FixedBitSet(reader.maxDoc());
+    }
+
+    private void read(MatrixPlan.Piece piece, MatrixChunk chunk) throws IOException {
+      chunk.clear(piece.from > 0);
+      BytesRef term = each.seekCeil(piece.first) == TermsEnum.SeekStatus.END ? null : each.term();
+      while (term != null && (piece.isPart() || !term.equals(piece.stop))) {
+        chunk.addTerm(term);
+        postings.reset(each, PostingsEnum.FREQS);
+        if (rows == live) {
+          int most = piece.isPart() ? piece.postings : each.docFreq();
+          chunk.read(postings, live, piece.from, piece.to, most);
+        } else {
+          chunk.select(postings, live, rows, met, piece.from, piece.to);
+        }
+        term = piece.isPart() ? null : each.next();
+      }
+    }
+  }
+
+  /** Live documents with a token, also those not selected. */
+  private int countNonEmpty(DirectoryReader reader, int[] docLen) throws IOException {
+    if (rows == live) {
+      return (int) Arrays.stream(docLen).filter(length -> length > 0).count();
+    }
+    if (live.areAll()) {
+      return reader.getDocCount(field);
+    }
+    FixedBitSet met = new FixedBitSet(reader.maxDoc());
+    idle.forEach(in -> met.or(in.met));
+    return met.cardinality();
+  }
+
+  private void writeDocuments(DirectoryReader reader, int[] docLen) throws IOException {
     phase("extracting documents", reader.maxDoc());
     try (NpyWriter lengths = array("doc_len", "<i8");
         NpyWriter norms = array("norms", "<i8");
@@ -154,37 +207,20 @@ public final class ExtractJob extends Job {
   }
 
   private void writeDocuments(
-      LeafReaderContext context, NpyWriter norms, NpyWriter ids, NpyWriter idEnds)
+      LeafReaderContext leaf, NpyWriter norms, NpyWriter ids, NpyWriter idEnds)
       throws IOException {
-    LeafReader leaf = context.reader();
-    Bits live = leaf.getLiveDocs();
-    NumericDocValues norm = leaf.getNormValues(field);
-    BinaryDocValues id = leaf.getBinaryDocValues(ID);
-    StoredFields stored = leaf.storedFields();
-    for (int doc = 0; doc < leaf.maxDoc(); doc++) {
-      if (live == null || live.get(doc)) {
+    ExternalIds external = new ExternalIds(leaf, index);
+    NumericDocValues norm = leaf.reader().getNormValues(field);
+    for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
+      if (rows.of(leaf.docBase + doc) >= 0) {
         norms.writeLong(norm != null && norm.advanceExact(doc) ? norm.longValue() : 0);
-        boolean inDocValues = id != null && id.advanceExact(doc);
-        BytesRef external = inDocValues ? id.binaryValue() : storedId(stored, doc);
-        ids.writeBytes(external.bytes, external.offset, external.length);
+        BytesRef id = external.of(doc);
+        ids.writeBytes(id.bytes, id.offset, id.length);
         idEnds.writeLong(ids.bytes());
       }
       if (doc % CHECK_EVERY == 0) {
-        progress(context.docBase + doc);
+        progress(leaf.docBase + doc);
       }
     }
-  }
-
-  /** Old Anserini indexes have no doc values for the id, only the stored field. */
-  private BytesRef storedId(StoredFields stored, int doc) throws IOException {
-    Set<String> only = Collections.singleton(ID);
-    Document document = stored.document(doc, only);
-    IndexableField id = document.getField(ID);
-    if (id == null || id.stringValue() == null) {
-      throw new UserException(
-          "document " + doc + " of " + index + " has no '" + ID
-              + "': Anserini indexes carry each document's id there");
-    }
-    return new BytesRef(id.stringValue());
   }
 }

@@ -25,7 +25,7 @@ final class Pool implements Closeable {
   /** Runs all tasks and waits for all; throws what the first of them (in list order) threw. */
   void run(List<Callable<Void>> tasks) throws IOException {
     List<Future<Void>> futures = new ArrayList<>();
-    tasks.forEach(task -> futures.add(threads.submit(task)));
+    tasks.forEach(task -> futures.add(submit(task)));
     Throwable first = null;
     for (Future<Void> future : futures) {
       try {
@@ -39,10 +39,15 @@ final class Pool implements Closeable {
     }
   }
 
-  /** Waits for a task; throws what it threw. */
-  private static void get(Future<Void> future) throws IOException {
+  /** Begins a task as soon as a thread is free. */
+  <T> Future<T> submit(Callable<T> task) {
+    return threads.submit(task);
+  }
+
+  /** Waits for a task's result; throws what it threw. */
+  static <T> T get(Future<T> future) throws IOException {
     try {
-      future.get();
+      return future.get();
     } catch (ExecutionException e) {
       throw IOUtils.rethrowAlways(e.getCause());
     } catch (InterruptedException e) {

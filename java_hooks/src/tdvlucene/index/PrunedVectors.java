@@ -62,7 +62,7 @@ final class PrunedVectors extends TermVectorsReader {
     if (number < 0) {
       throw new UserException(
           "the index is damaged: the vector of document " + doc + " in segment "
-              + pruning.segment.name() + " has the term " + Survey.show(each.term())
+              + pruning.segment.name() + " has the term " + Places.show(each.term())
               + ", which the field's postings lack");
     }
     int tf = Math.toIntExact(each.totalTermFreq());

@@ -46,8 +46,6 @@ final class Pruning {
     if (thrown instanceof UserException) {
       throw (UserException) thrown;
     }
-    String place = term == null ? "before its first term" : "near the term " + Survey.show(term);
-    return new IOException(
-        "segment " + segment.name() + ", field '" + field + "', " + place + ": " + thrown, thrown);
+    return Places.located(thrown, segment.name(), field, term);
   }
 }

@@ -1,9 +1,6 @@
 package tdvlucene.index;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -108,7 +105,7 @@ final class Survey {
     if (missing != END) {
       TermTable.Cursor cursor = table.cursor();
       cursor.seek(missing);
-      throw otherVocabulary("they have a value for " + show(cursor.term()) + ", which it lacks");
+      throw otherVocabulary("they have a value for " + Places.show(cursor.term()) + ", which it lacks");
     }
   }
 
@@ -117,16 +114,6 @@ final class Survey {
         "TDVs of another vocabulary: the values do not belong to field '" + field
             + "' of this index; " + difference
             + ". Learn them on this index (tdv-lucene learn --index ...)");
-  }
-
-  /** A term as text where it is UTF-8, else as hexadecimal bytes. */
-  static String show(BytesRef term) {
-    ByteBuffer bytes = ByteBuffer.wrap(term.bytes, term.offset, term.length);
-    try {
-      return "'" + StandardCharsets.UTF_8.newDecoder().decode(bytes) + "'";
-    } catch (CharacterCodingException e) {
-      return term.toString();
-    }
   }
 
   /** The terms of one segment from the vocabulary's {@code first} up to {@code end}. */
@@ -153,7 +140,7 @@ final class Survey {
         if (cursor.advance(term)) {
           read(each, cursor.number(), lengths);
         } else if (hasLivePosting(each)) {
-          throw otherVocabulary("it has the term " + show(term) + ", for which they have no value");
+          throw otherVocabulary("it has the term " + Places.show(term) + ", for which they have no value");
         }
         job.advance(each.docFreq());
       }
