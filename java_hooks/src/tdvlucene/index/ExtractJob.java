@@ -104,6 +104,7 @@ public final class ExtractJob extends Job {
     Terms terms = MultiTerms.getTerms(reader, field);
     try (MatrixFiles files = new MatrixFiles(output, rows.size());
         Pool pool = new Pool(threads)) {
+      Indexes.checkPostings(reader, this, pool);
       if (terms != null) {
         phase("extracting postings", Math.max(0, terms.getSumDocFreq()));
         writePieces(reader, terms, files, pool);

@@ -7,6 +7,9 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import org.apache.lucene.codecs.FieldsProducer;
+import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
@@ -16,10 +19,12 @@ import org.apache.lucene.index.IndexFormatTooOldException;
 import org.apache.lucene.index.IndexNotFoundException;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.LockObtainFailedException;
 import org.apache.lucene.util.Version;
+import tdvlucene.common.Job;
 import tdvlucene.common.UserException;
 
 /** Opening indexes and choosing fields, with errors in the user's words. */
@@ -78,6 +83,25 @@ public final class Indexes {
       throw new UserException(
           index + " was changed by another process while it was read: run the command again");
     }
+  }
+
+  /**
+   * Compares the checksums of the postings' files: damaged blocks can decode to wrong numbers
+   * without an error. Reads them once, at memory's speed where they are to be read anyway.
+   */
+  static void checkPostings(DirectoryReader reader, Job job, Pool pool) throws IOException {
+    List<Callable<Void>> tasks = new ArrayList<>();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      tasks.add(() -> {
+        job.checkCancelled();
+        FieldsProducer postings = ((CodecReader) leaf.reader()).getPostingsReader();
+        if (postings != null) {
+          postings.checkIntegrity();
+        }
+        return null;
+      });
+    }
+    pool.run(tasks);
   }
 
   private static UserException explain(String index, Exception e) {
