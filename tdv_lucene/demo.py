@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ._python_docs import read_documentation
+from .choosing import point_within_loss
 from .errors import TdvError
 from .progress import Progress, silent
 from .store import explain_os_error, new_folder, read_manifest, refuse_existing, write_manifest
@@ -181,12 +182,10 @@ def _index_flags(collection: DemoCollection) -> list[str]:
 
 def _borne_reduction(points: Sequence[Mapping[str, Any]]) -> float:
     """The largest validated reduction within the tolerated loss, else the smallest there is."""
-    borne = [
-        point["reduction"]
-        for point in points
-        if point["measures"]["nDCG@5"] >= (1 - _TOLERATED_LOSS) * point["full"]["nDCG@5"]
-    ]
-    return max(borne, default=points[0]["reduction"])
+    try:
+        return point_within_loss(points, _TOLERATED_LOSS)["reduction"]
+    except TdvError:
+        return points[0]["reduction"]
 
 
 def _describe(collection: DemoCollection) -> str:

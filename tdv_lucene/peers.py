@@ -1,7 +1,7 @@
 """Unlearned prunings as term values: what a learned pruning has to beat at the same size.
 
 :func:`unlearned_values` makes a :class:`~tdv_lucene.values.TermValues` of weights 1 and an order
-in which terms go, so that ``prune``, ``search`` and ``compare`` take it as they take a learned one.
+in which terms or postings go, which ``prune`` takes as it takes a learned one.
 :func:`binary_values` keeps the learned order and forgets the learned weights (tdv 0 or 1).
 """
 
@@ -16,9 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ._dropping import count_postings_by_tf
+from ._saturation import PostingRule, Room
 from .errors import TdvError
 from .extract import open_matrix
 from .learning.features import residual_idf
+from .learning.norms import stored_lengths
+from .learning.posting import make_posting_rule
 from .learning.recipes import REDUCTIONS, Parameters
 from .progress import Progress, silent
 from .records import TermDocumentMatrix
@@ -33,10 +36,14 @@ STOP_WORDS = (
 """Lucene's ``EnglishAnalyzer.ENGLISH_STOP_WORDS_SET``. Anserini's analyzer drops them already."""
 
 
-class _Order(NamedTuple):
-    """An order of terms, and what it is."""
+CARMEL_K = 10
+"""The rank that Carmel's epsilon version protects."""
 
-    of: Callable[[TermDocumentMatrix, int], np.ndarray]
+
+class _Order(NamedTuple):
+    """An order of terms (given a seed) or a factor of postings (given K_d), and what it is."""
+
+    of: Callable[..., np.ndarray]
     about: str
 
 
@@ -63,6 +70,43 @@ def _by_stop_list(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
     return order.astype(np.float32)
 
 
+def _uniform(matrix: TermDocumentMatrix, room: np.ndarray) -> np.ndarray:
+    """A posting's BM25 score against one threshold for all: idf times saturation."""
+    doc_freq = np.asarray(matrix.doc_freq)
+    return np.log1p((matrix.doc_count - doc_freq + 0.5) / (doc_freq + 0.5))
+
+
+def _delta(matrix: TermDocumentMatrix, room: np.ndarray) -> np.ndarray:
+    """A posting's score as a share of the best of its list; idf falls out."""
+    return 1 / _best_saturations(matrix, room, 1)
+
+
+def _epsilon(matrix: TermDocumentMatrix, room: np.ndarray) -> np.ndarray:
+    """As a share of the list's ``CARMEL_K``-th best; shorter lists go last of all."""
+    best = _best_saturations(matrix, room, CARMEL_K)
+    least = np.nanmin(best, initial=1.0)
+    return 1 / np.where(np.isnan(best), least / 1000, best)
+
+
+def _best_saturations(matrix: TermDocumentMatrix, room: np.ndarray, k: int) -> np.ndarray:
+    """Return float64[V]: the ``k``-th largest tf / (tf + K_d) of each list, NaN where it ends."""
+    found = np.full(matrix.shape[0], np.nan)
+    for term in np.flatnonzero(np.asarray(matrix.doc_freq) >= k):
+        span = slice(matrix.indptr[term], matrix.indptr[term + 1])
+        tf = matrix.data[span]
+        saturation = tf / (tf + room[matrix.indices[span]])
+        found[term] = np.partition(saturation, len(saturation) - k)[len(saturation) - k]
+    return found
+
+
+_POSTINGS = {
+    "carmel-uniform": _Order(_uniform, "postings of the smallest BM25 score (Carmel et al. 2001)"),
+    "carmel-delta": _Order(_delta, "postings of the smallest share of their list's best score"),
+    "carmel-epsilon": _Order(
+        _epsilon, f"postings of the smallest share of their list's {CARMEL_K}th best score"
+    ),
+}
+
 _ORDERS = {
     "df": _Order(_by_doc_freq, "terms of most documents first"),
     "ridf": _Order(_by_residual_idf, "lowest residual idf first (Church and Gale 1995)"),
@@ -70,8 +114,9 @@ _ORDERS = {
     "stopwords": _Order(_by_stop_list, "a longer and longer stop list (Fox 1990)"),
 }
 
-PEERS = {name: order.about for name, order in _ORDERS.items()}
-"""Name -> what goes first."""
+PEERS = {name: order.about for name, order in (_ORDERS | _POSTINGS).items()}
+"""Name -> what goes first. Carmel's: "Static index pruning for information retrieval systems"
+(SIGIR 2001), with BM25 for the score."""
 
 
 def unlearned_values(
@@ -100,21 +145,29 @@ def unlearned_values(
     """
     if name not in PEERS:
         raise TdvError(f"no unlearned pruning '{name}': choose one of {', '.join(PEERS)}")
-    terms = matrix.shape[0]
+    parameters = parameters or Parameters()
+    weights = np.ones((1, matrix.shape[0]), np.float32)
+    rule = None
+    if name in _POSTINGS:
+        rule = _posting_rule(matrix, _POSTINGS[name], weights, parameters)
+    priority = rule.priority if rule else _ORDERS[name].of(matrix, seed)
+    by_posting = {} if rule is None else {"unit": "posting", "posting_rule": rule.describe()}
     unmeasured = {"measures": {}, "full": {}, "scale": 1, "scales": []}
     return TermValues(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
         postings_by_tf=count_postings_by_tf(np.asarray(matrix.data), matrix.indptr),
-        weights=np.ones((1, terms), np.float32),
-        priority=_ORDERS[name].of(matrix, seed),
+        weights=weights,
+        priority=priority,
+        posting_priority=None if rule is None else rule.priority,
         manifest={
+            **by_posting,
             "field": matrix.vocabulary.field,
             "source": matrix.source,
             "vocabulary_sha256": matrix.vocabulary.sha256,
             "model": ANY_MODEL,
-            "parameters": asdict(parameters or Parameters()),
+            "parameters": asdict(parameters),
             "recipe": {"name": name, "about": PEERS[name]},
             "seed": seed,
             "queries": 0,
@@ -124,6 +177,17 @@ def unlearned_values(
             "recommended_reduction": 0.45,
         },
     )
+
+
+def _posting_rule(
+    matrix: TermDocumentMatrix, order: _Order, weights: np.ndarray, parameters: Parameters
+) -> PostingRule:
+    """No term goes whole; the others by the order's factor times their saturation."""
+    lengths = stored_lengths(matrix)
+    k1, b = parameters.k1, parameters.b
+    room = Room.of(k1, b, float(lengths.sum() / max(1, matrix.doc_count)))
+    factor = order.of(matrix, room.at(lengths)).astype(np.float32)
+    return make_posting_rule(matrix, weights, (0.0,), factor, factor, 0.0, k1=k1, b=b)
 
 
 def binary_values(learned: TermValues) -> TermValues:

@@ -6,6 +6,8 @@ import hashlib
 import logging
 import math
 import os
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ import numpy as np
 
 from . import __version__
 from ._threads import checked_threads
+from .choosing import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
 from .errors import TdvError
+from .inspect_index import index_bytes
 from .progress import Progress, silent
 from .store import new_folder, refuse_overlap, write_manifest
 from .values import OperatingPoint, TermValues
@@ -34,6 +38,8 @@ def prune_index(
     output: str | os.PathLike,
     *,
     reduction: float | None = None,
+    max_loss: float | None = None,
+    max_bytes: int | str | None = None,
     scale: float | str = "auto",
     tf: str = "scaled",
     unit: str | None = None,
@@ -53,6 +59,12 @@ def prune_index(
         Term values of this index's vocabulary, or the folder that holds them.
     reduction
         Share of the field's postings to remove, within [0, 1); None for what was recommended.
+    max_loss
+        In place of ``reduction``: the largest validated one at which held-out queries lose at most
+        this share of the full index's nDCG@5 (see :mod:`.choosing`).
+    max_bytes
+        In place of ``reduction``: the smallest one whose index has at most so many bytes, such as
+        ``"25MB"``. Found by writing indexes and looking, so it takes several times as long.
     scale
         Larger keeps finer differences between values and costs bytes; ``"auto"`` takes the
         smallest that was found to keep the ranking.
@@ -69,7 +81,8 @@ def prune_index(
     -------
     dict
         Counts before and after, the ``reduction`` reached, the ``scale``, the ``lucene_version``
-        whose format the new index has; under ``search`` the
+        whose format the new index has; under ``chosen`` what ``max_loss`` or
+        ``max_bytes`` was met by; under ``search`` the
         parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale), under
         ``validated`` what was measured at the nearest learned point, with the table of scales.
         The same is in ``tdv-manifest.json``; the commit's user data has all but the counts.
@@ -81,20 +94,64 @@ def prune_index(
         parameter is out of its range; when ``output`` exists or overlaps the index.
     """
     scaled = _checked_mode(tf)
+    _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
     threads = checked_threads(threads)
     refuse_overlap(output, index, *([] if isinstance(values, TermValues) else [values]))
     with new_folder(output, overwrite=overwrite) as folder:
         if not isinstance(values, TermValues):
             values = TermValues.load(values)
-        point = values.at_reduction(
-            reduction,
-            scale=_checked_scale(scale) if scaled else None,
-            original_tf=not scaled,
-            unit=unit,
-        )
-        report = _rewrite(index, folder, values, point, threads, progress)
+        scale = _checked_scale(scale) if scaled else None
+
+        def write(to: Path, reduction: float | None) -> dict[str, Any]:
+            point = values.at_reduction(
+                reduction, scale=scale, original_tf=not scaled, unit=unit
+            )
+            return _rewrite(index, to, values, point, threads, progress)
+
+        chosen: dict[str, Any] = {}
+        if max_loss is not None:
+            point = point_within_loss(values.points, max_loss)
+            reduction = point["reduction"]
+            chosen = {"max_loss": max_loss, "loss": loss_of(point), **_figures(point)}
+        elif max_bytes is not None:
+            allowed = parse_bytes(max_bytes)
+            reduction = _reduction_within(index, folder.parent, write, allowed)
+            chosen = {"max_bytes": allowed}
+        report = write(folder, reduction)
+        if chosen:
+            report["chosen"] = {**chosen, "reduction": reduction}
         write_manifest(folder, KIND, report, MANIFEST)
     return {"output": os.path.abspath(output), **report}
+
+
+def _refuse_several(**given: Any) -> None:
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise TdvError(f"{' and '.join(named)} exclude each other: each of them sets how much goes")
+
+
+def _figures(point: Mapping[str, Any]) -> dict[str, Any]:
+    """What was measured at a point, beside the full index on the same held-out queries."""
+    return {"measures": dict(point["measures"]), "full": dict(point["full"])}
+
+
+def _reduction_within(
+    index: str | os.PathLike,
+    beside: Path,
+    write: Callable[[Path, float], dict[str, Any]],
+    max_bytes: int,
+) -> float:
+    """Write indexes to temporary folders until the smallest reduction that fits is known."""
+    kinds = index_bytes(index)
+    shrinking = ("postings", "positions", "dictionary", "vectors")
+
+    def bytes_at(reduction: float) -> int:
+        with tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=beside) as folder:
+            write(Path(folder), reduction)
+            return sum(index_bytes(folder).values())
+
+    fixed = sum(size for kind, size in kinds.items() if kind not in shrinking)
+    return reduction_within_bytes(bytes_at, max_bytes, fixed_bytes=fixed)
 
 
 def _checked_mode(tf: str) -> bool:

@@ -39,8 +39,13 @@ from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe
 from tdv_lucene.tune import candidates
 
 MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
-_LEARNED_BY = ("learning", "core", "embedding", "_dropping.py", "values.py", "learn.py")
+_LEARNED_BY = (
+    "learning", "core", "embedding", "_dropping.py", "_saturation.py", "values.py", "learn.py",
+)  # fmt: skip
 """Parts of the package that decide what is learned."""
+_ORDERED_BY = ("peers.py", "_dropping.py", "_saturation.py", "learning/posting.py")
+_CHOOSING = ("trained_at", "unit", "posting_rule")
+"""Of a manifest, what pruning reads."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,7 @@ class Work:
             "binary": method.binary,
             "train": None if split is None else split.train.digest(),
             "model": model,
-            "code": _code() if method.recipe else _source("peers.py", "_dropping.py"),
+            "code": _code() if method.recipe else _source(*_ORDERED_BY),
         }
         beside = path.with_name(f"{path.name}.json")
         kept = _read_json(beside)
@@ -329,7 +334,7 @@ def _sha256(values: TermValues) -> str:
         if isinstance(array, np.ndarray):
             found.update(name.encode() + np.ascontiguousarray(array).tobytes())
     chosen = [(p["reduction"], p["scale"]) for p in values.points]
-    rest = {k: v for k, v in values.manifest.items() if k in ("trained_at", "unit", "whole_terms")}
+    rest = {k: v for k, v in values.manifest.items() if k in _CHOOSING}
     found.update(json.dumps([chosen, rest, values.parameters]).encode())
     return found.hexdigest()[:16]
 

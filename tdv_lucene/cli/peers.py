@@ -6,7 +6,9 @@ import click
 
 from . import _options as options
 
-_NAMES = ("df", "ridf", "random", "stopwords")
+_NAMES = (
+    "df", "ridf", "random", "stopwords", "carmel-uniform", "carmel-delta", "carmel-epsilon",
+)  # fmt: skip
 
 
 @click.command("peers")
@@ -22,8 +24,11 @@ def command(as_json: bool, **arguments: object) -> None:
     """Make the values of an unlearned pruning, to compare a learned one with.
 
     df: terms of most documents go first. ridf: lowest residual idf first. random: any terms.
-    stopwords: a longer and longer stop list. All weights are 1; 'prune' takes the folder as it
-    takes that of 'learn', and 'prune --tf original' keeps positions.
+    stopwords: a longer and longer stop list. carmel-*: single postings, by their BM25 score, as a
+    share of the best (delta) or tenth best (epsilon) score of their list.
+
+    All weights are 1; 'prune' takes the folder as it takes that of 'learn', and 'prune --tf
+    original' keeps positions.
     """
     from ..peers import make_peer_values
 

@@ -24,6 +24,19 @@ _SHOWN = (
     help="Share of the field's postings to remove, as 0.45.  [default: what was recommended]",
 )
 @click.option(
+    "--max-loss",
+    type=float,
+    metavar="SHARE",
+    help="Instead: the largest validated reduction that loses at most this share of nDCG@5 on "
+    "held-out queries, as 0.01.",
+)
+@click.option(
+    "--max-bytes",
+    metavar="SIZE",
+    help="Instead: the smallest reduction whose index has at most this size, as 25MB. Writes "
+    "several indexes to find it.",
+)
+@click.option(
     "--scale",
     default="auto",
     show_default=True,
@@ -55,7 +68,21 @@ def command(as_json: bool, **arguments: Any) -> None:
         options.show(report, as_json)
         return
     options.show({name: report[name] for name in _SHOWN}, as_json)
+    if "loss" in report.get("chosen", {}):
+        click.echo(_validated(report["chosen"]))
     click.echo(_advice(report["search"]))
+
+
+def _validated(chosen: dict[str, Any]) -> str:
+    figures = ", ".join(
+        f"{name} {value:.4f} (full {chosen['full'][name]:.4f})"
+        for name, value in chosen["measures"].items()
+        if name in chosen["full"]
+    )
+    return (
+        f"\nThe point {chosen['reduction']:g} loses {chosen['loss']:.1%} of nDCG@5, within "
+        f"{chosen['max_loss']:.1%}; on held-out queries: {figures}"
+    )
 
 
 def _advice(search: dict[str, float]) -> str:

@@ -22,6 +22,7 @@ from tdv_lucene._dropping import count_postings_by_tf
 from tdv_lucene.cli.peers import command as peers_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.extract import extract_matrix
+from tdv_lucene.inspect_index import index_bytes
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.posting import make_posting_rule
@@ -349,3 +350,52 @@ def test_an_unlearned_pruning_keeps_frequencies(tiny_index: Path, tmp_path: Path
     assert len(kept) < len(before.vocabulary) and report["search"]["k1"] == 0.9
     np.testing.assert_array_equal(after.total_term_freq, before.total_term_freq[kept])
     assert report["reduction"] == pytest.approx(0.3, abs=0.1) and report["model"] == "any"
+
+
+def _path(values: TermValues, *of: tuple[float, float]) -> TermValues:
+    """The values with operating points of (reduction, nDCG@5); the full index has .5."""
+    points = [
+        {"reduction": r, "scale": 4, "scales": [], "measures": {"nDCG@5": m, "R@1000": 1.0},
+         "full": {"nDCG@5": 0.5, "R@1000": 1.0}}
+        for r, m in of
+    ]  # fmt: skip
+    return replace(values, manifest={**values.manifest, "points": points})
+
+
+def test_a_tolerated_loss_chooses_the_point(tiny_index, tiny_matrix, tmp_path) -> None:
+    values = _path(_values(tiny_matrix), (0.0, 0.6), (0.3, 0.5), (0.6, 0.2))
+    report = prune_index(tiny_index, values, tmp_path / "P", max_loss=0.01)
+    assert report["chosen"]["reduction"] == 0.3 and report["chosen"]["loss"] == 0
+    assert report["chosen"]["measures"]["nDCG@5"] == 0.5
+    assert report["reduction"] == pytest.approx(0.3, abs=0.1)
+    assert json.loads((tmp_path / "P" / "tdv-manifest.json").read_text())["chosen"]
+    with pytest.raises(TdvError, match="no validated point"):
+        harmful = _path(_values(tiny_matrix), (0.3, 0.4))
+        prune_index(tiny_index, harmful, tmp_path / "Q", max_loss=0.01)
+    assert not (tmp_path / "Q").exists()
+
+
+def _bytes(index: str | Path) -> int:
+    return sum(index_bytes(index).values())
+
+
+def test_a_number_of_bytes_is_met(tiny_index, tiny_matrix, tmp_path) -> None:
+    values = _values(tiny_matrix)
+    sizes = {
+        r: _bytes(prune_index(tiny_index, values, tmp_path / f"{r}", reduction=r)["output"])
+        for r in (0.0, 0.8)
+    }  # fmt: skip
+    limit = sum(sizes.values()) // 2
+    report = prune_index(tiny_index, values, tmp_path / "P", max_bytes=limit)
+    assert _bytes(tmp_path / "P") <= limit
+    assert 0 < report["chosen"]["reduction"] < 0.8
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+    with pytest.raises(TdvError, match="as small as 10 bytes"):
+        prune_index(tiny_index, values, tmp_path / "Q", max_bytes=10)
+
+
+def test_one_way_of_saying_how_much_goes(tiny_index, tiny_matrix, tmp_path) -> None:
+    with pytest.raises(TdvError, match="reduction and max_loss exclude each other"):
+        prune_index(
+            tiny_index, _values(tiny_matrix), tmp_path / "P", reduction=0.3, max_loss=0.01
+        )

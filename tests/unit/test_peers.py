@@ -9,8 +9,10 @@ from small_problem import make_collection, make_matrix
 from tdv_lucene.cli.peers import _NAMES
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learn import learn_term_values
+from tdv_lucene.learning.norms import stored_lengths
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.peers import PEERS, binary_values, unlearned_values
+from tdv_lucene.learning.weighted import apply_values
+from tdv_lucene.peers import CARMEL_K, PEERS, binary_values, unlearned_values
 from tdv_lucene.records import ByteStrings, Vocabulary
 
 
@@ -57,12 +59,34 @@ def test_random_is_the_seeds(matrix):
 
 @pytest.mark.parametrize("name", PEERS)
 def test_frequencies_stay_and_the_size_is_met(name):
-    values = unlearned_values(make_collection()[0], name)
-    point = values.at_reduction(0.45)
-    assert set(point.tdv) == {0.0, 1.0} and point.scale == 1
-    assert point.reduction == pytest.approx(0.45, abs=0.03)  # a hundred terms are coarse
-    dropped = values.doc_freq[point.tdv == 0].sum() / values.doc_freq.sum()
-    assert point.reduction == pytest.approx(dropped)
+    matrix = make_collection()[0]
+    point = unlearned_values(matrix, name).at_reduction(0.45)
+    assert set(point.tdv) <= {0.0, 1.0} and point.scale == 1
+    applied = apply_values(matrix, point.tdv, 1, point.cut)
+    removed = 1 - applied.postings / matrix.postings
+    assert removed == pytest.approx(0.45, abs=0.03)  # a hundred terms are coarse
+
+
+def test_carmel_keeps_each_lists_best_postings():
+    matrix = make_collection()[0]
+    rule = unlearned_values(matrix, "carmel-epsilon").posting_rule
+    lengths = stored_lengths(matrix)
+    for term in (0, 70):
+        span = slice(matrix.indptr[term], matrix.indptr[term + 1])
+        tf = matrix.data[span]
+        saturation = np.sort(tf / (tf + rule.room.at(lengths[matrix.indices[span]])))
+        assert len(tf) >= CARMEL_K
+        assert rule.priority[term] == pytest.approx(1 / saturation[-CARMEL_K], rel=1e-5)
+    delta = unlearned_values(matrix, "carmel-delta").posting_rule
+    assert delta.priority[70] == pytest.approx(1 / saturation[-1], rel=1e-5)
+
+
+def test_lists_shorter_than_carmels_k_go_last():
+    dense = np.zeros((2, 40), int)
+    dense[0] = 1
+    dense[1, :3] = 1
+    values = unlearned_values(make_matrix(dense), "carmel-epsilon")
+    assert values.posting_priority[1] > 100 * values.posting_priority[0]
 
 
 def test_an_unknown_name_is_refused(matrix):
