@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import sys
 import time
@@ -42,7 +43,7 @@ MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
 _LEARNED_BY = (
     "learning", "core", "embedding", "_dropping.py", "_saturation.py", "values.py", "learn.py",
 )  # fmt: skip
-"""Parts of the package that decide what is learned."""
+_PAPER_BY = ("learning/paper.py", "learning/pairwise.py", "core/paper.py", "core/losses.py")
 _ORDERED_BY = ("peers.py", "_dropping.py", "_saturation.py", "learning/posting.py")
 _CHOOSING = ("trained_at", "unit", "posting_rule")
 """Of a manifest, what pruning reads."""
@@ -67,6 +68,13 @@ class Method:
     recipe: DefaultRecipe | PaperRecipe | None = None
     binary: bool = False
     unit: str | None = None
+
+    @property
+    def code(self) -> str:
+        """Stands for the parts of the package that decide what the values are."""
+        if self.recipe is None:
+            return _source(*_ORDERED_BY)
+        return _source(*(_PAPER_BY if self.recipe.name == "paper" else _LEARNED_BY))
 
     @property
     def changes_nothing_at_zero(self) -> bool:
@@ -135,7 +143,7 @@ class Work:
             "binary": method.binary,
             "train": None if split is None else split.train.digest(),
             "model": model,
-            "code": _code() if method.recipe else _source(*_ORDERED_BY),
+            "code": method.code,
         }
         beside = path.with_name(f"{path.name}.json")
         kept = _read_json(beside)
@@ -206,7 +214,7 @@ class Work:
     def _search(
         self, index: Path, queries: QueryData, model: str, **search: Any
     ) -> tuple[tuple[str, ...], dict[str, np.ndarray]]:
-        run = self.folder / "cell.run"
+        run = self.folder / f"cell-{os.getpid()}.run"
         search_index(index, queries.topics, run, model=model, overwrite=True, **search)
         columns = {0: "query", 2: "docid", 4: "score"}
         frame = pd.read_csv(
@@ -233,7 +241,7 @@ class Work:
         cells = [self._cell(identity) for identity in identities]
         if all(cells) or not compute:
             return cells
-        pruned = self.folder / "pruned"
+        pruned = self.folder / f"pruned-{os.getpid()}"  # two runs may share the work folder
         unit = {} if method.unit is None else {"unit": method.unit}
         reports: list[dict[str, Any]] = []
         seconds = timed(
@@ -340,10 +348,6 @@ def _sha256(values: TermValues) -> str:
 
 
 @cache
-def _code() -> str:
-    return _source(*_LEARNED_BY)
-
-
 def _source(*parts: str) -> str:
     package = Path(tdv_lucene.__file__).parent
     found = hashlib.sha256()
