@@ -21,6 +21,7 @@ from .learning.paper import learn_paper
 from .learning.points import Learned
 from .learning.problem import Problem
 from .learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from .path_plot import check_plot, plot_points
 from .progress import Progress, silent
 from .records import TermDocumentMatrix
 from .search import MODELS
@@ -111,6 +112,7 @@ def learn_from_index(
     k1: float | None = None,
     b: float | None = None,
     mu: float | None = None,
+    plot: str | os.PathLike | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> TermValues:
@@ -126,6 +128,8 @@ def learn_from_index(
         A folder from :func:`extract_matrix` of this index; None extracts it on the way.
     k1, b, mu
         Of the search; None for Anserini's defaults.
+    plot
+        A ``.svg`` or ``.png`` file for the picture of the validated points.
 
     The other parameters and the result are those of :func:`learn_term_values`.
 
@@ -137,6 +141,8 @@ def learn_from_index(
     from .jvm.index import analyze
 
     refuse_existing(Path(output), overwrite=overwrite)
+    if plot is not None:
+        check_plot(plot, overwrite=overwrite)
     given = {"k1": k1, "b": b, "mu": mu}
     parameters = Parameters(**{name: x for name, x in given.items() if x is not None})
     texts, judgements = read_topics(topics), read_qrels(qrels)
@@ -154,6 +160,8 @@ def learn_from_index(
             progress=progress,
         )
         values.save(output, overwrite=overwrite)
+    if plot is not None:
+        plot_points(values, plot, overwrite=overwrite)
     return TermValues.load(output)
 
 

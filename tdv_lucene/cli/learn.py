@@ -30,6 +30,11 @@ from . import _options as options
 @click.option("--k1", type=float, help="BM25's k1 at search.  [default: 0.9]")
 @click.option("--b", type=float, help="BM25's b at search.  [default: 0.4]")
 @click.option("--mu", type=float, help="QLD's mu at search.  [default: 1000]")
+@click.option(
+    "--plot",
+    metavar="FILE",
+    help="Draw the measures over what is removed, as FILE.svg or FILE.png.",
+)
 @options.field_option
 @options.overwrite_option
 @options.json_option

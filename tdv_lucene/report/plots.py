@@ -75,6 +75,36 @@ def plot_trade_off(trade_off: Mapping[str, Any]) -> str:
     return _svg("trade-off", draw, height_inches=2.6)
 
 
+def plot_path(points: Sequence[Mapping[str, Any]], recommended: float | None, kind: str) -> bytes:
+    """Held-out nDCG@5 and R@1000 of the learned points, over what they remove; a picture's bytes.
+
+    The full index on the same queries is the level line. ``kind`` is ``"svg"`` or ``"png"``.
+    """
+    measures = [m for m in ("nDCG@5", "R@1000") if m in points[0]["measures"]]
+    removed = [100 * point["removed"] for point in points]
+    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": "tdv-lucene path"}):
+        figure = Figure(figsize=(_WIDTH_INCHES, 2 * len(measures) + 0.4), layout="constrained")
+        panels = figure.subplots(len(measures), sharex=True, squeeze=False)[:, 0]
+        for number, (axes, measure) in enumerate(zip(panels, measures)):
+            full, values = points[0]["full"][measure], [p["measures"][measure] for p in points]
+            axes.axhline(full, color="#444444", linewidth=1, label=f"full index, {full:.3f}")
+            axes.plot(removed, values, marker="os"[number], color=_COLOURS[number],
+                      linestyle=_LINES[number], label="pruned, held-out queries")  # fmt: skip
+            for x, value in zip(removed, values):
+                axes.annotate(f"{value:.3f}", (x, value), (0, 6), textcoords="offset points",
+                              ha="center", fontsize=8)  # fmt: skip
+            if recommended is not None:
+                axes.axvline(100 * recommended, color="#444444", linestyle=":", label="recommended")
+            axes.set_ylabel(measure)
+            axes.margins(x=0.06, y=0.25)
+        panels[0].legend(frameon=False, fontsize=8, loc="best")
+        panels[-1].set_xlabel("postings removed, %")
+        picture = io.BytesIO()
+        metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+        figure.savefig(picture, format=kind, metadata=metadata, dpi=150)
+    return picture.getvalue()
+
+
 def plot_bytes(report: Mapping[str, Any]) -> str:
     """Bytes by kind of file, largest first."""
     sizes = {name: of["bytes_by_kind"] for name, of in report["indexes"].items()}
