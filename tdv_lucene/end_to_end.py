@@ -35,7 +35,9 @@ def measure_end_to_end(
     rng = np.random.default_rng(seed)
     texts = list(topics.values())
     sample = [texts[i] for i in rng.permutation(len(texts))[:_MOST_QUERIES]]
-    searchers = {n: open_pyserini(of.path, of.parameters.similarity()) for n, of in indexes.items()}
+    searchers = {
+        n: open_pyserini(of.path, of.parameters.similarity(of.path)) for n, of in indexes.items()
+    }
     rounds = {name: [] for name in indexes}
     for number in range(_WARM_UP_ROUNDS + _COUNTED_ROUNDS):
         order = rng.permutation(len(sample))

@@ -62,7 +62,7 @@ def explain_query(
     searches = {"before": index, "after": pruned}
     parameters = {when: recorded_parameters(path, model) for when, path in searches.items()}
     found = {
-        when: _search(path, parameters[when].similarity(), field, query, hits)
+        when: _search(path, parameters[when].similarity(path), field, query, hits)
         for when, path in searches.items()
     }
     ranked = {

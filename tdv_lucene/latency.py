@@ -138,7 +138,7 @@ def measure_latency(
 
     before = _cached(indexes)
     found = time_queries(
-        [(of.path, of.parameters.similarity(), of.run) for of in indexes.values()],
+        [(of.path, of.parameters.similarity(of.path), of.run) for of in indexes.values()],
         topics,
         field=field,
         **asdict(plan),

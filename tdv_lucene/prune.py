@@ -8,12 +8,14 @@ import math
 import os
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import __version__
+from ._stored_values import round_values
 from ._threads import checked_threads
 from .choosing import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
 from .errors import TdvError
@@ -69,7 +71,10 @@ def prune_index(
         Larger keeps finer differences between values and costs bytes; ``"auto"`` takes the
         smallest that was found to keep the ranking.
     tf
-        ``"original"`` keeps frequencies and positions and only drops postings.
+        ``"original"`` keeps frequencies and positions and only drops postings. ``"similarity"``
+        keeps them too and puts the values into the index, where
+        :func:`tdv_lucene.search_index`, :func:`tdv_lucene.open_searcher` and the other stages find
+        and apply them; a plain searcher ranks by the original frequencies.
     unit
         What is given up: ``"term"``, posting lists as a whole, or ``"posting"``, besides them the
         postings that add least to a score, given their term and their document; None for what
@@ -93,7 +98,7 @@ def prune_index(
         When the index cannot be read or pruned, is locked, or has another vocabulary; when a
         parameter is out of its range; when ``output`` exists or overlaps the index.
     """
-    scaled = _checked_mode(tf)
+    scaled = _checked_mode(tf) == "scaled"
     _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
     threads = checked_threads(threads)
     refuse_overlap(output, index, *([] if isinstance(values, TermValues) else [values]))
@@ -106,7 +111,9 @@ def prune_index(
             point = values.at_reduction(
                 reduction, scale=scale, original_tf=not scaled, unit=unit
             )
-            return _rewrite(index, to, values, point, threads, progress)
+            if tf == "similarity":
+                point = replace(point, tdv=round_values(point.tdv))
+            return _rewrite(index, to, values, point, tf, threads, progress)
 
         chosen: dict[str, Any] = {}
         if max_loss is not None:
@@ -154,10 +161,10 @@ def _reduction_within(
     return reduction_within_bytes(bytes_at, max_bytes, fixed_bytes=fixed)
 
 
-def _checked_mode(tf: str) -> bool:
-    if tf not in ("scaled", "original"):
-        raise TdvError(f"tf must be 'scaled' or 'original', got '{tf}'")
-    return tf == "scaled"
+def _checked_mode(tf: str) -> str:
+    if tf not in ("scaled", "original", "similarity"):
+        raise TdvError(f"tf must be 'scaled', 'original' or 'similarity', got '{tf}'")
+    return tf
 
 
 def _checked_scale(scale: float | str) -> float | None:
@@ -178,13 +185,15 @@ def _rewrite(
     folder: Path,
     values: TermValues,
     point: OperatingPoint,
+    tf: str,
     threads: int,
     progress: Progress,
 ) -> dict[str, Any]:
     from .jvm import rewriter
-    from .jvm.index import identify, written_lucene_version
+    from .jvm.index import identify, read_user_data, written_lucene_version
 
     source = identify(index)
+    _refuse_values(read_user_data(index), index, values.vocabulary.field)
     written = written_lucene_version()
     _warn_of_newer_format(source["lucene_version"], written, index)
     learned_on = values.manifest.get("source", {})
@@ -195,7 +204,7 @@ def _rewrite(
             learned_on.get("path"),
             index,
         )
-    about = _describe(values, point, source)
+    about = _describe(values, point, tf, source)
     user_data = {_PREFIX + key: str(value) for key, value in _flat(about)}
     counts = rewriter.rewrite_index(
         index,
@@ -204,6 +213,7 @@ def _rewrite(
         point.tdv,
         point.scale,
         point.cut,
+        keep_values=_mean_value(values, point) if tf == "similarity" else None,
         threads=threads,
         user_data=user_data,
         progress=progress,
@@ -221,6 +231,12 @@ def _rewrite(
     }
 
 
+def _mean_value(values: TermValues, point: OperatingPoint) -> float:
+    """Mean value of a token that stays."""
+    tokens = np.where(point.tdv > 0, values.total_term_freq, 0).astype(np.float64)
+    return float(tokens @ point.tdv / tokens.sum()) if tokens.any() else 1.0
+
+
 def _warn_of_newer_format(source: str, written: str, index: str | os.PathLike) -> None:
     """Lucene writes only its own format, which an older Lucene cannot read."""
     if source.split(".")[:2] != written.split(".")[:2]:
@@ -231,7 +247,17 @@ def _warn_of_newer_format(source: str, written: str, index: str | os.PathLike) -
         )  # fmt: skip
 
 
-def _describe(values: TermValues, point: OperatingPoint, source: dict[str, Any]) -> dict[str, Any]:
+def _refuse_values(made: dict[str, str], index: str | os.PathLike, field: str) -> None:
+    if made.get("tdv.tf") == "similarity" and made.get("tdv.field") == field:
+        raise TdvError(
+            f"{index} was made with --tf similarity: the values it keeps for '{field}' would not "
+            "suit what is left of it; prune its source"
+        )
+
+
+def _describe(
+    values: TermValues, point: OperatingPoint, tf: str, source: dict[str, Any]
+) -> dict[str, Any]:
     """What the new index records of how it was made, and how it is to be searched."""
     trained = {**_ANSERINI_DEFAULTS, **values.parameters}
     scale = 1.0 if point.scale is None else float(point.scale)
@@ -239,7 +265,7 @@ def _describe(values: TermValues, point: OperatingPoint, source: dict[str, Any])
         "version": __version__,
         "field": values.vocabulary.field,
         "model": values.manifest["model"],
-        "tf": "original" if point.scale is None else "scaled",
+        "tf": tf,
         "unit": "term" if point.cut is None else "posting",
         "scale": scale,
         **{name: trained[name] for name in _ANSERINI_DEFAULTS},

@@ -67,11 +67,25 @@ class SearchParameters:
         """Model and parameters, as manifests and reports hold them."""
         return {"model": self.model, **self.values()}
 
-    def similarity(self) -> Any:
-        """The Java ``Similarity`` (starts the JVM)."""
-        from .jvm.searcher import make_similarity
+    def similarity(self, index: str | os.PathLike | None = None) -> Any:
+        """The Java ``Similarity`` (starts the JVM) to search ``index`` with.
 
-        return make_similarity(**asdict(self))
+        It applies the term values that an index made with ``--tf similarity`` keeps; to any other,
+        or without an index, the model's own.
+
+        Raises
+        ------
+        TdvError
+            When the index should keep term values and does not, or has changed since.
+        """
+        from .jvm.index import read_user_data
+        from .jvm.searcher import make_similarity, weigh_similarity
+
+        plain = make_similarity(**asdict(self))
+        made = {} if index is None else read_user_data(index)
+        if made.get("tdv.tf") != "similarity":
+            return plain
+        return weigh_similarity(plain, index, made["tdv.field"])
 
 
 def recorded_parameters(
@@ -146,7 +160,7 @@ def search_index(
     with new_file(output, overwrite=overwrite) as unfinished:
         found = searcher.write_run(
             index,
-            parameters.similarity(),
+            parameters.similarity(index),
             field,
             queries,
             hits=hits,
@@ -164,11 +178,13 @@ def search_index(
 
 
 def open_searcher(index: str | os.PathLike, model: str = "bm25", **parameters: float) -> Any:
-    """A Pyserini ``LuceneSearcher`` on ``index``, set up with the parameters it records.
+    """A Pyserini ``LuceneSearcher`` on ``index``, set up with what it records.
+
+    That is the parameters and, for an index made with ``--tf similarity``, the term values.
 
     Use it like any other; ``tfidf``, which Pyserini has not, works too. Parameters given (``k1``,
     ``b``, ``mu``) take precedence. The first call imports Pyserini's search package, which takes
-    seconds. Calling ``set_bm25`` or ``set_qld`` on the result replaces the recorded parameters.
+    seconds. Calling ``set_bm25`` or ``set_qld`` on the result replaces both.
 
     Raises
     ------
@@ -178,4 +194,4 @@ def open_searcher(index: str | os.PathLike, model: str = "bm25", **parameters: f
     from .jvm.searcher import open_pyserini
 
     chosen = recorded_parameters(index, model, **parameters)
-    return open_pyserini(index, chosen.similarity())
+    return open_pyserini(index, chosen.similarity(index))

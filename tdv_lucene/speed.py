@@ -177,7 +177,7 @@ def measure_service(
     """
     from .jvm.searcher import measure_throughput, time_service
 
-    searched = [(of.path, of.parameters.similarity()) for of in indexes.values()]
+    searched = [(of.path, of.parameters.similarity(of.path)) for of in indexes.values()]
     found = time_service(searched, topics, field=field, hits=_FETCHED, progress=progress)
     service = {
         "analysis_ms": found["analysis_ms"],

@@ -54,7 +54,7 @@ class Pruned:
     @classmethod
     def of(cls, user_data: Mapping[str, str]) -> Pruned:
         """Read the commit's user data; an index of another make counts as scale 1."""
-        kept = user_data.get("tdv.tf") == "original"
+        kept = user_data.get("tdv.tf") in ("original", "similarity")
         scale = 1.0 if kept else float(user_data.get("tdv.scale") or 1.0)
         reduction = user_data.get("tdv.reduction")
         unit = user_data.get("tdv.unit", "term")

@@ -13,6 +13,12 @@ _SHOWN = (
     "terms_before", "terms", "tokens", "documents_without_terms",
 )  # fmt: skip
 
+_WEIGHTED_ADVICE = """
+Search it with 'tdv-lucene search', which applies the values in the index, or:
+  Pyserini  tdv_lucene.open_searcher(...)
+  Anserini  tdvlucene.search.WeightedSearchCollection in place of SearchCollection
+Plain Pyserini and Anserini rank by the original frequencies."""
+
 
 @click.command("prune")
 @options.index_option
@@ -45,10 +51,11 @@ _SHOWN = (
 )
 @click.option(
     "--tf",
-    type=click.Choice(["scaled", "original"]),
+    type=click.Choice(["scaled", "original", "similarity"]),
     default="scaled",
     show_default=True,
-    help="original: keep frequencies and positions, only drop postings.",
+    help="original: keep frequencies and positions, only drop postings.  similarity: keep them and "
+    "put the values into the index, for 'search', 'compare' and open_searcher to apply.",
 )
 @click.option(
     "--unit",
@@ -70,7 +77,7 @@ def command(as_json: bool, **arguments: Any) -> None:
     options.show({name: report[name] for name in _SHOWN}, as_json)
     if "loss" in report.get("chosen", {}):
         click.echo(_validated(report["chosen"]))
-    click.echo(_advice(report["search"]))
+    click.echo(_WEIGHTED_ADVICE if report["tf"] == "similarity" else _advice(report["search"]))
 
 
 def _validated(chosen: dict[str, Any]) -> str:

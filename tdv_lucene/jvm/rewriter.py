@@ -27,6 +27,7 @@ def rewrite_index(
     scale: float | None,
     cut: Cut | None = None,
     *,
+    keep_values: float | None = None,
     threads: int,
     user_data: Mapping[str, str],
     progress: Progress = silent,
@@ -41,6 +42,10 @@ def rewrite_index(
         Frequencies become rint(scale * tf * tdv); None keeps them and drops terms of value 0.
     cut
         The postings that go beside those of terms of value 0.
+    keep_values
+        Leave the weighting to the search: the index gets ``tdv`` (at most 65,536 distinct values),
+        and lengths of weighted frequencies. Given is about the mean value of the tokens that stay.
+        Needs ``scale`` None.
     threads
         Segments are written side by side.
     user_data
@@ -61,6 +66,8 @@ def rewrite_index(
             job = java_class("tdvlucene.index.PruneJob")(
                 os.fspath(index), vocabulary.field, table, rule, os.fspath(folder), threads
             )
+            if keep_values is not None:
+                job.keepValues(keep_values)
             for key, value in user_data.items():
                 job.putUserData(key, value)
             return json.loads(run_job(job, progress))

@@ -28,6 +28,19 @@ def make_similarity(
     return java_class("tdvlucene.search.TfIdfSimilarity")()
 
 
+def weigh_similarity(similarity: Any, index: str | os.PathLike, field: str) -> Any:
+    """The same of frequencies multiplied by the values that ``index`` keeps for ``field``.
+
+    Raises
+    ------
+    TdvError
+        When the index keeps none, or has changed since they were written.
+    """
+    weighted = java_class("tdvlucene.search.WeightedSimilarity")
+    with translate_errors():
+        return weighted.open(os.fspath(index), field, similarity)
+
+
 def topic_lines(topics: Mapping[str, str]) -> str:
     """Topics as the one string our Java classes take: ``qid<TAB>text`` lines."""
     return "\n".join(f"{qid}\t{' '.join(text.split())}" for qid, text in topics.items())

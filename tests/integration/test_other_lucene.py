@@ -33,6 +33,7 @@ MODULES = (
     "integration/test_prune.py",
     "integration/test_rewriter.py",
     "integration/test_search.py",
+    "integration/test_weighted_search.py",
     "parity/test_scores.py",
 )
 WHICH = """

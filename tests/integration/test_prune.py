@@ -154,7 +154,7 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tf": "squared"}, "tf must be 'scaled' or 'original', got 'squared'"),
+        ({"tf": "squared"}, "tf must be 'scaled', 'original' or 'similarity', got 'squared'"),
         ({"unit": "list"}, "no unit 'list': choose one of term, posting"),
         ({"unit": "posting"}, "know only whole terms"),
         ({"threads": 0}, "threads must be at least 1, got 0"),

@@ -44,6 +44,8 @@ public final class PruneJob extends Job {
   private final Path output;
   private final int threads;
   private int postingsInMemory;
+  private WeightedLengths weighted;
+  private StoredValues values;
   private final Map<String, String> userData = new HashMap<>();
   private String result = "";
 
@@ -65,6 +67,16 @@ public final class PruneJob extends Job {
   /** Postings a thread may hold to make term vectors of; by default a share of the heap. */
   public void setPostingsInMemory(int postings) {
     postingsInMemory = postings;
+  }
+
+  /**
+   * Leaves the weighting to the search: the index gets the table's values, and document lengths are
+   * those of weighted frequencies. For rules that keep frequencies.
+   *
+   * @param mean about the mean value of the tokens that stay
+   */
+  public void keepValues(double mean) {
+    weighted = new WeightedLengths(table.tdv(), mean);
   }
 
   /** Adds an entry to the user data of the new index's commit, beside those of the source's. */
@@ -90,14 +102,35 @@ public final class PruneJob extends Job {
           prunings.stream()
               .map(p -> new PrunedReader(p, postingsInMemory))
               .toArray(CodecReader[]::new);
+      if (weighted != null) {
+        addValues(readers, segments);
+      }
       write(reader, readers, pool);
+    }
+  }
+
+  /** The values go to the first document that lives. */
+  private void addValues(CodecReader[] readers, List<Segment> segments) throws IOException {
+    int fields = 0;
+    for (CodecReader reader : readers) {
+      for (FieldInfo info : reader.getFieldInfos()) {
+        fields = Math.max(fields, info.number + 1);
+      }
+    }
+    for (int i = 0; i < readers.length; i++) {
+      int doc = segments.get(i).firstLive();
+      if (doc >= 0) {
+        String name = StoredValues.nameFor(field);
+        readers[i] = new ValuedReader(readers[i], name, fields, doc, values.encode());
+        return;
+      }
     }
   }
 
   private List<Pruning> survey(
       List<Segment> segments, NormKind norms, boolean vectors, Pool pool) throws IOException {
     phase("computing document lengths", postings(segments));
-    Survey survey = new Survey(this, pool, field, table, rule);
+    Survey survey = new Survey(this, pool, field, table, rule, weighted);
     List<Pruning> prunings = new ArrayList<>();
     int emptied = 0;
     for (Segment segment : segments) {
@@ -108,6 +141,12 @@ public final class PruneJob extends Job {
           new Pruning(this, segment, field, table, rule, norms, before, after));
     }
     survey.requireAllSeen();
+    if (weighted != null) {
+      long tokens = survey.tokensAfter.sum();
+      double unit = weighted.unit(tokens);
+      prunings.forEach(pruning -> weighted.finish(pruning.newLengths, unit));
+      values = StoredValues.of(table, survey.postingsAfter.sum(), tokens, unit);
+    }
     report(survey, segments, emptied);
     long inVectors = vectors ? survey.postingsAfter.sum() : 0;
     phase("writing postings", survey.postingsToRead.sum() + inVectors);
@@ -122,7 +161,8 @@ public final class PruneJob extends Job {
 
   private int[] originalLengths(Segment segment, NormKind norms, Pool pool) throws IOException {
     if (norms == NormKind.NONE) {
-      return new Survey(this, pool, field, table, PostingRule.KEEP_ALL).lengths(segment, null);
+      return new Survey(this, pool, field, table, PostingRule.KEEP_ALL, null)
+          .lengths(segment, null);
     }
     int[] lengths = new int[segment.reader.maxDoc()];
     NumericDocValues each = segment.reader.getNormValues(field);

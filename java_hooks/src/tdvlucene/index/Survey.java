@@ -38,6 +38,7 @@ final class Survey {
   private final String field;
   private final TermTable table;
   private final PostingRule rule;
+  private final WeightedLengths weighted;
   private final FixedBitSet seen;
   private final FixedBitSet kept;
   final LongAdder postingsBefore = new LongAdder();
@@ -45,12 +46,16 @@ final class Survey {
   final LongAdder postingsAfter = new LongAdder();
   final LongAdder tokensAfter = new LongAdder();
 
-  Survey(Job job, Pool pool, String field, TermTable table, PostingRule rule) {
+  /** @param weighted counts lengths; null to count tokens */
+  Survey(
+      Job job, Pool pool, String field, TermTable table, PostingRule rule,
+      WeightedLengths weighted) {
     this.job = job;
     this.pool = pool;
     this.field = field;
     this.table = table;
     this.rule = rule;
+    this.weighted = weighted;
     this.seen = new FixedBitSet(table.size());
     this.kept = new FixedBitSet(table.size());
   }
@@ -78,7 +83,7 @@ final class Survey {
     return sum(sums, segment);
   }
 
-  private static int[] sum(Queue<int[]> sums, Segment segment) {
+  private int[] sum(Queue<int[]> sums, Segment segment) {
     int[] total = sums.isEmpty() ? new int[segment.reader.maxDoc()] : sums.remove();
     for (int[] more : sums) {
       for (int doc = 0; doc < total.length; doc++) {
@@ -88,8 +93,11 @@ final class Survey {
     return total;
   }
 
-  private static int addLengths(int a, int b) {
+  private int addLengths(int a, int b) {
     int sum = a + b;
+    if (sum < 0 && weighted != null) {
+      return Integer.MAX_VALUE; // millions of tokens: longer is no different
+    }
     if (sum < 0) {
       throw new UserException(
           "a document's new length exceeds " + Integer.MAX_VALUE
@@ -179,13 +187,17 @@ final class Survey {
         if (segment.isLive(doc)) {
           int oldLength = oldLengths == null ? 0 : oldLengths[doc];
           int freq = rule.freq(term, postings.freq(), segment.number(doc), oldLength);
-          lengths[doc] = addLengths(lengths[doc], freq);
+          lengths[doc] = addLengths(lengths[doc], lengthOf(term, freq));
           before++;
           after += freq > 0 ? 1 : 0;
           tokens += freq;
         }
       }
       count(term, before, after, tokens);
+    }
+
+    private int lengthOf(int term, int freq) {
+      return weighted == null || freq == 0 ? freq : weighted.of(term, freq);
     }
 
     private void count(int term, int before, int after, long tokens) {
@@ -198,6 +210,9 @@ final class Survey {
       postingsBefore.add(before);
       postingsAfter.add(after);
       tokensAfter.add(tokens);
+      if (weighted != null) {
+        weighted.count(term, tokens);
+      }
     }
   }
 }

@@ -1,0 +1,137 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInvertState;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.search.CollectionStatistics;
+import org.apache.lucene.search.TermStatistics;
+import org.apache.lucene.search.similarities.BM25Similarity;
+import org.apache.lucene.search.similarities.BasicStats;
+import org.apache.lucene.search.similarities.LMDirichletSimilarity;
+import org.apache.lucene.search.similarities.LMSimilarity;
+import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.UserException;
+import tdvlucene.index.Indexes;
+import tdvlucene.index.StoredValues;
+
+/**
+ * Lucene's BM25 or Dirichlet model, or our TF-IDF, of frequencies multiplied by the term's value:
+ * for an index made by {@code prune --tf similarity}, which keeps original frequencies.
+ *
+ * <p>The value v of a term is looked up once a query. Nothing is scored here: each term gets Lucene's
+ * own scorer with changed parameters, which is the same number. BM25: v tf / (v tf + k1 K) = tf /
+ * (tf + (k1 / v) K). Dirichlet, with lengths and mu in the stored unit u: ln(1 + v tf / (mu p)) +
+ * ln(u mu / (length + u mu)), p = (v cf + 1) / (tokens / u + 1). TF-IDF: a boost of v. So scores
+ * grow with the frequency and fall with the length as Lucene's do, and skipping by block maxima
+ * stays exact.
+ *
+ * <p>A phrase counts with the mean value of its terms; fields other than the one the values are for,
+ * and terms pooled by a {@code SynonymQuery}, count unweighted.
+ */
+public final class WeightedSimilarity extends Similarity {
+  /** The name under which Lucene's {@code SynonymQuery} gives the statistics of several terms. */
+  private static final String POOLED = "synonym pseudo-term";
+
+  private final String field;
+  private final StoredValues values;
+  private final Similarity plain;
+
+  private WeightedSimilarity(String field, StoredValues values, Similarity plain) {
+    this.field = field;
+    this.values = values;
+    this.plain = plain;
+  }
+
+  /** As {@link #of}, for the last commit of an index. */
+  public static WeightedSimilarity open(String index, String field, Similarity plain)
+      throws IOException {
+    try (DirectoryReader reader = Indexes.open(index)) {
+      return of(reader, field, plain);
+    }
+  }
+
+  /**
+   * Reads the values of an index; they are good for that index only.
+   *
+   * @param plain what the weighted frequencies are scored by: {@code BM25Similarity}, {@code
+   *     LMDirichletSimilarity} or {@link TfIdfSimilarity}
+   */
+  public static WeightedSimilarity of(IndexReader reader, String field, Similarity plain)
+      throws IOException {
+    Class<?> model = plain.getClass(); // a subclass may be another formula: Anserini's are
+    boolean known =
+        model == BM25Similarity.class
+            || model == LMDirichletSimilarity.class
+            || model == TfIdfSimilarity.class;
+    if (!known) {
+      throw new UserException(
+          "term values cannot be applied to " + plain
+              + ": search with BM25, Dirichlet (qld) or tfidf");
+    }
+    return new WeightedSimilarity(field, StoredValues.read(reader, field), plain);
+  }
+
+  @Override
+  public long computeNorm(FieldInvertState state) {
+    return plain.computeNorm(state);
+  }
+
+  @Override
+  public SimScorer scorer(
+      float boost, CollectionStatistics collection, TermStatistics... terms) {
+    if (!collection.field().equals(field)) {
+      return plain.scorer(boost, collection, terms);
+    }
+    double value = meanValue(terms);
+    if (plain instanceof BM25Similarity) {
+      BM25Similarity bm25 = (BM25Similarity) plain;
+      float k1 = (float) (bm25.getK1() / value);
+      return new BM25Similarity(k1, bm25.getB()).scorer(boost, collection, terms);
+    }
+    if (plain instanceof LMDirichletSimilarity) {
+      double unit = values.lengthUnit();
+      float mu = (float) (((LMDirichletSimilarity) plain).getMu() * unit);
+      return new LMDirichletSimilarity(new Weighted(value, unit), mu)
+          .scorer(boost, collection, terms);
+    }
+    return plain.scorer((float) (boost * value), collection, terms);
+  }
+
+  private double meanValue(TermStatistics[] terms) {
+    double sum = 0;
+    for (TermStatistics term : terms) {
+      boolean pooled = term.term().utf8ToString().equals(POOLED);
+      sum += pooled ? 1 : values.of(term.term());
+    }
+    return sum / terms.length;
+  }
+
+  /** The term's probability under weighted frequencies, over its value, in the stored unit. */
+  private static final class Weighted implements LMSimilarity.CollectionModel {
+    private final double value;
+    private final double unit;
+
+    Weighted(double value, double unit) {
+      this.value = value;
+      this.unit = unit;
+    }
+
+    @Override
+    public double computeProbability(BasicStats stats) {
+      double inTerm = value * stats.getTotalTermFreq() + 1;
+      double inAll = stats.getNumberOfFieldTokens() / unit + 1;
+      return inTerm / inAll / (value * unit);
+    }
+
+    @Override
+    public String getName() {
+      return "weighted by " + value;
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "Weighted " + plain;
+  }
+}
