@@ -41,6 +41,7 @@ _PUBLIC = {
     "reproduce_paper": "reproduce",
     "search_index": "search",
     "tune_parameters": "tune",
+    "verify_pruned": "verify",
     "unlearned_values": "peers",
 }
 __all__ = ["__version__", "start_jvm", *sorted(_PUBLIC)]

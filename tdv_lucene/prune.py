@@ -28,7 +28,7 @@ KIND = "pruned-index"
 MANIFEST = "tdv-manifest.json"
 """Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
 
-_PREFIX = "tdv."
+PREFIX = "tdv."
 _ANSERINI_DEFAULTS = {"k1": 0.9, "b": 0.4, "mu": 1000.0}
 
 _log = logging.getLogger(__name__)
@@ -113,7 +113,8 @@ def prune_index(
             )
             if tf == "similarity":
                 point = replace(point, tdv=round_values(point.tdv))
-            return _rewrite(index, to, values, point, tf, threads, progress)
+            asked = values.manifest["recommended_reduction"] if reduction is None else reduction
+            return _rewrite(index, to, values, point, tf, asked, threads, progress)
 
         chosen: dict[str, Any] = {}
         if max_loss is not None:
@@ -186,6 +187,7 @@ def _rewrite(
     values: TermValues,
     point: OperatingPoint,
     tf: str,
+    asked: float,
     threads: int,
     progress: Progress,
 ) -> dict[str, Any]:
@@ -204,8 +206,8 @@ def _rewrite(
             learned_on.get("path"),
             index,
         )
-    about = _describe(values, point, tf, source)
-    user_data = {_PREFIX + key: str(value) for key, value in _flat(about)}
+    about = {**_describe(values, point, tf, source), "requested_reduction": asked}
+    user_data = {PREFIX + key: str(value) for key, value in _flat(about)}
     counts = rewriter.rewrite_index(
         index,
         folder,
@@ -213,7 +215,7 @@ def _rewrite(
         point.tdv,
         point.scale,
         point.cut,
-        keep_values=_mean_value(values, point) if tf == "similarity" else None,
+        keep_values=mean_value(values, point) if tf == "similarity" else None,
         threads=threads,
         user_data=user_data,
         progress=progress,
@@ -231,7 +233,7 @@ def _rewrite(
     }
 
 
-def _mean_value(values: TermValues, point: OperatingPoint) -> float:
+def mean_value(values: TermValues, point: OperatingPoint) -> float:
     """Mean value of a token that stays."""
     tokens = np.where(point.tdv > 0, values.total_term_freq, 0).astype(np.float64)
     return float(tokens @ point.tdv / tokens.sum()) if tokens.any() else 1.0
@@ -270,13 +272,13 @@ def _describe(
         "scale": scale,
         **{name: trained[name] for name in _ANSERINI_DEFAULTS},
         "search": {"k1": trained["k1"] * scale, "b": trained["b"], "mu": trained["mu"] * scale},
-        "values_sha256": _checksum(point),
+        "values_sha256": checksum(point),
         "vocabulary_sha256": values.vocabulary.sha256,
         "source_commit": source["commit"],
     }
 
 
-def _checksum(point: OperatingPoint) -> str:
+def checksum(point: OperatingPoint) -> str:
     """SHA-256 of what decides on every posting."""
     checksum = hashlib.sha256(np.ascontiguousarray(point.tdv).tobytes())
     if point.cut is not None:

@@ -23,6 +23,7 @@ _COMMANDS = {
     "learn": "Learn term discrimination values from judged queries.",
     "peers": "Make the values of an unlearned pruning, to compare with.",
     "prune": "Write a smaller index with the learned values.",
+    "verify": "Prove a pruned index right against its source.",
     "search": "Run topics against an index and write a TREC run.",
     "compare": "Compare the full index with a pruned one.",
     "explain": "Show what pruning did to one query.",
@@ -54,7 +55,7 @@ class _LazyGroup(click.Group):
 def _group(heap: str | None, verbose: bool) -> None:
     """Prune a Lucene index with learned term discrimination values (TDVs).
 
-    The stages, in order: index, inspect, extract, embed, learn, prune, search, compare.
+    The stages, in order: index, inspect, extract, embed, learn, prune, verify, search, compare.
     """
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s")
     if heap:
@@ -64,7 +65,7 @@ def _group(heap: str | None, verbose: bool) -> None:
 
 
 def main() -> None:
-    """Entry point: status 0 when well, 2 for the user's errors, 130 after Ctrl-C."""
+    """Entry point: 0 when well, 1 when verify finds a difference, 2 on errors, 130 on Ctrl-C."""
     try:
         _group(prog_name="tdv-lucene", standalone_mode=False)
     except TdvError as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,20 +58,58 @@ def rewrite_index(
         ``postings_before``, ``postings``, ``terms_before``, ``terms``, ``tokens``,
         ``documents_without_terms``, ``segments``: of live documents.
     """
+    with _open_rule(vocabulary, tdv, scale, cut) as (table, rule):
+        job = java_class("tdvlucene.index.PruneJob")(
+            os.fspath(index), vocabulary.field, table, rule, os.fspath(folder), threads
+        )
+        if keep_values is not None:
+            job.keepValues(keep_values)
+        for key, value in user_data.items():
+            job.putUserData(key, value)
+        return json.loads(run_job(job, progress))
+
+
+def compare_indexes(
+    index: str | os.PathLike,
+    pruned: str | os.PathLike,
+    vocabulary: Vocabulary,
+    tdv: np.ndarray,
+    scale: float | None,
+    cut: Cut | None = None,
+    keep_values: float | None = None,
+    *,
+    threads: int,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Compare ``pruned`` with what :func:`rewrite_index` would make of ``index``.
+
+    Returns
+    -------
+    dict
+        ``documents`` and ``postings`` compared; where they differ, ``difference``: ``what`` was
+        ``expected`` and ``found``, and of ``segment``, ``field``, ``term`` and ``document`` those
+        that say where.
+    """
+    with _open_rule(vocabulary, tdv, scale, cut) as (table, rule):
+        job = java_class("tdvlucene.index.VerifyJob")(
+            os.fspath(index), os.fspath(pruned), vocabulary.field, table, rule, threads
+        )
+        if keep_values is not None:
+            job.keepValues(keep_values)
+        return json.loads(run_job(job, progress))
+
+
+@contextmanager
+def _open_rule(
+    vocabulary: Vocabulary, tdv: np.ndarray, scale: float | None, cut: Cut | None
+) -> Iterator[tuple[Any, Any]]:
+    """The ``TermTable`` of the values and the ``PostingRule`` made of them."""
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as values:
         _write_table(Path(values), vocabulary, tdv, cut)
         with translate_errors():
             table = java_class("tdvlucene.index.TermTable")(values)
         try:
-            rule = _rule(table, scale, cut)
-            job = java_class("tdvlucene.index.PruneJob")(
-                os.fspath(index), vocabulary.field, table, rule, os.fspath(folder), threads
-            )
-            if keep_values is not None:
-                job.keepValues(keep_values)
-            for key, value in user_data.items():
-                job.putUserData(key, value)
-            return json.loads(run_job(job, progress))
+            yield table, _rule(table, scale, cut)
         finally:
             table.close()
 

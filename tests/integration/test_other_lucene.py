@@ -34,6 +34,7 @@ MODULES = (
     "integration/test_rewriter.py",
     "integration/test_search.py",
     "integration/test_weighted_search.py",
+    "integration/test_verify.py",
     "parity/test_scores.py",
 )
 WHICH = """

@@ -1,5 +1,6 @@
 package tdvlucene.index;
 
+import java.util.Arrays;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.util.Bits;
@@ -73,5 +74,22 @@ final class DocumentNumbers {
     return (chosen[word] & bit) == 0
         ? -1
         : before[word] + Long.bitCount(chosen[word] & (bit - 1));
+  }
+
+  /** The document that has a number. */
+  int doc(int number) {
+    if (chosen == null) {
+      return number;
+    }
+    int word = Arrays.binarySearch(before, number);
+    word = word >= 0 ? word : -word - 2;
+    while (word + 1 < before.length && before[word + 1] <= number) {
+      word++; // of the words that begin with this number, the last holds it
+    }
+    long left = chosen[word];
+    for (int skip = number - before[word]; skip > 0; skip--) {
+      left &= left - 1;
+    }
+    return (word << 6) + Long.numberOfTrailingZeros(left);
   }
 }

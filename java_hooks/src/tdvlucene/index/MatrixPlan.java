@@ -1,6 +1,8 @@
 package tdvlucene.index;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
@@ -36,6 +38,19 @@ final class MatrixPlan {
     this.each = terms.iterator();
     this.documents = documents;
     this.next = each.next();
+  }
+
+  /** Terms at which a field can be cut into ranges of about as much to read; null has none. */
+  static List<BytesRef> cuts(Terms terms) throws IOException {
+    List<BytesRef> cuts = new ArrayList<>();
+    if (terms != null) {
+      MatrixPlan plan = new MatrixPlan(terms, 1, POSTINGS); // a long list is one piece
+      plan.next();
+      for (Piece piece = plan.next(); piece != null; piece = plan.next()) {
+        cuts.add(piece.first);
+      }
+    }
+    return cuts;
   }
 
   /** Terms from {@code first} up to {@code stop} (null: the end), or documents of {@code first}. */

@@ -1,0 +1,249 @@
+"""Verification: right indexes pass, and each kind of damage is found where it is."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import Doc, Layout, open_writer, without_raw_bytes, write_index
+from test_prune import _values
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.extract import extract_matrix
+from tdv_lucene.jvm import java_class, rewriter
+from tdv_lucene.jvm.index import read_user_data
+from tdv_lucene.prune import prune_index
+from tdv_lucene.verify import verify_pruned
+
+pytestmark = pytest.mark.jvm
+
+POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
+LAYOUTS = {
+    "plain": {},
+    "positions, vectors": {"options": POSITIONS, "vectors": "vp"},
+    "offsets": {"options": POSITIONS + "_AND_OFFSETS", "extras": True, "title_vectors": "vp"},
+    "exact lengths": {"norms": "accurate", "compound": True},
+    "no norms": {"norms": "none", "soft_deletes": "gone"},
+    "sorted": {"sort": "rank", "id_doc_values": False},
+}
+
+
+def _docs(deletions: bool = True) -> list[Doc]:
+    """Documents of all lengths, among them empty ones and one longer than a norm tells exactly."""
+    rng = random.Random(11)
+    words = ["a", "b", "the", "of", "index", "é", "漢字", b"\xff\xfe", b"\x00"]
+    weights = [1 / (i + 1) for i in range(len(words))]
+    return [
+        Doc(f"d{i}", rng.choices(words, weights, k=rng.choice([0, 1, 4, 9, 70])),
+            ["t", "u"][: i % 3], deleted=deletions and i % 8 == 5)
+        for i in range(40)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("tf", ["scaled", "original", "similarity"])
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_pruned_index_is_right(layout: dict, tf: str, make_index, tmp_path: Path) -> None:
+    docs = _docs()
+    segments = [docs[:13], docs[13:30], docs[30:]]
+    if Layout(**layout).offsets:
+        segments = without_raw_bytes(segments)
+    source = make_index(segments, **layout)
+    values = _values(extract_matrix(source, tmp_path / "matrix"))
+    report = prune_index(source, values, tmp_path / "pruned", reduction=0.4, tf=tf)
+    assert 0.3 < report["reduction"] < 0.9
+    found = verify_pruned(source, tmp_path / "pruned", values, threads=3)
+    documents = _live_documents(source)
+    assert found == {"equal": True, "postings": report["postings"], "documents": documents}
+
+
+def _live_documents(index: Path) -> int:
+    """Live documents of an index."""
+    reader = java_class("tdvlucene.index.Indexes").open(str(index))
+    try:
+        return reader.numDocs()
+    finally:
+        reader.close()
+
+
+def _compare(source: Path, other: Path, scratch: Path, weights: dict[bytes, float] | None = None):
+    """Compare with the source where all values are 1, except those given; None where equal."""
+    matrix = extract_matrix(source, scratch, overwrite=True)
+    tdv = np.ones(matrix.shape[0], np.float32)
+    for term, value in (weights or {}).items():
+        tdv[matrix.vocabulary.find([term])] = value
+    found = rewriter.compare_indexes(source, other, matrix.vocabulary, tdv, None, threads=2)
+    return found.get("difference")
+
+
+def _changed(docs: list[Doc], place: int, **changes: object) -> list[Doc]:
+    return [*docs[:place], replace(docs[place], **changes), *docs[place + 1 :]]
+
+
+BASE = [
+    Doc("d0", ["a", "b", "a", "c"], ["t", "u"]),
+    Doc("d1", ["b", "c", "e"], ["t"]),
+    Doc("d2", ["a", "c"] * 30, ["u"]),
+    Doc("d3", ["c", "d"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("docs", "expected"),
+    [
+        (_changed(BASE, 0, tokens=["a", "b", "a", "a", "c"]),
+         {"what": "frequency", "expected": "2", "found": "3", "term": "'a'", "document": "d0",
+          "segment": "_0", "field": "contents"}),
+        (_changed(BASE, 2, tokens=["c"] * 30),
+         {"what": "posting", "expected": "frequency 30", "found": "none", "term": "'a'",
+          "document": "d2", "segment": "_1"}),
+        (_changed(BASE, 1, tokens=["a", "b", "c", "e"]),
+         {"what": "posting", "expected": "none", "found": "frequency 1", "term": "'a'",
+          "document": "d1", "segment": "_0"}),
+        (_changed(BASE, 3, tokens=["c", "d", "e"]),
+         {"what": "posting", "expected": "none", "term": "'e'", "document": "d3"}),
+        (_changed(BASE, 3, tokens=["c", "d", "bb"]),
+         {"what": "term", "expected": "gone", "term": "'bb'", "document": "d3"}),
+        (_changed(BASE, 3, tokens=["c", "d", "z"]),
+         {"what": "term", "expected": "gone", "term": "'z'", "document": "d3"}),
+        (_changed(BASE, 3, tokens=["c"]),
+         {"what": "term", "found": "no such term", "term": "'d'", "document": "d3"}),
+        (_changed(BASE, 0, title=["u", "t"]),
+         {"what": "occurrence 0", "field": "title", "term": "'t'", "document": "d0"}),
+        (_changed(BASE, 1, title=["t", "t"]), {"what": "frequency", "field": "title"}),
+        (_changed(BASE, 1, id="other"),
+         {"what": "id of document number 1", "expected": "d1", "found": "other"}),
+        ([BASE[1], BASE[0], *BASE[2:]], {"what": "id of document number 0"}),
+        (BASE[:3], {"what": "documents", "expected": "4", "found": "3"}),
+        ([*BASE, Doc("gone", ["a"], deleted=True)], {"what": "deleted documents"}),
+    ],
+)  # fmt: skip
+def test_differences_are_found(docs, expected: dict, make_index, tmp_path: Path) -> None:
+    source = make_index([BASE[:2], BASE[2:]], raw=False)
+    assert _compare(source, source, tmp_path / "matrix") is None
+    other = make_index([docs[:2], docs[2:]], name="other", raw=False)
+    difference = _compare(source, other, tmp_path / "matrix")
+    assert {name: difference.get(name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("layout", "expected"),
+    [
+        ({"norms": "accurate"}, {"what": "norm", "document": "d2", "found": "60"}),
+        ({"norms": "none"}, {"what": "description of field 'contents'"}),
+        ({"options": POSITIONS}, {"what": "description of field 'contents'"}),
+        ({"vectors": "v"}, {"what": "description of field 'contents'"}),
+        ({"title": "DOCS"}, {"what": "description of field 'title'"}),
+        ({"extras": True}, {"what": "fields"}),
+    ],
+)
+def test_differences_of_layout_are_found(layout, expected, make_index, tmp_path: Path) -> None:
+    source = make_index([BASE], raw=False)
+    other = make_index([BASE], name="other", **{"raw": False, **layout})
+    difference = _compare(source, other, tmp_path / "matrix")
+    assert {name: difference.get(name) for name in expected} == expected
+
+
+def test_changed_stored_text_is_found(make_index, tmp_path: Path) -> None:
+    """The same words in another order: the same postings, another text."""
+    source = make_index([BASE])
+    other = make_index([_changed(BASE, 0, tokens=["b", "a", "a", "c"])], name="other")
+    difference = _compare(source, other, tmp_path / "matrix")
+    assert (difference["what"], difference["document"]) == ("stored field", "d0")
+    assert "b a a c" in difference["found"] and "a b a c" in difference["expected"]
+
+
+def test_changed_vectors_are_found(make_index, tmp_path: Path) -> None:
+    """Vectors that say more of the same postings."""
+    plain = make_index([BASE], vectors="v", options=POSITIONS)
+    more = make_index([BASE], name="more", vectors="vo", options=POSITIONS)
+    found = _compare(plain, more, tmp_path / "matrix")
+    assert (found["what"], found["field"]) == ("has offsets in the vector", "contents")
+
+
+def test_changed_columns_are_found(make_index, tmp_path: Path) -> None:
+    layout = {"raw": False, "extras": True, "vectors": "vp", "options": POSITIONS}
+    source = make_index([BASE], **layout)
+    assert _compare(source, source, tmp_path / "matrix") is None
+    # Documents written one later have other numbers in their columns and points.
+    shifted = [Doc("first", ["a"], deleted=True), *BASE]
+    other = make_index([shifted], name="shifted", **layout)
+    merged = tmp_path / "merged"
+    matrix = extract_matrix(other, tmp_path / "other-matrix")
+    merged.mkdir()
+    rewriter.rewrite_index(
+        other, merged, matrix.vocabulary, np.ones(matrix.shape[0], np.float32), None,
+        threads=1, user_data={},
+    )  # fmt: skip
+    difference = _compare(source, merged, tmp_path / "matrix")
+    assert (difference["what"], difference["field"]) == ("doc values", "rank")
+
+
+@pytest.mark.parametrize("deletions", [False, True])
+def test_segments_need_not_correspond(deletions: bool, make_index, tmp_path: Path) -> None:
+    docs = _docs(deletions)
+    source = make_index([docs[:13], docs[13:30], docs[30:]], options=POSITIONS, vectors="vp")
+    kept = [doc for doc in docs if not doc.deleted]
+    other = make_index([kept[:4], kept[4:25], kept[25:]], name="o", options=POSITIONS, vectors="vp")
+    assert _compare(source, other, tmp_path / "matrix") is None
+    difference = _compare(source, other, tmp_path / "matrix", {b"the": 0.0})
+    assert (difference["what"], difference["term"]) == ("term", "'the'")
+
+
+def test_values_changed_since_are_found(tiny_index: Path, tmp_path: Path) -> None:
+    matrix = extract_matrix(tiny_index, tmp_path / "matrix")
+    values = _values(matrix)
+    prune_index(tiny_index, values, tmp_path / "pruned", reduction=0.4)
+    others = _values(matrix, np.linspace(0.6, 1.4, matrix.shape[0], dtype=np.float32))
+    found = verify_pruned(tiny_index, tmp_path / "pruned", others)
+    assert not found["equal"]
+    assert found["difference"]["what"] == "user data tdv.values_sha256"
+
+
+def test_source_changed_since_is_found(make_index, tmp_path: Path) -> None:
+    source = make_index([[Doc("a", ["x", "y"]), Doc("b", ["x"])]])
+    values = _values(extract_matrix(source, tmp_path / "matrix"))
+    prune_index(source, values, tmp_path / "pruned", reduction=0)
+    write_index(source, [[Doc("c", ["x"])]])
+    found = verify_pruned(source, tmp_path / "pruned", values)
+    assert found["difference"]["what"] == "user data tdv.source_commit"
+
+
+def test_index_that_was_not_pruned_is_refused(tiny_index: Path, tmp_path: Path) -> None:
+    values = _values(extract_matrix(tiny_index, tmp_path / "matrix"))
+    with pytest.raises(TdvError, match="does not say how it was pruned"):
+        verify_pruned(tiny_index, tiny_index, values)
+
+
+def test_command_ends_with_status_1_on_a_difference(tiny_index: Path, tmp_path: Path) -> None:
+    from tdv_lucene.cli.verify import command
+
+    values = _values(extract_matrix(tiny_index, tmp_path / "matrix"))
+    values.save(tmp_path / "values")
+    pruned = tmp_path / "pruned"
+    report = prune_index(tiny_index, values, pruned, reduction=0.3)
+    arguments = ["--index", str(tiny_index), "--pruned", str(pruned)]
+    arguments += ["--tdv", str(tmp_path / "values")]
+    done = CliRunner().invoke(command, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["postings"] == report["postings"]
+    _add_document(pruned)
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 1, done.output
+    shown = dict(line.split(maxsplit=1) for line in done.output.splitlines())
+    assert (shown["what"], shown["expected"], shown["found"]) == ("documents", "10", "11")
+
+
+def _add_document(index: Path) -> None:
+    """Add a document behind the back of the commit's user data."""
+    user_data = java_class("java.util.HashMap")()
+    for key, value in read_user_data(index).items():
+        user_data.put(key, value)
+    writer = open_writer(index)
+    writer.addDocument(java_class("org.apache.lucene.document.Document")())
+    writer.setLiveCommitData(user_data.entrySet())
+    writer.close()
