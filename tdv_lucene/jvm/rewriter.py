@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,17 @@ from ..store import save_array
 from ._jobs import java_class, run_job, translate_errors
 
 
+@dataclass(frozen=True, eq=False)
+class FieldValues:
+    """What becomes of one field: see :func:`rewrite_index`."""
+
+    vocabulary: Vocabulary
+    tdv: np.ndarray
+    scale: float | None
+    cut: Cut | None = None
+    keep_values: float | None = None
+
+
 def rewrite_index(
     index: str | os.PathLike,
     folder: str | os.PathLike,
@@ -31,6 +43,9 @@ def rewrite_index(
     keep_values: float | None = None,
     threads: int,
     user_data: Mapping[str, str],
+    others: Sequence[FieldValues] = (),
+    one_segment: bool = False,
+    postings_in_memory: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Write the pruned index into ``folder`` (existing, empty) and return its counts.
@@ -51,19 +66,38 @@ def rewrite_index(
         Segments are written side by side.
     user_data
         For the new commit; ``tdv.reduction`` is added.
+    others
+        Further fields to prune in the same rewrite.
+    one_segment
+        Merge all segments into one; by default each has its counterpart.
+    postings_in_memory
+        Held by a thread to make term vectors of; None for a share of the heap.
 
     Returns
     -------
     dict
         ``postings_before``, ``postings``, ``terms_before``, ``terms``, ``tokens``,
-        ``documents_without_terms``, ``segments``: of live documents.
+        ``documents_without_terms``, ``segments``: of live documents. With ``others``, theirs by
+        name under ``fields``.
     """
-    with _open_rule(vocabulary, tdv, scale, cut) as (table, rule):
+    with ExitStack() as tables:
+        table, rule = tables.enter_context(_open_rule(vocabulary, tdv, scale, cut))
         job = java_class("tdvlucene.index.PruneJob")(
             os.fspath(index), vocabulary.field, table, rule, os.fspath(folder), threads
         )
         if keep_values is not None:
             job.keepValues(keep_values)
+        for other in others:
+            table, rule = tables.enter_context(
+                _open_rule(other.vocabulary, other.tdv, other.scale, other.cut)
+            )
+            job.addField(other.vocabulary.field, table, rule)
+            if other.keep_values is not None:
+                job.keepValues(other.keep_values)
+        if one_segment:
+            job.mergeToOneSegment()
+        if postings_in_memory is not None:
+            job.setPostingsInMemory(postings_in_memory)
         for key, value in user_data.items():
             job.putUserData(key, value)
         return json.loads(run_job(job, progress))
@@ -124,9 +158,7 @@ def _rule(table: Any, scale: float | None, cut: Cut | None) -> Any:
     return java_class("tdvlucene.index.SaturationRule")(rule, table, *map(float, cut.room))
 
 
-def _write_table(
-    folder: Path, vocabulary: Vocabulary, tdv: np.ndarray, cut: Cut | None
-) -> None:
+def _write_table(folder: Path, vocabulary: Vocabulary, tdv: np.ndarray, cut: Cut | None) -> None:
     """Write what ``TermTable`` reads."""
     save_array(folder / "terms.npy", np.ascontiguousarray(vocabulary.terms.data, np.uint8))
     save_array(folder / "terms_indptr.npy", np.ascontiguousarray(vocabulary.terms.indptr, "<i8"))

@@ -194,6 +194,19 @@ def test_longest_terms_lucene_takes(make_index, tmp_path: Path) -> None:
     rewriter.check_index(tmp_path / "pruned")
 
 
+@pytest.mark.parametrize("scale", [2.0, None])
+def test_vectors_with_terms_that_are_no_text(scale, make_index, tmp_path: Path) -> None:
+    """The empty term and the byte ff had one hash under every multiplier: it looked for ever."""
+    tokens = ["x", b"", b"\xff", b"\xfe\x00", b"\x00"]
+    source = make_index([[Doc("a", tokens), Doc("b", tokens[1:3])]], vectors="v", title_vectors="v")
+    matrix = extract_matrix(source, tmp_path / "matrix")
+    tdv = np.array([1, 2, 0, 1, 1], np.float32)
+    _rewrite(source, tmp_path / "pruned", matrix, tdv, scale)
+    found = assert_pruned(matrix, tmp_path / "pruned", tdv, scale, tmp_path / "found")
+    rewriter.check_index(tmp_path / "pruned")
+    _assert_vectors(source, tmp_path / "pruned", found, Layout(vectors="v"), scale)
+
+
 def test_many_terms_are_split_among_threads(make_index, tmp_path: Path) -> None:
     """Enough terms for every thread to have a range of its own in the first pass."""
     docs = [Doc(f"d{i}", [f"t{(i * 37 + j * j) % 1500:04d}" for j in range(60)]) for i in range(60)]

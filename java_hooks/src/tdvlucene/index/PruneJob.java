@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.NumericDocValues;
@@ -23,13 +24,13 @@ import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 
 /**
- * Writes a new index in which one field's postings have the frequencies a {@link PostingRule}
- * gives.
+ * Writes a new index in which the postings of one field, or of several, have the frequencies a
+ * {@link PostingRule} gives.
  *
  * <p>Two passes over the field: a {@link Survey} for the document lengths, then a merge of each
- * segment, wrapped in a {@link PrunedReader}, into a segment of its own, the segments side by
- * side. Document order, stored fields, doc values, points and other fields stay; deleted documents
- * go. Soft-deleted documents stay, and stay soft-deleted: to Anserini's readers they are documents
+ * segment, wrapped in a {@link PrunedReader} for each field, into a segment of its own, the
+ * segments side by side. Document order, stored fields, doc values, points and other fields stay;
+ * deleted documents go. Soft-deleted documents stay, and stay soft-deleted: to Anserini's readers they are documents
  * like any other. Memory: about twelve bytes a document and four a term; for term vectors the
  * vocabulary besides, and up to a quarter of the heap.
  */
@@ -38,15 +39,14 @@ public final class PruneJob extends Job {
   private static final int MOST_IN_MEMORY = 1 << 27;
 
   private final String index;
-  private final String field;
-  private final TermTable table;
-  private final PostingRule rule;
+  private final List<Target> targets = new ArrayList<>();
   private final Path output;
   private final int threads;
   private int postingsInMemory;
-  private WeightedLengths weighted;
-  private StoredValues values;
+  private boolean oneSegment;
   private final Map<String, String> userData = new HashMap<>();
+  private final Map<String, Object> report = new TreeMap<>();
+  private final Map<String, Object> others = new TreeMap<>();
   private String result = "";
 
   /**
@@ -56,12 +56,20 @@ public final class PruneJob extends Job {
   public PruneJob(
       String index, String field, TermTable table, PostingRule rule, String output, int threads) {
     this.index = index;
-    this.field = field;
-    this.table = table;
-    this.rule = rule;
     this.output = Paths.get(output);
     this.threads = threads;
     this.postingsInMemory = affordablePostings(threads);
+    addField(field, table, rule);
+  }
+
+  /** Prunes one more field in the same rewrite. */
+  public void addField(String field, TermTable table, PostingRule rule) {
+    targets.add(new Target(field, table, rule));
+  }
+
+  /** Makes one segment of all, instead of one of each. */
+  public void mergeToOneSegment() {
+    oneSegment = true;
   }
 
   /** Postings a thread may hold to make term vectors of; by default a share of the heap. */
@@ -70,13 +78,14 @@ public final class PruneJob extends Job {
   }
 
   /**
-   * Leaves the weighting to the search: the index gets the table's values, and document lengths are
-   * those of weighted frequencies. For rules that keep frequencies.
+   * Leaves the weighting of the field added last to the search: the index gets the table's values,
+   * and document lengths are those of weighted frequencies. For rules that keep frequencies.
    *
    * @param mean about the mean value of the tokens that stay
    */
   public void keepValues(double mean) {
-    weighted = new WeightedLengths(table.tdv(), mean);
+    Target target = targets.get(targets.size() - 1);
+    target.weighted = new WeightedLengths(target.table.tdv(), mean);
   }
 
   /** Adds an entry to the user data of the new index's commit, beside those of the source's. */
@@ -84,7 +93,10 @@ public final class PruneJob extends Job {
     userData.put(key, value);
   }
 
-  /** JSON: postings and terms before and after; tokens, documents and emptied ones after. */
+  /**
+   * JSON: postings and terms before and after; tokens, documents and emptied ones after; of the
+   * first field, and under its name in {@code fields} of every other.
+   */
   @Override
   public String result() {
     return result;
@@ -94,23 +106,34 @@ public final class PruneJob extends Job {
   protected void run() throws IOException {
     try (DirectoryReader reader = Indexes.openUnlocked(index);
         Pool pool = new Pool(threads)) {
-      FieldInfo info = Indexes.requireFrequencies(reader, index, field);
-      NormKind norms = Indexes.requireKnownNorms(reader, index, field);
-      List<Segment> segments = Segment.of(reader);
-      List<Pruning> prunings = survey(segments, norms, Lucene.hasTermVectors(info), pool);
-      CodecReader[] readers =
-          prunings.stream()
-              .map(p -> new PrunedReader(p, postingsInMemory))
-              .toArray(CodecReader[]::new);
-      if (weighted != null) {
-        addValues(readers, segments);
+      for (Target target : targets) {
+        Indexes.requireFrequencies(reader, index, target.field);
+        target.norms = Indexes.requireKnownNorms(reader, index, target.field);
       }
+      List<Segment> segments = Segment.of(reader);
+      CodecReader[] readers =
+          segments.stream().map(segment -> segment.reader).toArray(CodecReader[]::new);
+      long toWrite = 0;
+      for (Target target : targets) {
+        boolean vectors =
+            Lucene.hasTermVectors(
+                FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.field));
+        toWrite += survey(segments, target, vectors, pool);
+        for (int i = 0; i < readers.length; i++) {
+          readers[i] = new PrunedReader(readers[i], target.prunings.get(i), postingsInMemory);
+        }
+        if (target.values != null) {
+          addValues(target, readers, segments);
+        }
+      }
+      phase("writing postings", toWrite);
       write(reader, readers, pool);
     }
   }
 
   /** The values go to the first document that lives. */
-  private void addValues(CodecReader[] readers, List<Segment> segments) throws IOException {
+  private static void addValues(Target target, CodecReader[] readers, List<Segment> segments)
+      throws IOException {
     int fields = 0;
     for (CodecReader reader : readers) {
       for (FieldInfo info : reader.getFieldInfos()) {
@@ -120,37 +143,38 @@ public final class PruneJob extends Job {
     for (int i = 0; i < readers.length; i++) {
       int doc = segments.get(i).firstLive();
       if (doc >= 0) {
-        String name = StoredValues.nameFor(field);
-        readers[i] = new ValuedReader(readers[i], name, fields, doc, values.encode());
+        String name = StoredValues.nameFor(target.field);
+        readers[i] = new ValuedReader(readers[i], name, fields, doc, target.values.encode());
         return;
       }
     }
   }
 
-  private List<Pruning> survey(
-      List<Segment> segments, NormKind norms, boolean vectors, Pool pool) throws IOException {
-    phase("computing document lengths", postings(segments));
-    Survey survey = new Survey(this, pool, field, table, rule, weighted);
-    List<Pruning> prunings = new ArrayList<>();
+  /** Decides on a field in every segment; returns how many postings are there to write. */
+  private long survey(List<Segment> segments, Target target, boolean vectors, Pool pool)
+      throws IOException {
+    phase("computing document lengths", postings(segments, target.field));
+    Survey survey =
+        new Survey(this, pool, target.field, target.table, target.rule, target.weighted);
     int emptied = 0;
     for (Segment segment : segments) {
-      int[] before = rule.readsLengths() ? originalLengths(segment, norms, pool) : null;
+      int[] before = target.rule.readsLengths() ? originalLengths(segment, target, pool) : null;
       int[] after = survey.lengths(segment, before);
       emptied += segment.countLiveZeros(after);
-      prunings.add(
-          new Pruning(this, segment, field, table, rule, norms, before, after));
+      target.prunings.add(
+          new Pruning(
+              this, segment, target.field, target.table, target.rule, target.norms, before, after));
     }
     survey.requireAllSeen();
-    if (weighted != null) {
+    if (target.weighted != null) {
       long tokens = survey.tokensAfter.sum();
-      double unit = weighted.unit(tokens);
-      prunings.forEach(pruning -> weighted.finish(pruning.newLengths, unit));
-      values = StoredValues.of(table, survey.postingsAfter.sum(), tokens, unit);
+      double unit = target.weighted.unit(tokens);
+      target.prunings.forEach(pruning -> target.weighted.finish(pruning.newLengths, unit));
+      target.values =
+          StoredValues.of(target.table, survey.postingsAfter.sum(), tokens, unit);
     }
-    report(survey, segments, emptied);
-    long inVectors = vectors ? survey.postingsAfter.sum() : 0;
-    phase("writing postings", survey.postingsToRead.sum() + inVectors);
-    return prunings;
+    report(survey, target, segments, emptied);
+    return survey.postingsToRead.sum() + (vectors ? survey.postingsAfter.sum() : 0);
   }
 
   /** A quarter of the heap, shared by the threads, at two integers a posting. */
@@ -159,20 +183,20 @@ public final class PruneJob extends Job {
     return (int) Math.min(bytes / (2 * Integer.BYTES), MOST_IN_MEMORY);
   }
 
-  private int[] originalLengths(Segment segment, NormKind norms, Pool pool) throws IOException {
-    if (norms == NormKind.NONE) {
-      return new Survey(this, pool, field, table, PostingRule.KEEP_ALL, null)
+  private int[] originalLengths(Segment segment, Target target, Pool pool) throws IOException {
+    if (target.norms == NormKind.NONE) {
+      return new Survey(this, pool, target.field, target.table, PostingRule.KEEP_ALL, null)
           .lengths(segment, null);
     }
     int[] lengths = new int[segment.reader.maxDoc()];
-    NumericDocValues each = segment.reader.getNormValues(field);
+    NumericDocValues each = segment.reader.getNormValues(target.field);
     while (each != null && each.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
-      lengths[each.docID()] = norms.decode(each.longValue());
+      lengths[each.docID()] = target.norms.decode(each.longValue());
     }
     return lengths;
   }
 
-  private long postings(List<Segment> segments) throws IOException {
+  private static long postings(List<Segment> segments, String field) throws IOException {
     long postings = 0;
     for (Segment segment : segments) {
       postings += segment.postings(field);
@@ -180,25 +204,33 @@ public final class PruneJob extends Job {
     return postings;
   }
 
-  private void report(Survey survey, List<Segment> segments, int emptied) {
+  private void report(Survey survey, Target target, List<Segment> segments, int emptied) {
     long before = survey.postingsBefore.sum();
     long after = survey.postingsAfter.sum();
     Map<String, Object> counts = new TreeMap<>();
     counts.put("postings_before", before);
     counts.put("postings", after);
-    counts.put("terms_before", table.size());
+    counts.put("terms_before", target.table.size());
     counts.put("terms", survey.termsAfter());
     counts.put("tokens", survey.tokensAfter.sum());
     counts.put("documents_without_terms", emptied);
-    counts.put("segments", segments.size());
-    result = Json.of(counts);
-    userData.put("tdv.reduction", Double.toString(before == 0 ? 0 : 1 - (double) after / before));
+    String reduction = Double.toString(before == 0 ? 0 : 1 - (double) after / before);
+    if (target == targets.get(0)) {
+      report.putAll(counts);
+      report.put("segments", oneSegment ? 1 : segments.size());
+      userData.put("tdv.reduction", reduction);
+    } else {
+      others.put(target.field, counts);
+      report.put("fields", others);
+      userData.put("tdv.fields." + target.field + ".reduction", reduction);
+    }
+    result = Json.of(report);
   }
 
   private void write(DirectoryReader source, CodecReader[] readers, Pool pool)
       throws IOException {
     IndexWriterConfig config = SourceSettings.of(source);
-    config.setMergePolicy(new SegmentMerges());
+    config.setMergePolicy(new SegmentMerges(oneSegment));
     config.setMergeScheduler(new PooledMerges(pool));
     // No lock: the folder is ours alone until it is renamed into place.
     try (Directory folder =
@@ -210,6 +242,26 @@ public final class PruneJob extends Job {
       all.putAll(userData);
       writer.setLiveCommitData(all.entrySet());
       writer.commit();
+    }
+  }
+
+  /** A field to be pruned, and what becomes of it in each segment. */
+  private static final class Target {
+    private final String field;
+    private final TermTable table;
+    private final PostingRule rule;
+    private final List<Pruning> prunings = new ArrayList<>();
+    private NormKind norms;
+
+    /** Null unless the search is to weight the field. */
+    private WeightedLengths weighted;
+
+    private StoredValues values;
+
+    private Target(String field, TermTable table, PostingRule rule) {
+      this.field = field;
+      this.table = table;
+      this.rule = rule;
     }
   }
 }

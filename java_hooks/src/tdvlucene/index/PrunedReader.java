@@ -3,6 +3,7 @@ package tdvlucene.index;
 import org.apache.lucene.codecs.FieldsProducer;
 import org.apache.lucene.codecs.NormsProducer;
 import org.apache.lucene.codecs.TermVectorsReader;
+import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.FilterCodecReader;
@@ -21,9 +22,12 @@ final class PrunedReader extends FilterCodecReader {
   private final int postingsInMemory;
   private final FieldInfos infos;
 
-  /** @param postingsInMemory how many postings may be held to make term vectors of them */
-  PrunedReader(Pruning pruning, int postingsInMemory) {
-    super(pruning.segment.reader);
+  /**
+   * @param in the segment, or the segment with other fields pruned already
+   * @param postingsInMemory how many postings may be held to make term vectors of them
+   */
+  PrunedReader(CodecReader in, Pruning pruning, int postingsInMemory) {
+    super(in);
     this.pruning = pruning;
     this.postingsInMemory = postingsInMemory;
     this.infos = describe();

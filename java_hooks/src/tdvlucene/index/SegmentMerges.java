@@ -7,11 +7,21 @@ import org.apache.lucene.index.MergeTrigger;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
 
-/** Makes one segment of each reader added, in order, and no merge otherwise. */
+/** Makes one segment of each reader added, in order, or one of all; and no merge otherwise. */
 final class SegmentMerges extends MergePolicy {
+  private final boolean oneSegment;
+
+  SegmentMerges(boolean oneSegment) {
+    this.oneSegment = oneSegment;
+  }
+
   @Override
   public MergeSpecification findMerges(CodecReader... readers) {
     MergeSpecification merges = new MergeSpecification();
+    if (oneSegment && readers.length > 0) {
+      merges.add(new OneMerge(readers));
+      return merges;
+    }
     for (CodecReader reader : readers) {
       merges.add(new OneMerge(reader));
     }

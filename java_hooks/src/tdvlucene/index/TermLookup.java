@@ -64,9 +64,14 @@ final class TermLookup {
     return slot;
   }
 
-  /** A polynomial over the bytes, its bits mixed as at the end of MurmurHash3. */
+  /**
+   * A polynomial over the bytes, its bits mixed as at the end of MurmurHash3.
+   *
+   * <p>Its first coefficient is larger than a byte can take away: two terms with the same
+   * polynomial would share a fingerprint under every multiplier, and never be told apart.
+   */
   private long hash(BytesRef term) {
-    long hash = term.length;
+    long hash = (1L << 32) + term.length;
     for (int i = term.offset; i < term.offset + term.length; i++) {
       hash = (hash + term.bytes[i]) * multiplier;
     }

@@ -1,0 +1,217 @@
+package tdvtesting;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.codecs.Codec;
+import org.apache.lucene.document.BinaryDocValuesField;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.Field;
+import org.apache.lucene.document.FieldType;
+import org.apache.lucene.document.KnnFloatVectorField;
+import org.apache.lucene.document.LongPoint;
+import org.apache.lucene.document.NumericDocValuesField;
+import org.apache.lucene.document.SortedSetDocValuesField;
+import org.apache.lucene.document.StoredField;
+import org.apache.lucene.document.StringField;
+import org.apache.lucene.index.FilterMergePolicy;
+import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.search.Sort;
+import org.apache.lucene.search.SortField;
+import org.apache.lucene.search.similarities.BM25Similarity;
+import org.apache.lucene.search.similarities.PerFieldSimilarityWrapper;
+import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.FSDirectory;
+import org.apache.lucene.util.BytesRef;
+
+/**
+ * Writes an index described in JSON, one segment for each inner list of documents.
+ *
+ * <p>For tests only: Python describes thousands of indexes a minute with it, where a bridge call a
+ * token would take a second for each. Compiled once, against Lucene 9; it uses nothing that
+ * Lucene 10 lacks.
+ */
+public final class Written {
+  private static final String SOFT_DELETES = "gone";
+
+  private final JsonNode layout;
+  private final Map<String, FieldType> types = new HashMap<>();
+
+  private Written(JsonNode layout) {
+    this.layout = layout;
+    layout.get("fields").fieldNames()
+        .forEachRemaining(name -> types.put(name, type(layout.get("fields").get(name))));
+  }
+
+  /** Writes into the folder {@code path}; all terms are Latin-1 strings that stand for bytes. */
+  public static void write(String path, String json) throws IOException {
+    JsonNode described = new ObjectMapper().readTree(json);
+    new Written(described.get("layout")).write(path, described.get("segments"));
+  }
+
+  private void write(String path, JsonNode segments) throws IOException {
+    try (Directory folder = FSDirectory.open(Paths.get(path));
+        IndexWriter writer = new IndexWriter(folder, config())) {
+      for (JsonNode segment : segments) {
+        for (JsonNode doc : segment) {
+          writer.addDocument(document(doc));
+        }
+        writer.flush();
+      }
+      for (JsonNode segment : segments) {
+        for (JsonNode doc : segment) {
+          change(writer, doc);
+        }
+      }
+      Map<String, String> data = new HashMap<>();
+      layout.get("userData").fieldNames().forEachRemaining(
+          key -> data.put(key, layout.get("userData").get(key).asText()));
+      writer.setLiveCommitData(data.entrySet());
+      writer.commit();
+    }
+  }
+
+  private static void change(IndexWriter writer, JsonNode doc) throws IOException {
+    Term id = new Term("id", doc.get("id").asText());
+    if (doc.path("deleted").asText().equals("hard")) {
+      writer.deleteDocuments(id);
+    } else if (doc.path("deleted").asText().equals("soft")) {
+      writer.updateDocValues(id, new NumericDocValuesField(SOFT_DELETES, 1));
+    }
+    if (doc.has("update")) {
+      writer.updateNumericDocValue(id, "count", doc.get("update").asLong());
+    }
+  }
+
+  private IndexWriterConfig config() {
+    IndexWriterConfig config = new IndexWriterConfig();
+    config.setMergePolicy(
+        new FilterMergePolicy(NoMergePolicy.INSTANCE) {
+          @Override
+          public boolean keepFullyDeletedSegment(
+              org.apache.lucene.util.IOSupplier<org.apache.lucene.index.CodecReader> reader) {
+            return true;
+          }
+        });
+    config.setUseCompoundFile(layout.get("compound").asBoolean());
+    if (layout.has("codec")) {
+      config.setCodec(Codec.forName(layout.get("codec").asText()));
+    }
+    if (layout.get("sorted").asBoolean()) {
+      config.setIndexSort(new Sort(new SortField("rank", SortField.Type.LONG, true)));
+    }
+    if (layout.get("softDeletes").asBoolean()) {
+      config.setSoftDeletesField(SOFT_DELETES);
+    }
+    config.setSimilarity(similarities());
+    return config;
+  }
+
+  private Similarity similarities() {
+    Map<String, Similarity> byField = new HashMap<>();
+    JsonNode fields = layout.get("fields");
+    fields.fieldNames().forEachRemaining(
+        name -> byField.put(name, similarity(fields.get(name).get("norms").asText())));
+    Similarity other = new BM25Similarity();
+    return new PerFieldSimilarityWrapper() {
+      @Override
+      public Similarity get(String field) {
+        return byField.getOrDefault(field, other);
+      }
+    };
+  }
+
+  /** Anserini's by name: this class is compiled without it. */
+  private static Similarity similarity(String norms) {
+    String anserini = "io.anserini.search.similarity.";
+    try {
+      switch (norms) {
+        case "accurate":
+          return newInstance(anserini + "AccurateBM25Similarity");
+        case "impact":
+          return newInstance(anserini + "ImpactSimilarity");
+        default:
+          return new BM25Similarity();
+      }
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static Similarity newInstance(String name) throws ReflectiveOperationException {
+    return (Similarity) Class.forName(name).getConstructor().newInstance();
+  }
+
+  private static FieldType type(JsonNode described) {
+    FieldType type = new FieldType();
+    String vectors = described.get("vectors").asText();
+    type.setIndexOptions(IndexOptions.valueOf(described.get("options").asText()));
+    type.setOmitNorms(described.get("norms").asText().equals("none"));
+    type.setStoreTermVectors(!vectors.isEmpty());
+    type.setStoreTermVectorPositions(vectors.contains("p"));
+    type.setStoreTermVectorOffsets(vectors.contains("o"));
+    type.setStoreTermVectorPayloads(vectors.contains("y"));
+    return type;
+  }
+
+  private Document document(JsonNode described) {
+    Document document = new Document();
+    String id = described.get("id").asText();
+    document.add(new StringField("id", id, Field.Store.YES));
+    if (layout.get("idDocValues").asBoolean()) {
+      document.add(new BinaryDocValuesField("id", new BytesRef(id)));
+    }
+    described.get("fields").fieldNames().forEachRemaining(name -> {
+      for (JsonNode value : described.get("fields").get(name)) {
+        document.add(new Field(name, new GivenTokens(value), types.get(name)));
+      }
+    });
+    addExtras(document, described);
+    return document;
+  }
+
+  private static void addExtras(Document document, JsonNode described) {
+    if (described.has("raw")) {
+      document.add(new StoredField("raw", described.get("raw").asText()));
+    }
+    if (described.has("rank")) {
+      document.add(new NumericDocValuesField("rank", described.get("rank").asLong()));
+    }
+    if (described.has("count")) {
+      document.add(new NumericDocValuesField("count", described.get("count").asLong()));
+    }
+    if (described.has("tags")) {
+      for (JsonNode tag : described.get("tags")) {
+        document.add(new SortedSetDocValuesField("tags", new BytesRef(tag.asText())));
+      }
+    }
+    if (described.has("year")) {
+      document.add(new LongPoint("year", described.get("year").asLong()));
+    }
+    if (described.has("embedding")) {
+      List<Float> values = new ArrayList<>();
+      described.get("embedding").forEach(value -> values.add((float) value.asDouble()));
+      float[] vector = new float[values.size()];
+      for (int i = 0; i < vector.length; i++) {
+        vector[i] = values.get(i);
+      }
+      document.add(new KnnFloatVectorField("embedding", vector));
+    }
+  }
+
+  /** The bytes a Latin-1 string stands for. */
+  static BytesRef bytes(JsonNode latin1) {
+    return new BytesRef(latin1.asText().getBytes(StandardCharsets.ISO_8859_1));
+  }
+}
