@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 
+from ._dropping import count_postings_by_tf
 from .embed import TermVectors, latent_semantic_vectors, load_term_vectors
 from .errors import TdvError
 from .extract import open_matrix
@@ -25,6 +26,7 @@ from .path_plot import check_plot, plot_points
 from .progress import Progress, silent
 from .records import TermDocumentMatrix
 from .search import MODELS
+from .self_supervised import make_topics
 from .store import refuse_existing
 from .topics import read_qrels, read_topics
 from .values import TermValues
@@ -99,10 +101,11 @@ def learn_term_values(
 
 def learn_from_index(
     index: str | os.PathLike,
-    topics: str | os.PathLike,
-    qrels: str | os.PathLike,
+    topics: str | os.PathLike | None,
+    qrels: str | os.PathLike | None,
     output: str | os.PathLike,
     *,
+    self_supervised: str | None = None,
     model: str = "bm25",
     recipe: str | DefaultRecipe | PaperRecipe = "default",
     vectors: str | os.PathLike | None = None,
@@ -121,7 +124,11 @@ def learn_from_index(
     Parameters
     ----------
     topics, qrels
-        See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`.
+        See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`; both None with
+        ``self_supervised``.
+    self_supervised
+        ``"titles"``, ``"pairs"`` or ``"auto"``: topics are made from the index, see
+        :mod:`.self_supervised`. The points' measures are then those of such topics.
     vectors
         A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
     matrix
@@ -145,24 +152,51 @@ def learn_from_index(
         check_plot(plot, overwrite=overwrite)
     given = {"k1": k1, "b": b, "mu": mu}
     parameters = Parameters(**{name: x for name, x in given.items() if x is not None})
-    texts, judgements = read_topics(topics), read_qrels(qrels)
+    _check_supervision(topics, qrels, self_supervised)
+    if self_supervised is None:
+        texts, judgements = read_topics(topics), read_qrels(qrels)
     with open_matrix(index, matrix, field=field, progress=progress) as counts:
-        tokens = analyze(list(texts.values()), field)
-        values = learn_term_values(
-            counts,
-            dict(zip(texts, tokens)),
-            judgements,
-            model=model,
-            recipe=recipe,
-            vectors=None if vectors is None else load_term_vectors(vectors, counts, progress),
-            parameters=parameters,
-            seed=seed,
-            progress=progress,
-        )
+        word_vectors = None if vectors is None else load_term_vectors(vectors, counts, progress)
+        options = {
+            "model": model, "recipe": recipe, "vectors": word_vectors, "parameters": parameters,
+            "seed": seed, "progress": progress,
+        }  # fmt: skip
+        if self_supervised is None:
+            tokens = analyze(list(texts.values()), field)
+            values = learn_term_values(counts, dict(zip(texts, tokens)), judgements, **options)
+        else:
+            made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
+            values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
+            values = _of_whole_matrix(values, counts, made.describe())
         values.save(output, overwrite=overwrite)
     if plot is not None:
         plot_points(values, plot, overwrite=overwrite)
     return TermValues.load(output)
+
+
+def _check_supervision(
+    topics: str | os.PathLike | None, qrels: str | os.PathLike | None, self_supervised: str | None
+) -> None:
+    given = [what for what in (topics, qrels) if what is not None]
+    if self_supervised is not None and given:
+        raise TdvError("--self-supervised makes its own topics: leave out --topics and --qrels")
+    if self_supervised is None and len(given) < 2:
+        raise TdvError(
+            "learning needs --topics and --qrels; --self-supervised does without, and is worth less"
+        )
+
+
+def _of_whole_matrix(
+    values: TermValues, matrix: TermDocumentMatrix, about: dict[str, object]
+) -> TermValues:
+    """Values learned from a matrix with less in it, with the counts of the index itself."""
+    return replace(
+        values,
+        doc_freq=np.asarray(matrix.doc_freq),
+        total_term_freq=np.asarray(matrix.total_term_freq),
+        postings_by_tf=count_postings_by_tf(np.asarray(matrix.data), matrix.indptr),
+        manifest={**values.manifest, "self_supervised": about},
+    )
 
 
 def _manifest(

@@ -267,6 +267,7 @@ def _describe(
         "version": __version__,
         "field": values.vocabulary.field,
         "model": values.manifest["model"],
+        "learned_from": _learned_from(values),
         "tf": tf,
         "unit": "term" if point.cut is None else "posting",
         "scale": scale,
@@ -285,6 +286,15 @@ def checksum(point: OperatingPoint) -> str:
         checksum.update(np.ascontiguousarray(point.cut.least).tobytes())
         checksum.update(np.array(point.cut.room).tobytes())
     return checksum.hexdigest()
+
+
+def _learned_from(values: TermValues) -> str:
+    """What supervised the values."""
+    made = values.manifest.get("self_supervised")
+    if made:
+        return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
+    queries = values.manifest.get("queries")
+    return f"{queries} judged queries" if queries else "nothing"
 
 
 def _flat(content: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -9,8 +9,17 @@ from . import _options as options
 
 @click.command("learn")
 @options.index_option
-@options.topics_option
-@options.qrels_option
+@click.option("--topics", metavar="TOPICS", help="TSV, TREC topics, or a name Pyserini knows.")
+@click.option("--qrels", metavar="FILE", help="TREC qrels.")
+@click.option(
+    "--self-supervised",
+    type=click.Choice(["auto", "titles", "pairs"]),
+    is_flag=False,
+    flag_value="auto",
+    help="Without --topics and --qrels: make topics from the index, of titles where it stores "
+    "text, else of pairs of terms. Worth less than judged queries, and may lose against no "
+    "learning at all: compare before use.",
+)
 @options.output_option
 @options.model_option
 @click.option(
@@ -57,8 +66,13 @@ def _print_points(values: object) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    if made := values.manifest.get("self_supervised"):
+        what = f"{made['topics']:,} {made['method']} of the index itself"
+        title = f"SELF-SUPERVISED: on {what}, which say little of real queries"
+    else:
+        title = "On held-out queries, as the pruned index would answer them"
     points, recommended = values.points, values.manifest["recommended_reduction"]
-    table = Table(title="On held-out queries, as the pruned index would answer them")
+    table = Table(title=title)
     for heading in ("postings removed", "scale", "nDCG@5", "full", "R@1000", "full"):
         table.add_column(heading, justify="right")
     for point in points:

@@ -9,8 +9,8 @@ import click
 from . import _options as options
 
 _SHOWN = (
-    "output", "field", "model", "tf", "unit", "scale", "reduction", "postings_before", "postings",
-    "terms_before", "terms", "tokens", "documents_without_terms",
+    "output", "field", "model", "learned_from", "tf", "unit", "scale", "reduction",
+    "postings_before", "postings", "terms_before", "terms", "tokens", "documents_without_terms",
 )  # fmt: skip
 
 _WEIGHTED_ADVICE = """

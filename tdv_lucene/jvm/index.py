@@ -72,8 +72,17 @@ def analyze(texts: Sequence[str], field: str = "contents") -> list[list[str]]:
     return json.loads(analysis.tokens(analyzer, field, lines))
 
 
-def write_tokens(index: str | os.PathLike, output: Path, progress: Progress = silent) -> int:
+def write_tokens(
+    index: str | os.PathLike,
+    output: Path,
+    progress: Progress = silent,
+    *,
+    only_titles: bool = False,
+) -> int:
     """Write a line of analysed tokens for each document with stored text; return how many.
+
+    ``only_titles`` takes a text's first line or sentence alone, where that is short, and writes a
+    line for every live document.
 
     Raises
     ------
@@ -81,5 +90,7 @@ def write_tokens(index: str | os.PathLike, output: Path, progress: Progress = si
         When the index stores no text.
     """
     analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
-    job = java_class("tdvlucene.index.TokensJob")(os.fspath(index), analyzer, os.fspath(output))
+    job = java_class("tdvlucene.index.TokensJob")(
+        os.fspath(index), analyzer, os.fspath(output), only_titles
+    )
     return int(run_job(job, progress))

@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
@@ -21,7 +23,11 @@ import tdvlucene.common.Job;
 import tdvlucene.common.UserException;
 
 /**
- * Writes the stored text of every live document as a line of analysed tokens between spaces.
+ * Writes the stored text of every live document as a line of analysed tokens between spaces, or
+ * only that of its title; then documents without a text have an empty line, so that lines are
+ * numbered as live documents are.
+ *
+ * <p>The title is the first line where that is short, else the first sentence, else nothing.
  *
  * <p>The text is the stored {@code contents}, else {@code raw}; of a raw JSON document (Anserini's
  * JsonCollection) its "contents". Memory: one document.
@@ -29,17 +35,21 @@ import tdvlucene.common.UserException;
 public final class TokensJob extends Job {
   private static final Set<String> STORED = Set.of("contents", "raw");
   private static final int CHECK_EVERY = 256;
+  private static final int TITLE_CHARACTERS = 200;
+  private static final Pattern SENTENCE = Pattern.compile("[.!?](?=\\s)|\\n");
 
   private final ObjectMapper json = new ObjectMapper();
   private final String index;
   private final Analyzer analyzer;
   private final String output;
+  private final boolean onlyTitles;
   private int written;
 
-  public TokensJob(String index, Analyzer analyzer, String output) {
+  public TokensJob(String index, Analyzer analyzer, String output, boolean onlyTitles) {
     this.index = index;
     this.analyzer = analyzer;
     this.output = output;
+    this.onlyTitles = onlyTitles;
   }
 
   /** The number of documents that had a text. */
@@ -74,8 +84,10 @@ public final class TokensJob extends Job {
       if (live == null || live.get(doc)) {
         String text = textOf(stored.document(doc, STORED));
         if (text != null) {
-          writeTokens(text, lines);
+          writeTokens(onlyTitles ? titleOf(text) : text, lines);
           written++;
+        } else if (onlyTitles) {
+          lines.append('\n');
         }
       }
     }
@@ -96,6 +108,16 @@ public final class TokensJob extends Job {
     } catch (JsonProcessingException e) {
       return raw; // text that only begins like JSON
     }
+  }
+
+  /** What comes before the rest; empty where nothing short does. */
+  private static String titleOf(String text) {
+    String trimmed = text.trim();
+    Matcher end = SENTENCE.matcher(trimmed);
+    if (!end.find() || end.start() > TITLE_CHARACTERS) {
+      return "";
+    }
+    return trimmed.substring(0, end.start());
   }
 
   private void writeTokens(String text, Writer lines) throws IOException {
