@@ -26,6 +26,7 @@ ROOT = TESTS.parent
 MODULES = (
     "integration/test_explain.py",
     "integration/test_extract.py",
+    "integration/test_fuzz.py",
     "integration/test_inspect.py",
     "integration/test_jobs.py",
     "integration/test_latency.py",

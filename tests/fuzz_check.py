@@ -1,0 +1,320 @@
+"""One fuzzing case from the seed to the verdict: write, extract, rewrite, compare, CheckIndex.
+
+What must come out is computed here with NumPy from the documents as they were given; both indexes
+are read by :mod:`testing_jar`. Nothing of the package is used to judge itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fuzz_cases import Case, FieldRule, random_case, terms_of
+from oracle import int_to_byte4
+from testing_jar import dump_index, write_described
+
+from tdv_lucene._saturation import Cut, Room
+from tdv_lucene.errors import TdvError
+from tdv_lucene.extract import extract_matrix
+from tdv_lucene.jvm import rewriter
+from tdv_lucene.records import ByteStrings, Vocabulary
+
+_LARGEST = 2**31 - 1
+_EXACT = 40
+"""Lengths up to this one are the same number as a norm of either kind."""
+
+
+class Postings:
+    """A field's postings in NumPy arrays, before and after: terms by bytes, then documents."""
+
+    def __init__(self, case: Case, field: str) -> None:
+        rule = case.rules[field]
+        found = sorted(case.frequencies(field).items())
+        self.terms = sorted(rule.tdv)
+        place = {term: i for i, term in enumerate(self.terms)}
+        self.rows = np.array([place[term] for (term, _), _ in found], np.int64)
+        self.docs = np.array([doc for (_, doc), _ in found], np.int64)
+        self.before = np.array([tf for _, tf in found], np.int64)
+        self.tdv = np.array([rule.tdv[term] for term in self.terms], np.float32)
+        self.documents = sum(number >= 0 for number, _ in case.documents())
+        of_posting = self.tdv[self.rows].astype(np.float64)
+        if rule.keeps:
+            self.after = np.where(of_posting > 0, self.before, 0).astype(np.float64)
+        else:
+            with np.errstate(over="ignore"):
+                self.after = np.rint(rule.scale * self.before.astype(np.float64) * of_posting)
+        if rule.least is not None:
+            self.after[self._below(rule, _norms(case, field))] = 0
+        self.lengths = np.bincount(self.docs, self.after, self.documents)
+        self.stored_lengths = self.lengths
+        if rule.tf == "similarity":
+            self.stored_lengths = self._weighted(of_posting, rule.mean)
+
+    def _below(self, rule: FieldRule, norms: str) -> np.ndarray:
+        """bool[postings]: saturation below the term's least, by the length the norm tells."""
+        lengths = np.bincount(self.docs, self.before, self.documents).astype(np.int64)
+        if norms == "default":
+            lengths = np.array([byte4_to_int(int_to_byte4(n)) for n in lengths.tolist()], np.int64)
+        least = np.array([rule.least[term] for term in self.terms], np.float32)[self.rows]
+        fixed, per_token = rule.room
+        room = fixed + per_token * lengths[self.docs].astype(np.float64)
+        return self.before < least.astype(np.float64) * (self.before + room)
+
+    def _weighted(self, of_posting: np.ndarray, mean: float) -> np.ndarray:
+        """float64[live documents], not rounded: sums of tf x value, that sum to the tokens."""
+        parts = 256 / mean
+        each = np.clip(np.rint(parts * of_posting * self.after), 1, 2**30) * (self.after > 0)
+        summed = np.bincount(self.docs, each, self.documents)
+        weights = float((of_posting * self.after).sum())
+        unit = self.after.sum() / weights if weights else 1.0
+        return np.where(summed > 0, np.clip(summed / parts * unit, 1, 2**30), 0)
+
+    def kept(self) -> dict[tuple[bytes, int], int]:
+        """(Term, document) -> new frequency."""
+        return {
+            (self.terms[self.rows[i]], int(self.docs[i])): int(self.after[i])
+            for i in np.flatnonzero(self.after)
+        }
+
+
+def run_case(seed: int, scratch: Path) -> str:
+    """Check one case; return what became of it: the kinds of tf, or why it was refused.
+
+    Raises
+    ------
+    AssertionError
+        When anything differs from what it should be.
+    """
+    case = random_case(seed)
+    source, pruned = scratch / "source", scratch / "pruned"
+    for folder in (source, pruned, scratch / "matrix"):
+        shutil.rmtree(folder, ignore_errors=True)
+    write_described(source, case.index)
+    digest, before = _digest(source), dump_index(source)
+    _check_source(case, before)
+    refusal = _why_refused(case)
+    if not refusal.startswith("no field"):
+        for field in case.rules:
+            matrix = extract_matrix(source, scratch / "matrix", field=field, overwrite=True)
+            _check_extraction(case, field, matrix)
+    pruned.mkdir()
+    try:
+        counts = _rewrite(case, source, pruned)
+    except TdvError as error:
+        assert _digest(source) == digest, "the source was changed"
+        assert refusal and refusal in str(error), f"refused: {error}; expected: {refusal}"
+        return refusal
+    assert not refusal, f"not refused: {refusal}"
+    assert _digest(source) == digest, "the source was changed"
+    after = _in_order_of_source(case, dump_index(pruned))
+    for field in case.rules:
+        _check_field(case, field, before, after)
+    _check_counts(case, counts, after)
+    _check_rest(case, before, after)
+    rewriter.check_index(pruned)
+    return " and ".join(sorted({rule.tf for rule in case.rules.values()}))
+
+
+def _rewrite(case: Case, source: Path, pruned: Path) -> dict[str, Any]:
+    first, *others = [_field_values(field, rule) for field, rule in case.rules.items()]
+    return rewriter.rewrite_index(
+        source, pruned, first.vocabulary, first.tdv, first.scale, first.cut,
+        keep_values=first.keep_values, others=others, threads=case.threads,
+        user_data={"tdv.seed": str(case.seed)},
+        one_segment=case.one_segment, postings_in_memory=case.postings_in_memory,
+    )  # fmt: skip
+
+
+def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
+    def array(by_term: dict[bytes, np.float32]) -> np.ndarray:
+        return np.array([by_term[term] for term in sorted(by_term)], np.float32)
+
+    return rewriter.FieldValues(
+        Vocabulary(field, ByteStrings.of(sorted(rule.tdv))),
+        array(rule.tdv),
+        None if rule.keeps else rule.scale,
+        None if rule.least is None else Cut(array(rule.least), Room(*rule.room)),
+        rule.mean if rule.tf == "similarity" else None,
+    )
+
+
+def _digest(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file."""
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.iterdir()}
+
+
+def _why_refused(case: Case) -> str:
+    """A part of the message with which the case must be refused; empty when it must not be."""
+    present = {name for _, doc in case.documents() for name in doc["fields"]}
+    for field in case.rules:
+        if field not in present:
+            return f"no field '{field}'"
+    for field in case.rules:
+        if _norms(case, field) == "impact":
+            return "its norms are all 1"
+    for field in case.rules:
+        postings = Postings(case, field)
+        if np.any(postings.after > _LARGEST) or np.any(postings.lengths > _LARGEST):
+            return "use a smaller --scale"
+    return ""
+
+
+def _norms(case: Case, field: str) -> str:
+    """The kind of norms lengths can tell: short ones tell no kind from the default."""
+    written = case.norms_of(field)
+    lengths = [len(terms_of(doc, field)) for _, doc in case.documents()]
+    if written == "accurate" and max(lengths, default=0) <= _EXACT:
+        return "default"
+    documents = sum(length > 0 for length in lengths)
+    if written == "impact" and documents >= sum(lengths) * 7 / 8:
+        return "default"
+    return written
+
+
+def _check_source(case: Case, before: dict[str, Any]) -> None:
+    """The index is the one described: else the test would prove nothing."""
+    for field, kind in case.index["layout"]["fields"].items():
+        found = _frequencies(before, field)
+        expected = case.frequencies(field)
+        if kind["options"] == "DOCS":
+            expected = dict.fromkeys(expected, 1)
+        assert found == expected, f"the source's field {field} is not as described"
+    described = [doc["id"] for number, doc in case.documents() if number >= 0]
+    assert [dict(map(tuple, doc["stored"]))["id"] for doc in before["documents"]] == described
+
+
+def _frequencies(dump: dict[str, Any], field: str) -> dict[tuple[bytes, int], int]:
+    return {
+        (term.encode("latin-1"), doc): freq
+        for term, postings in dump["postings"].get(field, {}).items()
+        for doc, freq, _ in postings
+    }
+
+
+def _check_extraction(case: Case, field: str, matrix: Any) -> None:
+    expected = Postings(case, field)
+    assert list(matrix.vocabulary.terms) == expected.terms
+    np.testing.assert_array_equal(matrix.indices, expected.docs)
+    np.testing.assert_array_equal(matrix.data, expected.before)
+    np.testing.assert_array_equal(
+        np.diff(matrix.indptr), np.bincount(expected.rows, minlength=len(expected.terms))
+    )
+    lengths = np.bincount(expected.docs, expected.before, expected.documents)
+    np.testing.assert_array_equal(matrix.doc_len, lengths)
+
+
+def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    postings = Postings(case, field)
+    keeps = case.rules[field].keeps
+    kept = postings.kept()
+    assert _frequencies(after, field) == kept, f"postings of {field}"
+    _check_occurrences(field, before, after, keeps)
+    kind, found = _norms(case, field), after["norms"].get(field, {})
+    assert found.keys() == before["norms"].get(field, {}).keys(), f"norms of {field}"
+    for doc, norm in found.items():
+        length = postings.stored_lengths[int(doc)]
+        # where lengths were weighted, a half may round either way
+        legal = {_norm(int(np.rint(length + tiny)), kind) for tiny in (-1e-6, 0, 1e-6)}
+        assert norm in legal, f"norm {norm} of {field} in {doc}, expected one of {legal}"
+    documents = len({doc for _, doc in kept})
+    sums = [documents, len(kept), sum(kept.values())]
+    assert after["statistics"].get(field, [0, 0, 0]) == sums, f"statistics of {field}"
+    expected = before["options"].get(field)
+    if after["options"].get(field) is not None and not keeps:
+        expected = "DOCS_AND_FREQS"
+    assert after["options"].get(field, expected) == expected, f"index options of {field}"
+    assert after["vectors"].get(field, {}) == _vectors(field, before, kept, keeps), "vectors"
+
+
+def _norm(length: int, kind: str) -> int:
+    return length if kind == "accurate" else int_to_byte4(length)
+
+
+def byte4_to_int(norm: int) -> int:
+    """The smallest length with this norm byte: the inverse of ``int_to_byte4``."""
+    byte = norm & 255
+    if byte < 40:
+        return byte
+    mantissa, exponent = (byte - 24) & 7 | 8, (byte - 24) >> 3
+    return (mantissa << exponent - 1) + 24
+
+
+def _in_order_of_source(case: Case, dump: dict[str, Any]) -> dict[str, Any]:
+    """Merged into one segment, a sorted index is sorted as a whole: number it as the source is."""
+    if not (case.one_segment and case.index["layout"]["sorted"]):
+        return dump
+    ranks = [doc["rank"] for number, doc in case.documents() if number >= 0]
+    to_source = sorted(range(len(ranks)), key=lambda doc: -ranks[doc])
+    for field, terms in dump["postings"].items():
+        for term, postings in terms.items():
+            dump["postings"][field][term] = sorted([to_source[d], *rest] for d, *rest in postings)
+    for kind in ("norms", "vectors"):
+        for field, by_doc in dump[kind].items():
+            renumbered = {str(to_source[int(doc)]): value for doc, value in by_doc.items()}
+            dump[kind][field] = renumbered
+    documents = dump["documents"]
+    dump["documents"] = [None] * len(documents)
+    for place, doc in zip(to_source, documents):
+        dump["documents"][place] = doc
+    return dump
+
+
+def _check_occurrences(
+    field: str, before: dict[str, Any], after: dict[str, Any], keeps: bool
+) -> None:
+    """Positions, offsets and payloads stay with original frequencies, else they go."""
+    for term, postings in after["postings"].get(field, {}).items():
+        old = {doc: occurrences for doc, _, occurrences in before["postings"][field][term]}
+        for doc, _, occurrences in postings:
+            assert occurrences == (old[doc] if keeps else []), f"positions of {term!r} in {doc}"
+
+
+def _vectors(
+    field: str, before: dict[str, Any], kept: dict[tuple[bytes, int], int], keeps: bool
+) -> dict[str, Any]:
+    vectors = {}
+    for doc, terms in before["vectors"].get(field, {}).items():
+        left = {}
+        for term, (_, occurrences) in terms.items():
+            freq = kept.get((term.encode("latin-1"), int(doc)))
+            if freq:
+                left[term] = [freq, occurrences if keeps else []]
+        if left:
+            vectors[doc] = left
+    return vectors
+
+
+def _check_counts(case: Case, counts: dict[str, Any], after: dict[str, Any]) -> None:
+    for place, field in enumerate(case.rules):
+        said = counts if place == 0 else counts["fields"][field]
+        postings = Postings(case, field)
+        assert said["postings_before"] == len(postings.before)
+        assert said["terms_before"] == len(postings.terms)
+        assert said["postings"] == np.count_nonzero(postings.after)
+        assert said["terms"] == len(after["postings"].get(field, {}))
+        assert said["tokens"] == int(postings.after.sum())
+        assert said["documents_without_terms"] == np.count_nonzero(postings.lengths == 0)
+    assert after["user_data"]["tdv.seed"] == str(case.seed)
+
+
+def _check_rest(case: Case, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """What is not pruned stays; live documents keep their order and their segments."""
+    assert len(after["documents"]) == len(before["documents"])
+    for old, new in zip(before["documents"], after["documents"]):
+        assert new == old
+    for kind in ("postings", "norms", "vectors"):
+        names = {*before[kind], *after[kind]} - {*case.rules}
+        for name in names:
+            assert after[kind].get(name, {}) == before[kind].get(name, {}), f"{kind} of {name}"
+    data = {k: v for k, v in after["user_data"].items() if not k.startswith("tdv.")}
+    assert data == before["user_data"]
+    old = [segment for segment in before["segments"] if segment["documents"]]
+    sizes = [segment["documents"] for segment in old]
+    if case.one_segment:
+        sizes = [sum(sizes)] if sizes else []
+    assert [segment["documents"] for segment in after["segments"]] == sizes
+    assert {segment["sort"] for segment in after["segments"]} <= {s["sort"] for s in old}
+    assert not any(segment["deleted"] for segment in after["segments"])

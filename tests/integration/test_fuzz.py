@@ -1,0 +1,45 @@
+"""Differential fuzzing: random indexes and values against NumPy and CheckIndex.
+
+A failing case prints its seed; ``scripts/fuzz --seed SEED --cases 1`` runs it again, and
+``scripts/fuzz --cases 10000`` many more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fuzz_cases import random_case
+from fuzz_check import byte4_to_int, run_case
+from oracle import int_to_byte4
+
+pytestmark = pytest.mark.jvm
+
+BLOCKS = 12
+CASES = 20  # a block
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_random_cases(block: int, tmp_path: Path) -> None:
+    outcomes: Counter = Counter()
+    for seed in range(block * CASES, (block + 1) * CASES):
+        try:
+            outcomes[run_case(seed, tmp_path)] += 1
+        except Exception as error:
+            error.add_note(f"scripts/fuzz --seed {seed} --cases 1")
+            raise
+    pruned = sum(count for kind, count in outcomes.items() if kind[0] in "os")  # not refused
+    assert pruned > CASES / 2, outcomes
+
+
+def test_a_seed_is_a_case() -> None:
+    assert random_case(7).index == random_case(7).index
+    assert random_case(7).rules == random_case(7).rules
+    assert random_case(7).index != random_case(8).index
+
+
+def test_norm_bytes_stand_for_the_smallest_length() -> None:
+    bytes_of = [int_to_byte4(length) for length in range(3_000)]
+    for length, byte in enumerate(bytes_of):
+        assert byte4_to_int(byte) == bytes_of.index(byte) <= length
