@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import table_ablation
 from table_bars import SIZES, Entry, Line
 from table_rows import ROWS, QueryData, Row, Split
 from table_summary import write
@@ -37,6 +38,8 @@ METHODS = (
     Method("binary", DefaultRecipe(), binary=True),
     Method("paper", PAPER),
     *(Method(name) for name in PEERS),
+    Method("self-titles", DefaultRecipe(), self_supervised="titles"),
+    Method("self-pairs", DefaultRecipe(), self_supervised="pairs"),
 )
 MODELS = ("bm25", "qld", "tfidf")
 TFIDF_SIZES = (0.45,)
@@ -98,9 +101,11 @@ class Table:
 
     def _groups(self, rows: list[Row], method: Method) -> list[Group]:
         """What the rows need of a method, by the values they are pruned with."""
-        if method.recipe is None:
+        if not method.trained:
             measured = [row.measured_queries(self.args.collections) for row in rows]
-            return [Group(None, None, self.args.models, measured)]
+            if method.recipe is None:
+                return [Group(None, None, self.args.models, measured)]
+            return [Group(None, model, [model], measured) for model in self.args.models]
         groups: dict[tuple[str, str], Group] = {}
         for row, model in itertools.product(rows, self.args.models):
             for split in row.splits(self.args.collections):
@@ -124,7 +129,7 @@ class Table:
         made = work.values(method, group.split, group.learned_for, compute=compute)
         if made is None:
             return {}
-        if group.split is not None:
+        if method.recipe is not None:
             self.seconds[f"{work.collection} {made.path.name}"] = round(made.seconds, 1)
         found = {}
         for size in self.args.sizes:
@@ -155,7 +160,7 @@ class Table:
         for group in groups:
             for key, cells in self._guarded(self.work(row), method, group, compute=False).items():
                 parts.setdefault(key, []).extend(cells)
-        needed = 1 if method.recipe is None else len(groups) // len(self.args.models)
+        needed = len(groups) // len(self.args.models) if method.trained else 1
         order = list(row.measured_queries(self.args.collections).topics)
         return {key: _join(cells, order) for key, cells in parts.items() if len(cells) == needed}
 
@@ -216,6 +221,7 @@ def main() -> None:
     add("--methods", nargs="*", choices=[m.name for m in METHODS], help="default: all")
     add("--models", nargs="*", choices=MODELS, default=list(MODELS), help="default: all")
     add("--sizes", nargs="*", type=float, choices=SIZES, default=list(SIZES), help="default: all")
+    add("--ablation", action="store_true", help="measure the recipe's parts (table_ablation.py)")
     add("--summary-only", action="store_true", help="compute nothing; write what there is")
     add("--keep-values", action="store_true",
         help="take learned values as they are, whatever recipe or code made them")  # fmt: skip
@@ -223,6 +229,9 @@ def main() -> None:
     args.collections, args.work = args.collections.resolve(), args.work.resolve()
     args.work.mkdir(parents=True, exist_ok=True)
     table = Table(args)
+    if args.ablation:
+        print(table_ablation.run(args.collections, args.work, args.output))
+        return
     if not args.summary_only:
         table.fill()
     lines = table.lines()

@@ -62,12 +62,20 @@ class Method:
         The learned order with weights 1.
     unit : str or None
         Of pruning; None is what the values recommend.
+    self_supervised : str or None
+        Learned without the judged queries, from what the index itself gives.
     """
 
     name: str
     recipe: DefaultRecipe | PaperRecipe | None = None
     binary: bool = False
     unit: str | None = None
+    self_supervised: str | None = None
+
+    @property
+    def trained(self) -> bool:
+        """Whether judged queries are learned from."""
+        return self.recipe is not None and self.self_supervised is None
 
     @property
     def code(self) -> str:
@@ -105,9 +113,25 @@ class Work:
     def index(self) -> Path:
         path = self.folder / "index"
         if not path.exists():
-            flags = ["-collection", "JsonCollection", "-input", str(self.source), "-generator",
-                     "DefaultLuceneDocumentGenerator", "-threads", "2", "-optimize"]  # fmt: skip
-            timed(f"index {self.collection}", lambda: build_index(path, flags))
+            timed(f"index {self.collection}", lambda: build_index(path, self._flags))
+        return path
+
+    @property
+    def _flags(self) -> list[str]:
+        return [
+            "-collection", "JsonCollection", "-input", str(self.source), "-generator",
+            "DefaultLuceneDocumentGenerator", "-threads", "1", "-optimize",
+        ]  # fmt: skip
+
+    @cached_property
+    def index_with_text(self) -> Path:
+        """The same collection indexed with its text, which titles are read from."""
+        path = self.folder / "index-with-text"
+        if not path.exists():
+            timed(
+                f"index {self.collection} with its text",
+                lambda: build_index(path, [*self._flags, "-storeRaw"]),
+            )
         return path
 
     @cached_property
@@ -141,6 +165,7 @@ class Work:
             "commit": self.about_index["commit"],
             "recipe": None if method.recipe is None else asdict(method.recipe),
             "binary": method.binary,
+            **({"self": method.self_supervised} if method.self_supervised else {}),
             "train": None if split is None else split.train.digest(),
             "model": model,
             "code": method.code,
@@ -166,6 +191,13 @@ class Work:
         elif method.binary:
             learned = self.values(Method("tdv", method.recipe), split, model)
             binary_values(TermValues.load(learned.path)).save(path, overwrite=True)
+        elif method.self_supervised:
+            titles = method.self_supervised == "titles"
+            learn_from_index(
+                self.index_with_text if titles else self.index, None, None, path, model=model,
+                self_supervised=method.self_supervised, recipe=method.recipe,
+                vectors=self.vectors, matrix=None if titles else self.matrix, overwrite=True,
+            )  # fmt: skip
         else:
             topics, qrels = split.train.write(self.folder / "train", split.name)
             learn_from_index(
