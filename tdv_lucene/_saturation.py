@@ -3,6 +3,9 @@
 A posting's saturation is tf / (tf + K_d), with K_d = k1 (1 - b + b |d| / avgdl): the part of a BM25
 score that is the posting's own. Lengths are those of the index before pruning, as its norms tell
 them (see :func:`.learning.norms.stored_lengths`), so that the rewriter need not count them.
+
+What a posting is worth may grow faster than its saturation: s (s / (1 - s))^steepness, where
+s / (1 - s) = tf / K_d. It grows with s alone, so that one least saturation a term decides.
 """
 
 from __future__ import annotations
@@ -12,8 +15,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
-from ._dropping import first_terms
+from ._dropping import first_terms, nearest
+
+_LOGITS = np.linspace(-15, 15, 30_001)
 
 
 class Room(NamedTuple):
@@ -60,6 +66,27 @@ def stays(tf: np.ndarray, least: np.ndarray | float, room: np.ndarray) -> np.nda
     return ~(tf < np.asarray(least, np.float64) * (tf + room))
 
 
+def worth(saturation: np.ndarray, odds: np.ndarray, steepness: float) -> np.ndarray:
+    """Return float[n]: saturation times ``odds`` (tf / K_d) to the power of ``steepness``."""
+    return saturation * odds**steepness if steepness else saturation
+
+
+def least_saturation(wanted: np.ndarray, steepness: float) -> np.ndarray:
+    """Return float32[n]: the saturations that are worth ``wanted``; from 1 on, none is."""
+    if not steepness:
+        return np.asarray(wanted, np.float32)
+    saturation = expit(_LOGITS)
+    with np.errstate(divide="ignore"):
+        found = np.interp(
+            np.log(wanted),
+            np.log(saturation) + steepness * _LOGITS,
+            saturation,
+            left=0.0,
+            right=1.0,
+        )
+    return found.astype(np.float32)
+
+
 @dataclass(frozen=True, eq=False)
 class PostingRule:
     """How many postings go with their whole term, and which of the others.
@@ -67,19 +94,26 @@ class PostingRule:
     Attributes
     ----------
     priority : float32[V]
-        Postings with the smallest priority times saturation go first; finite and above 0.
+        Postings with the smallest priority times worth go first; finite and above 0.
     whole_terms : float
         Of what is to go, this share goes as whole terms, in the order of the terms' own priority.
     room : Room
     thresholds : (reductions, theta) float64[n] each, ascending
-        The priority times saturation that postings must reach: between two reductions,
-        interpolated.
+        The priority times worth that postings must reach: between two reductions, interpolated.
+    steepness : float
+        See :func:`worth`.
+    factors_at, factors : tuple of F float, float32[F, V]
+        What term values are multiplied by near each of these reductions: postings that go make
+        their term rarer, and Lucene would count it for more. None where nothing is made up for.
     """
 
     priority: np.ndarray
     whole_terms: float
     room: Room
     thresholds: tuple[np.ndarray, np.ndarray]
+    steepness: float = 0.0
+    factors_at: tuple[float, ...] = ()
+    factors: np.ndarray | None = None
 
     def drop(
         self, weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, reduction: float
@@ -87,8 +121,10 @@ class PostingRule:
         """Return float32[V] values, 0 for terms that go whole, and which other postings go."""
         gone = first_terms(weights, priority, doc_freq, self.whole_terms * reduction)
         theta = np.interp(reduction, *self.thresholds)
-        least = (theta / np.asarray(self.priority, np.float64)).astype(np.float32)
+        least = least_saturation(theta / np.asarray(self.priority, np.float64), self.steepness)
         tdv = np.where(gone | (least >= 1), 0, weights).astype(np.float32)
+        if self.factors is not None:
+            tdv *= self.factors[nearest(self.factors_at, reduction)]
         return tdv, Cut(least, self.room)
 
     def describe(self) -> dict[str, Any]:
@@ -96,14 +132,21 @@ class PostingRule:
         reductions, theta = (np.asarray(part).tolist() for part in self.thresholds)
         return {
             "whole_terms": self.whole_terms,
+            "steepness": self.steepness,
+            "factors_at": list(self.factors_at),
             **self.room._asdict(),
             "reductions": reductions,
             "thresholds": theta,
         }
 
     @classmethod
-    def read(cls, priority: np.ndarray, described: Mapping[str, Any]) -> PostingRule:
+    def read(
+        cls, priority: np.ndarray, factors: np.ndarray | None, described: Mapping[str, Any]
+    ) -> PostingRule:
         """Make it again of what :meth:`describe` returned."""
         room = Room(described["fixed"], described["per_token"])
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
-        return cls(priority, described["whole_terms"], room, thresholds)
+        return cls(
+            priority, described["whole_terms"], room, thresholds,
+            described["steepness"], tuple(described["factors_at"]), factors,
+        )  # fmt: skip

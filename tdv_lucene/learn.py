@@ -96,6 +96,7 @@ def learn_term_values(
         priority=learned.final.priority,
         manifest=_manifest(problem, chosen, learned, seed),
         posting_priority=None if rule is None else rule.priority,
+        posting_factors=None if rule is None else rule.factors,
     )
 
 

@@ -78,7 +78,8 @@ def prune_index(
     unit
         What is given up: ``"term"``, posting lists as a whole, or ``"posting"``, besides them the
         postings that add least to a score, given their term and their document; None for what
-        was recommended when the values were learned.
+        was recommended when the values were learned; with ``tf="original"`` and learned values
+        ``"term"``, for a rarer term's larger idf cannot be made up for.
     threads
         Segments written side by side; None for one a core.
 
@@ -106,6 +107,7 @@ def prune_index(
         if not isinstance(values, TermValues):
             values = TermValues.load(values)
         scale = _checked_scale(scale) if scaled else None
+        unit = _unit_of(values, tf, unit)
 
         def write(to: Path, reduction: float | None) -> dict[str, Any]:
             point = values.at_reduction(
@@ -130,6 +132,12 @@ def prune_index(
             report["chosen"] = {**chosen, "reduction": reduction}
         write_manifest(folder, KIND, report, MANIFEST)
     return {"output": os.path.abspath(output), **report}
+
+
+def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:
+    """A rule that relies on changed frequencies is not what ``--tf original`` gets by default."""
+    relies = values.posting_factors is not None
+    return "term" if unit is None and tf == "original" and relies else unit
 
 
 def _refuse_several(**given: Any) -> None:

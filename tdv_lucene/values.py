@@ -23,7 +23,7 @@ from .store import new_folder, read_manifest, save_array, write_manifest
 KIND = "term-values"
 UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
-_OPTIONAL = "posting_priority"
+_OPTIONAL = ("posting_priority", "posting_factors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,10 @@ class TermValues:
         ``posting_rule`` (see :meth:`._saturation.PostingRule.describe`) and ``unit``, what is
         given up unless said otherwise.
     posting_priority : float32[V] or None
-        For the unit "posting": finite, above 0; postings with the smallest product of it and
-        their saturation go first. None where there is no such rule.
+        For the unit "posting": finite, above 0; see :class:`._saturation.PostingRule`. None where
+        there is no such rule.
+    posting_factors : float32[F, V] or None
+        The rule's ``factors``.
     """
 
     vocabulary: Vocabulary
@@ -89,9 +91,11 @@ class TermValues:
     priority: np.ndarray
     manifest: Mapping[str, Any]
     posting_priority: np.ndarray | None = None
+    posting_factors: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         terms = len(self.vocabulary)
+        described = self.manifest.get("posting_rule", {})
         shapes = {
             "doc_freq": (terms,),
             "total_term_freq": (terms,),
@@ -99,6 +103,7 @@ class TermValues:
             "weights": (len(self.manifest["trained_at"]), terms),
             "priority": (terms,),
             "posting_priority": (terms,),
+            "posting_factors": (len(described.get("factors_at", ())), terms),
         }
         for name, expected in shapes.items():
             found = getattr(self, name)
@@ -135,7 +140,9 @@ class TermValues:
         """How single postings are given up; None where only whole terms are."""
         if self.posting_priority is None:
             return None
-        return PostingRule.read(self.posting_priority, self.manifest["posting_rule"])
+        return PostingRule.read(
+            self.posting_priority, self.posting_factors, self.manifest["posting_rule"]
+        )
 
     @property
     def unit(self) -> str:
@@ -221,7 +228,7 @@ class TermValues:
         with new_folder(output, overwrite=overwrite) as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)
             save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
-            for name in (*_ARRAYS, _OPTIONAL):
+            for name in (*_ARRAYS, *_OPTIONAL):
                 if getattr(self, name) is not None:
                     save_array(folder / f"{name}.npy", getattr(self, name))
             write_manifest(folder, KIND, dict(self.manifest))
@@ -237,7 +244,7 @@ class TermValues:
         """
         manifest = read_manifest(path, KIND, "tdv-lucene learn --index INDEX ... --output FOLDER")
         names = ["terms", "terms_indptr", *_ARRAYS]
-        names += [_OPTIONAL] * ("posting_rule" in manifest)
+        names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
         try:
             arrays = {
                 name: np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)

@@ -93,6 +93,8 @@ def _term_freqs(postings: QueryPostings, docs: np.ndarray) -> np.ndarray:
     tf = np.zeros((*docs.shape, queries.longest), np.float32)
     for query in range(len(queries)):
         for place, (row_docs, row_tf) in enumerate(postings.rows_of(query)):
+            if not len(row_docs):
+                continue
             at = np.minimum(np.searchsorted(row_docs, docs[query]), len(row_docs) - 1)
             tf[query, :, place] = np.where(row_docs[at] == docs[query], row_tf[at], 0)
     return tf

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
+from .._saturation import PostingRule
 from ..core import tdv
 from ..progress import Progress
 from .features import prior_importance, term_features
 from .gating import kept_terms, train_priority
 from .listwise import train
 from .points import Learned, validate_points
-from .posting import make_posting_rule
+from .posting import make_posting_rule, make_up_for, mean_odds, rule_room
 from .problem import Problem
 from .recipes import DefaultRecipe
 from .scored import Scored
 from .stopping import Stopped, choose, served, stop
-from .task import make_task
+from .task import Task, make_task
+from .weighted import keep_postings
 
 
 def learn_default(
@@ -36,15 +39,19 @@ def learn_default(
     features = jax.tree.map(jax.numpy.asarray, term_features(problem.matrix, problem.vectors))
     count = _Counter(recipe, len(folds), progress)
     order = _order_terms(problem, recipe, features, folds, rng, count)
+    rules = _rules(problem, recipe, [order.final, *order.honest])
+    ways = list(zip(order.honest, rules[1:]))
     stages = [
-        _train_stage(problem, recipe, features, order.honest, reduction, folds, rng, count)
+        _train_stage(problem, recipe, features, ways, reduction, folds, rng, count)
         for reduction in recipe.trained_at
     ]
     held_out = [[net.values(features) for net in stage.honest] for stage in stages]
     mean = [np.mean([net.values(features) for net in stage.final], axis=0) for stage in stages]
     final, *of_folds = [
-        _scored(problem, recipe, np.array(weights), priority)
-        for weights, priority in zip([mean, *zip(*held_out)], [order.final, *order.honest])
+        Scored(recipe.trained_at, np.array(weights), priority, rule)
+        for weights, priority, rule in zip(
+            [mean, *zip(*held_out)], [order.final, *order.honest], rules
+        )
     ]
     points, reports = validate_points(
         problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
@@ -76,7 +83,8 @@ class _Counter:
     """Counts the steps of all trainings for the progress bar."""
 
     def __init__(self, recipe: DefaultRecipe, folds: int, progress: Progress) -> None:
-        self._total = (recipe.gate_steps + len(recipe.trained_at) * recipe.max_steps) * folds
+        gate_steps = recipe.gate_steps if recipe.gate else 0
+        self._total = (gate_steps + len(recipe.trained_at) * recipe.max_steps) * folds
         self._done = 0
         self._progress = progress
 
@@ -85,21 +93,36 @@ class _Counter:
         self._progress("train", self._done, self._total)
 
 
-def _scored(
-    problem: Problem, recipe: DefaultRecipe, weights: np.ndarray, priority: np.ndarray
-) -> Scored:
-    """Add the rule by which single postings go: the terms' own order, softened."""
+def _rules(
+    problem: Problem, recipe: DefaultRecipe, orders: list[np.ndarray]
+) -> list[PostingRule]:
+    """Return the rule by which single postings go, for each order of terms."""
+    rules: dict[int, PostingRule] = {}
+    for order in orders:
+        if id(order) not in rules:
+            rules[id(order)] = _rule(problem, recipe, order)
+    return [rules[id(order)] for order in orders]
+
+
+def _rule(problem: Problem, recipe: DefaultRecipe, order: np.ndarray) -> PostingRule:
+    """A posting goes by its saturation, its term's place in the order, and how much more often
+    than in the term's other documents the term is in this one."""
+    matrix, k1, b = problem.matrix, problem.parameters.k1, problem.parameters.b
+    usual = mean_odds(matrix, rule_room(matrix, k1, b))
+    priority = order**recipe.posting_power / usual**recipe.steepness
     rule = make_posting_rule(
-        problem.matrix,
-        weights,
-        recipe.trained_at,
-        priority,
-        (priority**recipe.posting_power).astype(np.float32),
-        recipe.whole_terms,
-        k1=problem.parameters.k1,
-        b=problem.parameters.b,
+        matrix,
+        np.ones((1, len(order)), np.float32),  # the network is shrunk: no value is 0
+        [0.0],
+        order,
+        priority.astype(np.float32),
+        recipe.whole_terms_qld if problem.model == "qld" else recipe.whole_terms,
+        k1=k1,
+        b=b,
+        steepness=recipe.steepness,
     )
-    return Scored(recipe.trained_at, weights, priority, rule)
+    reductions = sorted({*recipe.reductions, *recipe.trained_at})
+    return make_up_for(rule, matrix, order, reductions, problem.model, k1)
 
 
 def _order_terms(
@@ -112,7 +135,7 @@ def _order_terms(
 ) -> _Order:
     """Learn an order with a gate, and keep it where held-out queries prefer it to the prior."""
     prior = prior_importance(problem.matrix).astype(np.float32)
-    if len(problem.queries) < recipe.gate_min_queries:
+    if not recipe.gate or len(problem.queries) < recipe.gate_min_queries:
         return _Order([prior] * len(folds), prior, "prior")
     learned = [
         train_priority(problem, recipe, features, prior, _without(folds, k), rng, step_done)
@@ -136,21 +159,38 @@ def _train_stage(
     problem: Problem,
     recipe: DefaultRecipe,
     features: tdv.Features,
-    orders: list[np.ndarray],
+    ways: list[tuple[np.ndarray, PostingRule]],
     reduction: float,
     folds: list[np.ndarray],
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> Stopped:
-    """Return the networks of one stage, one a fold, each trained under its own fold's mask."""
-    masks = [kept_terms(problem, order, reduction) for order in orders]
-    shared = all(np.array_equal(mask, masks[0]) for mask in masks)
-    tasks = [make_task(problem, recipe, features, mask) for mask in masks[: 1 if shared else None]]
-    tasks = tasks * len(folds) if shared else tasks
+    """Return the networks of one stage, one a fold, each trained on what its way leaves."""
+    made: dict[int, Task] = {}
+    for order, rule in ways:
+        if id(order) not in made:
+            left, base = _pruned(problem, recipe, order, rule, reduction)
+            made[id(order)] = make_task(left, recipe, features, base)
+    tasks = [made[id(order)] for order, _ in ways]
     checkpoints = [
         train(task, _without(folds, k), rng, step_done) for k, task in enumerate(tasks)
     ]
     return stop(tasks, checkpoints, folds)
+
+
+def _pruned(
+    problem: Problem,
+    recipe: DefaultRecipe,
+    order: np.ndarray,
+    rule: PostingRule,
+    reduction: float,
+) -> tuple[Problem, np.ndarray]:
+    """Return what is left at ``reduction``, and float32[V] what values are multiplied by."""
+    if recipe.unit == "term" or reduction == 0:
+        return problem, kept_terms(problem, order, reduction)
+    ones = np.ones(len(order), np.float32)
+    base, cut = rule.drop(ones, order, problem.matrix.doc_freq, reduction)
+    return replace(problem, matrix=keep_postings(problem.matrix, base, cut)), base
 
 
 def _without(folds: list[np.ndarray], held_out: int) -> np.ndarray:

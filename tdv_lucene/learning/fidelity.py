@@ -9,7 +9,7 @@ import numpy as np
 from .measures import mean_measures
 from .problem import Problem
 from .scored import Scored
-from .weighted import apply_values
+from .weighted import WeightedCollection, apply_values
 
 SCALES = (1, 2, 4, 8, 16)
 KEPT_OVERLAP = 0.95
@@ -27,27 +27,25 @@ def scale_table(
     ``nDCG@5`` and ``R@1000`` are those of the integer index on the same training queries.
     """
     some = np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
-    return [_entry(problem, scored, reduction, scale, unit, some) for scale in SCALES]
+    real: tuple[np.ndarray, np.ndarray] | None = None
+    table = []
+    for scale in SCALES:
+        tdv, collection = scored.prune(problem, reduction, scale, unit)
+        if real is None or not np.array_equal(tdv, real[0]):
+            real = tdv, problem.postings.top(_real_impacts(problem, collection), 10, some)
+        removed = 1 - collection.postings / max(1, problem.matrix.postings)
+        stored = problem.postings.top(problem.impacts(collection), 10, some)
+        measured = mean_measures(problem.measure(collection, some))
+        overlap = _overlap(real[1], stored)
+        table.append({"scale": scale, "overlap_at_10": overlap, "removed": removed, **measured})
+    return table
 
 
-def _entry(
-    problem: Problem,
-    scored: Scored,
-    reduction: float,
-    scale: int,
-    unit: str,
-    some: np.ndarray,
-) -> dict[str, Any]:
-    tdv, collection = scored.prune(problem, reduction, scale, unit)
-    removed = 1 - collection.postings / max(1, problem.matrix.postings)
-    if collection.cut is None:
-        real = problem.impacts(problem.rows.weighted(tdv))
-    else:
-        real = problem.impacts(apply_values(problem.matrix, tdv, None, collection.cut))
-    stored = problem.impacts(collection)
-    overlap = _overlap(problem.postings.top(real, 10, some), problem.postings.top(stored, 10, some))
-    measured = mean_measures(problem.measure(collection, some))
-    return {"scale": scale, "overlap_at_10": overlap, "removed": removed, **measured}
+def _real_impacts(problem: Problem, stored: WeightedCollection) -> np.ndarray:
+    """Return the impacts of the same index without rounding."""
+    if stored.cut is None:
+        return problem.impacts(problem.rows.weighted(stored.term_values))
+    return problem.impacts(apply_values(problem.matrix, stored.term_values, None, stored.cut))
 
 
 def smallest_faithful(table: list[dict[str, Any]]) -> int:

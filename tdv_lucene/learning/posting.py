@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from .._dropping import nearest, postings_before
-from .._saturation import PostingRule, Room
+from .._saturation import PostingRule, Room, worth
 from ..records import TermDocumentMatrix
 from .norms import stored_lengths
-from .weighted import blocks
+from .weighted import apply_values, blocks
 
 REDUCTIONS = np.arange(100) / 100
 """Where thresholds are computed; between two of them they are interpolated."""
 
 _CELLS = 1 << 14
+_LEAST_K1 = 0.1
 
 
 def make_posting_rule(
@@ -28,6 +30,7 @@ def make_posting_rule(
     *,
     k1: float,
     b: float,
+    steepness: float = 0.0,
 ) -> PostingRule:
     """Find the thresholds at which a rule removes 0, 1, ... 99 % of the postings, O(postings).
 
@@ -41,12 +44,15 @@ def make_posting_rule(
         Finite and above 0; see :class:`PostingRule`.
     whole_terms
         Of what is to go, the share that goes as whole terms, within [0, 1].
+    k1, b
+        Of the saturation.
+    steepness
+        See :func:`._saturation.worth`.
 
     A threshold is the largest of some ten thousand, a thousandth or less apart, that removes no
     more than was asked for.
     """
-    lengths = stored_lengths(matrix)
-    room = Room.of(k1, b, float(lengths.sum() / max(1, matrix.doc_count)))
+    room = rule_room(matrix, k1, b)
     theta = np.zeros(len(REDUCTIONS))
     stage_of = np.array([nearest(trained_at, reduction) for reduction in REDUCTIONS])
     for stage in np.unique(stage_of):
@@ -55,13 +61,68 @@ def make_posting_rule(
             matrix,
             postings_before(weights[stage], priority, matrix.doc_freq),
             np.asarray(posting_priority, np.float32),
-            room.at(lengths),
+            room.at(stored_lengths(matrix)),
+            steepness,
             (REDUCTIONS[here] * matrix.postings).astype(np.int64),
             (whole_terms * REDUCTIONS[here] * matrix.postings).astype(np.int64),
         )
     # Between stages the terms that go whole may change a little; thresholds never fall.
     theta = np.maximum.accumulate(theta)
-    return PostingRule(posting_priority, whole_terms, room, (REDUCTIONS, theta))
+    return PostingRule(posting_priority, whole_terms, room, (REDUCTIONS, theta), steepness)
+
+
+def rule_room(matrix: TermDocumentMatrix, k1: float, b: float) -> Room:
+    """Return the K_d of rules for this index."""
+    lengths = stored_lengths(matrix)
+    # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
+    return Room.of(max(k1, _LEAST_K1), b, float(lengths.sum() / max(1, matrix.doc_count)))
+
+
+def mean_odds(matrix: TermDocumentMatrix, room: Room) -> np.ndarray:
+    """Return float64[V]: a term's mean tf / K_d over its documents."""
+    rooms = room.at(stored_lengths(matrix))
+    sums = np.zeros(matrix.shape[0])
+    for first, last in blocks(matrix.indptr):
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        starts = matrix.indptr[first:last] - matrix.indptr[first]
+        odds = matrix.data[span] / rooms[matrix.indices[span]]
+        sums[first:last] = np.add.reduceat(odds, starts)
+    return sums / np.asarray(matrix.doc_freq)
+
+
+def make_up_for(
+    rule: PostingRule,
+    matrix: TermDocumentMatrix,
+    priority: np.ndarray,
+    reductions: Sequence[float],
+    model: str,
+    k1: float,
+) -> PostingRule:
+    """Return the rule with factors that take back what its own doing adds to a term's idf.
+
+    A term that loses postings gets a larger idf, the more the commoner it was. Its value is
+    lowered until a posting of the mean frequency that is left scores what it scored before. The
+    language model has no idf, and its own term frequency cancels a term's value: nothing is done.
+    """
+    if model == "qld":
+        return rule
+    ones, documents = np.ones(matrix.shape[0], np.float32), matrix.doc_count
+    idf = _idf(np.asarray(matrix.doc_freq), documents)
+    factors = np.ones((len(reductions), matrix.shape[0]), np.float32)
+    for place, reduction in enumerate(reductions):
+        tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
+        left = apply_values(matrix, tdv, None, cut).statistics
+        share = np.minimum(idf / _idf(left.doc_freq, left.doc_count), 1)
+        if model == "bm25":
+            odds = np.maximum(left.total_term_freq / left.doc_freq, 1) / max(k1, _LEAST_K1)
+            wanted = share * odds / (1 + odds)
+            share = wanted / (odds * (1 - wanted))
+        factors[place] = share
+    return replace(rule, factors_at=tuple(reductions), factors=factors)
+
+
+def _idf(doc_freq: np.ndarray, documents: float) -> np.ndarray:
+    return np.log1p((documents - doc_freq + 0.5) / (doc_freq + 0.5))
 
 
 def _thresholds(
@@ -69,21 +130,22 @@ def _thresholds(
     before: np.ndarray,
     priority: np.ndarray,
     room: np.ndarray,
+    steepness: float,
     wanted: np.ndarray,
     whole: np.ndarray,
 ) -> np.ndarray:
     """Return float64[n]: thresholds that remove ``wanted`` int64[n] postings, ``whole`` of them
     with terms of ``before`` int64[V] at most."""
     gone_from = np.searchsorted(whole, before)  # the first reduction at which the term is gone
-    codes = _Codes(priority, room)
+    codes = _Codes(priority, room, steepness, int(matrix.data.max(initial=1)))
     columns = len(wanted) + 1
     counts = np.zeros(_CELLS * columns, np.int64)
     for first, last in blocks(matrix.indptr):
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
-        tf = matrix.data[span]
-        saturation = tf / (tf + room[matrix.indices[span]])
-        cell = codes.of(np.repeat(priority[first:last], row_sizes) * saturation)
+        tf, rooms = matrix.data[span], room[matrix.indices[span]]
+        value = worth(tf / (tf + rooms), tf / rooms, steepness)
+        cell = codes.of(np.repeat(priority[first:last], row_sizes) * value)
         cell = cell * columns + np.repeat(gone_from[first:last], row_sizes)
         counts += np.bincount(cell, minlength=len(counts))
     by_column = counts.reshape(_CELLS, columns)
@@ -99,9 +161,13 @@ def _thresholds(
 class _Codes:
     """Numbers float32 values by the upper bits of their binary form, which sorts as they do."""
 
-    def __init__(self, priority: np.ndarray, room: np.ndarray) -> None:
-        low = priority.min(initial=1) / (1 + room.max(initial=0)) / 2
-        ends = np.array([low, priority.max(initial=1) * 1.001], np.float32).view(np.int32)
+    def __init__(
+        self, priority: np.ndarray, room: np.ndarray, steepness: float, largest_tf: int
+    ) -> None:
+        widest, narrowest = room.max(initial=_LEAST_K1), max(room.min(initial=1), 1e-3)
+        low = worth(1 / (1 + widest), 1 / widest, steepness) * priority.min(initial=1)
+        high = worth(1.0, largest_tf / narrowest, steepness) * priority.max(initial=1)
+        ends = np.array([low / 2, high * 2], np.float32).view(np.int32)
         self._low = int(ends[0])
         self._shift = max(0, (int(ends[1]) - self._low).bit_length() - _CELLS.bit_length() + 1)
 

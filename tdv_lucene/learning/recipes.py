@@ -72,8 +72,10 @@ class DefaultRecipe:
         How far the mean value may leave 1: the share of its logarithm that is kept.
     depth : int
         Candidates a query to sample from.
+    gate : bool
+        Learn the order in which terms go.
     gate_min_queries : int
-        With fewer queries the order in which terms go is not learned.
+        With fewer queries it is not learned in any case.
     gate_steps : int
     gate_learning_rate, gate_l2, gate_width : float
         Of the gate that learns this order (see :mod:`..core.gate`).
@@ -85,10 +87,12 @@ class DefaultRecipe:
     recommended_reduction : float
     unit : str
         What is given up, ``"term"`` or ``"posting"``, unless pruning is told otherwise.
-    whole_terms : float
-        By postings, the share of them that goes with whole terms.
-    posting_power : float
-        Other postings go by saturation times the term's priority to this power.
+    whole_terms, whole_terms_qld : float
+        By postings, the share of them that goes with whole terms; in the language model more, for
+        what single postings do to a term's probability cannot be made up for.
+    posting_power, steepness : float
+        Other postings go by the term's priority to this power times the posting's worth (see
+        :func:`.._saturation.worth`) beside the term's other postings.
     """
 
     name = "default"
@@ -101,6 +105,7 @@ class DefaultRecipe:
     slopes: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75)
     level: float = 0.5
     depth: int = 1000
+    gate: bool = False
     gate_min_queries: int = 1000
     gate_steps: int = 120
     gate_learning_rate: float = 3e-3
@@ -110,9 +115,11 @@ class DefaultRecipe:
     trained_at: tuple[float, ...] = (0.0, 0.45)
     reductions: tuple[float, ...] = REDUCTIONS
     recommended_reduction: float = 0.45
-    unit: str = "term"
-    whole_terms: float = 0.67
-    posting_power: float = 0.5
+    unit: str = "posting"
+    whole_terms: float = 0.0
+    whole_terms_qld: float = 0.67
+    posting_power: float = 1.0
+    steepness: float = 0.5
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ class Rows:
         tf = np.asarray(matrix.data, np.float32)
         by_term = csr_array((tf, matrix.indices, matrix.indptr), matrix.shape)
         self._by_document = by_term.T.tocsr()
-        self._statistics = matrix.doc_freq, matrix.total_term_freq, matrix.doc_count
+        self._statistics = np.maximum(matrix.doc_freq, 1), matrix.total_term_freq, matrix.doc_count
         self._room: dict[tuple[int, ...], int] = {}
 
     def weighted(self, term_values: np.ndarray) -> WeightedCollection:

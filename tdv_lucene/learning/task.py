@@ -41,7 +41,8 @@ class Collection(NamedTuple):
     ----------
     features : tdv.Features
     kept : float32[V]
-        0 for the terms that are given up, else 1.
+        What values are multiplied by: 0 for the terms that are given up, for others 1 or the
+        posting rule's factor.
     doc_freq, total_term_freq : float32[V]
     doc_count : float32[]
     """
@@ -65,7 +66,7 @@ def make_task(
     impacts = problem.impacts(problem.rows.weighted(kept))
     candidates = make_candidates(problem.postings, impacts, recipe.depth)
     matrix = problem.matrix
-    counts = matrix.doc_freq, matrix.total_term_freq, matrix.doc_count
+    counts = np.maximum(matrix.doc_freq, 1), matrix.total_term_freq, matrix.doc_count
     on_device = [jnp.asarray(np.asarray(count), jnp.float32) for count in (kept, *counts)]
     return Task(
         problem, recipe, Collection(jax.tree.map(jnp.asarray, features), *on_device), candidates

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -82,6 +82,35 @@ def apply_values(
         doc_len = lucene_length(doc_len).astype(np.float64)
     left = int(doc_freq.sum())
     return WeightedCollection(term_values, scale, statistics, doc_len, cut, room, left)
+
+
+def keep_postings(
+    matrix: TermDocumentMatrix, term_values: np.ndarray, cut: Cut | None
+) -> TermDocumentMatrix:
+    """Return the matrix without what is pruned, frequencies as they were.
+
+    The vocabulary stays, so terms may be left without a posting. Memory: 8 bytes a posting kept.
+    """
+    room = None if cut is None else cut.room.at(stored_lengths(matrix))
+    parts, doc_freq = [], np.zeros(matrix.shape[0], np.int64)
+    total, doc_len = np.zeros(matrix.shape[0], np.int64), np.zeros(matrix.shape[1], np.int64)
+    for first, last in blocks(matrix.indptr):
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        row_sizes = np.diff(matrix.indptr[first : last + 1])
+        tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
+        kept = np.repeat(term_values[first:last] > 0, row_sizes)
+        if cut is not None:
+            kept &= stays(tf, np.repeat(cut.least[first:last], row_sizes), room[docs])
+        starts = matrix.indptr[first:last] - matrix.indptr[first]
+        doc_freq[first:last] = np.add.reduceat(kept, starts, dtype=np.int64)
+        total[first:last] = np.add.reduceat(tf * kept, starts, dtype=np.int64)
+        parts.append((docs[kept], tf[kept]))
+        doc_len += np.bincount(*parts[-1], minlength=len(doc_len)).astype(np.int64)
+    indices, data = (np.concatenate(part) for part in zip(*parts))
+    return replace(
+        matrix, indptr=np.concatenate([[0], np.cumsum(doc_freq)]), indices=indices, data=data,
+        doc_freq=doc_freq, total_term_freq=total, doc_len=doc_len,
+    )  # fmt: skip
 
 
 def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:

@@ -10,7 +10,7 @@ from tdv_lucene._dropping import first_terms
 from tdv_lucene._saturation import Cut, PostingRule, Room, stays
 from tdv_lucene.core.scoring import Bm25, Statistics
 from tdv_lucene.learning.norms import lucene_length, stored_lengths
-from tdv_lucene.learning.posting import make_posting_rule
+from tdv_lucene.learning.posting import make_posting_rule, make_up_for, mean_odds, rule_room
 from tdv_lucene.learning.weighted import apply_values
 
 
@@ -22,15 +22,16 @@ def matrix():
     return make_matrix(dense)
 
 
-def make_rule(matrix, whole_terms: float, weights=None, seed: int = 0):
+def make_rule(matrix, whole_terms: float, weights=None, seed: int = 0, steepness: float = 0.0):
     """A rule and the terms' own priority."""
     rng = np.random.default_rng(seed)
     terms = len(matrix.vocabulary)
     weights = np.ones((1, terms), np.float32) if weights is None else weights
     priority, of_postings = rng.random((2, terms)).astype(np.float32) + 0.1
     return make_posting_rule(
-        matrix, weights, [0.0], priority, of_postings, whole_terms, k1=0.9, b=0.4
-    ), priority
+        matrix, weights, [0.0], priority, of_postings, whole_terms, k1=0.9, b=0.4,
+        steepness=steepness,
+    ), priority  # fmt: skip
 
 
 def test_the_room_is_that_of_bm25():
@@ -47,10 +48,12 @@ def test_a_posting_at_the_threshold_stays():
     assert decided.tolist() == [True, False]
 
 
-@pytest.mark.parametrize("whole_terms", [0.0, 0.67, 1.0])
+@pytest.mark.parametrize(
+    ("whole_terms", "steepness"), [(0.0, 0.0), (0.67, 0.0), (1.0, 0.0), (0.0, 0.5), (0.3, 2.0)]
+)
 @pytest.mark.parametrize("reduction", [0.0, 0.1, 0.45, 0.6, 0.72, 0.9])
-def test_a_rule_removes_what_was_asked_for(matrix, whole_terms, reduction):
-    rule, priority = make_rule(matrix, whole_terms)
+def test_a_rule_removes_what_was_asked_for(matrix, whole_terms, steepness, reduction):
+    rule, priority = make_rule(matrix, whole_terms, steepness=steepness)
     ones = np.ones(len(priority), np.float32)
     tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
     left = apply_values(matrix, tdv, 1, cut).postings
@@ -63,15 +66,17 @@ def test_a_rule_removes_what_was_asked_for(matrix, whole_terms, reduction):
     assert share == pytest.approx(whole_terms * reduction, abs=0.01)
 
 
-def test_the_postings_worth_least_go(matrix):
-    rule, priority = make_rule(matrix, 0.0)
+@pytest.mark.parametrize("steepness", [0.0, 0.5, 1.0])
+def test_the_postings_worth_least_go(matrix, steepness):
+    rule, priority = make_rule(matrix, 0.0, steepness=steepness)
     tdv, cut = rule.drop(np.ones(len(priority)), priority, matrix.doc_freq, 0.5)
     rows = np.repeat(np.arange(len(priority)), np.diff(matrix.indptr))
     room = 0.9 * (0.6 + 0.4 * stored_lengths(matrix) / stored_lengths(matrix).mean())
-    worth = rule.priority[rows] * matrix.data / (matrix.data + room[matrix.indices])
+    odds = matrix.data / room[matrix.indices]
+    worth = rule.priority[rows] * odds / (1 + odds) * odds**steepness
     kept = stays(matrix.data, cut.least[rows], cut.room.at(stored_lengths(matrix))[matrix.indices])
     kept &= tdv[rows] > 0
-    assert worth[kept].min() >= worth[~kept].max() * (1 - 1e-6)
+    assert worth[kept].min() >= worth[~kept].max() * (1 - 1e-5)
 
 
 def test_more_is_removed_from_what_less_removes(matrix):
@@ -118,9 +123,44 @@ def test_simulation_equals_a_recount(matrix):
     np.testing.assert_array_equal(found.doc_len, lucene_length(stored.sum(0).astype(int)))
 
 
+def test_mean_odds_are_those_of_a_term(matrix):
+    room = rule_room(matrix, 0.9, 0.4)
+    span = slice(matrix.indptr[7], matrix.indptr[8])
+    odds = matrix.data[span] / room.at(stored_lengths(matrix)[matrix.indices[span]])
+    assert mean_odds(matrix, room)[7] == pytest.approx(odds.mean())
+
+
+def test_a_larger_idf_is_made_up_for(matrix):
+    """The posting of mean frequency that is left scores, in a document of average length, as it
+    did before."""
+    rule, priority = make_rule(matrix, 0.0, steepness=0.5)
+    rule = make_up_for(rule, matrix, priority, (0.0, 0.5), "bm25", 0.9)
+    ones = np.ones(len(priority), np.float32)
+    same, _ = rule.drop(ones, priority, matrix.doc_freq, 0.0)
+    np.testing.assert_allclose(same, 1, atol=1e-6)
+    tdv, cut = rule.drop(ones, priority, matrix.doc_freq, 0.5)
+    left = apply_values(matrix, (tdv > 0).astype(np.float32), None, cut).statistics
+    before = apply_values(matrix, ones).statistics
+    shrunk = np.flatnonzero((left.doc_freq < matrix.doc_freq) & (tdv > 0))
+    assert len(shrunk) > 100 and (tdv[shrunk] < 1).all()
+    tf = left.total_term_freq / left.doc_freq
+    scored = [
+        Bm25(0.9, 0.4).term_scores(times[shrunk], of.avg_doc_len, of.at(shrunk))
+        for times, of in ((tf, before), (tf * tdv, left))
+    ]
+    np.testing.assert_allclose(scored[1], scored[0], rtol=1e-5)
+
+
+def test_the_language_model_has_nothing_to_make_up_for(matrix):
+    rule, priority = make_rule(matrix, 0.0)
+    assert make_up_for(rule, matrix, priority, (0.5,), "qld", 0.9).factors is None
+
+
 def test_a_rule_survives_its_description(matrix):
-    rule, _ = make_rule(matrix, 0.3)
-    again = PostingRule.read(rule.priority, rule.describe())
-    assert again.room == rule.room and again.whole_terms == rule.whole_terms
+    rule, priority = make_rule(matrix, 0.3, steepness=0.5)
+    rule = make_up_for(rule, matrix, priority, (0.0, 0.5), "tfidf", 0.9)
+    again = PostingRule.read(rule.priority, rule.factors, rule.describe())
+    for name in ("room", "whole_terms", "steepness", "factors_at"):
+        assert getattr(again, name) == getattr(rule, name)
     for old, new in zip(rule.thresholds, again.thresholds):
         np.testing.assert_array_equal(old, new)
