@@ -90,7 +90,9 @@ def prune_index(
         whose format the new index has; under ``chosen`` what ``max_loss`` or
         ``max_bytes`` was met by; under ``search`` the
         parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale), under
-        ``validated`` what was measured at the nearest learned point, with the table of scales.
+        ``validated`` what was measured at the nearest learned point, with the table of scales;
+        under ``fidelity`` how that scale's ranking agreed with real-valued scoring (overlap@10,
+        RBO) and the estimated bytes of its posting lists, None where it was not tried.
         The same is in ``tdv-manifest.json``; the commit's user data has all but the counts.
 
     Raises
@@ -237,8 +239,18 @@ def _rewrite(
         **counts,
         "lucene_version": written,
         "validated": validated,
+        "fidelity": _fidelity(point),
         "source": source,
     }
+
+
+def _fidelity(point: OperatingPoint) -> dict[str, float] | None:
+    """What was measured of this scale at the nearest learned point, beside real-valued scoring."""
+    names = ("overlap_at_10", "rbo_at_10", "posting_bytes")
+    for entry in point.nearest["scales"]:
+        if entry["scale"] == point.scale and set(names) <= set(entry):
+            return {name: entry[name] for name in names}
+    return None
 
 
 def mean_value(values: TermValues, point: OperatingPoint) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ._dropping import COUNTED_TF, drop_terms, nearest
 from ._saturation import Cut, PostingRule
+from ._scaling import whole_multiples
 from .errors import TdvError
 from .records import ByteStrings, Vocabulary
 from .store import new_folder, read_manifest, save_array, write_manifest
@@ -35,8 +36,8 @@ class OperatingPoint:
     tdv : float32[V]
         Finite, not negative; exactly 0 where the term's postings are dropped.
     scale : float or None
-        The index stores rint(scale * tf * tdv), and a posting that rounds to 0 is dropped; None
-        means that frequencies are kept and ``tdv`` only decides which terms stay.
+        The index stores rint(scale * tf * tdv), where ``tdv`` holds whole multiples of 1 / scale;
+        None means that frequencies are kept.
     cut : Cut or None
         The postings that go beside those of terms whose value is 0.
     reduction : float
@@ -176,8 +177,9 @@ class TermValues:
 
         Terms are given up by ``priority`` (see :func:`._dropping.drop_terms`), postings besides by
         ``posting_priority`` (see :class:`._saturation.PostingRule`). Terms whose learned value is
-        0 and postings that round to 0 go in any case, so a small ``reduction`` may be exceeded:
-        see ``OperatingPoint.reduction``.
+        0 go in any case, so a small ``reduction`` may be exceeded: see
+        ``OperatingPoint.reduction``. With a scale, values are rounded to its whole multiples (see
+        :func:`._scaling.whole_multiples`).
 
         Parameters
         ----------
@@ -186,7 +188,7 @@ class TermValues:
         scale
             What frequencies are multiplied by, above 0; None for the point's own.
         original_tf
-            Frequencies will be kept, so nothing is lost by rounding.
+            Frequencies will be kept, and values are not rounded.
         unit
             What is given up, ``"term"`` or ``"posting"``; None for what the recipe recommends.
         """
@@ -202,6 +204,7 @@ class TermValues:
         elif scale is None:
             scale = point["scale"]
         weights = self.weights[nearest(self.manifest["trained_at"], reduction)]
+        weights = whole_multiples(weights, scale)
         rule = self._rule_of(unit)
         if rule is not None:
             tdv, cut = rule.drop(weights, self.priority, self.doc_freq, reduction)

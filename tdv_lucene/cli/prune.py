@@ -77,6 +77,8 @@ def command(as_json: bool, **arguments: Any) -> None:
     options.show({name: report[name] for name in _SHOWN}, as_json)
     if "loss" in report.get("chosen", {}):
         click.echo(_validated(report["chosen"]))
+    if report["fidelity"]:
+        click.echo(_fidelity(report["fidelity"]))
     click.echo(_WEIGHTED_ADVICE if report["tf"] == "similarity" else _advice(report["search"]))
 
 
@@ -89,6 +91,14 @@ def _validated(chosen: dict[str, Any]) -> str:
     return (
         f"\nThe point {chosen['reduction']:g} loses {chosen['loss']:.1%} of nDCG@5, within "
         f"{chosen['max_loss']:.1%}; on held-out queries: {figures}"
+    )
+
+
+def _fidelity(measured: dict[str, float]) -> str:
+    return (
+        "\nAgainst real-valued scoring, when learned: overlap of the ten best "
+        f"{measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}; posting lists about "
+        f"{measured['posting_bytes'] / 1e6:.1f} MB"
     )
 
 

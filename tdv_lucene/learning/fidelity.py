@@ -1,4 +1,4 @@
-"""Which integer scale keeps the ranking."""
+"""Which scale keeps the ranking in the fewest bytes."""
 
 from __future__ import annotations
 
@@ -6,59 +6,79 @@ from typing import Any
 
 import numpy as np
 
+from ..rank_effects import overlap, rank_biased_overlap
 from .measures import mean_measures
 from .problem import Problem
 from .scored import Scored
-from .weighted import WeightedCollection, apply_values
+from .sizes import estimate_posting_bytes
 
-SCALES = (1, 2, 4, 8, 16)
+SCALES = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
 KEPT_OVERLAP = 0.95
 _QUERIES = 300
-"""Queries that the overlap is measured on, at most."""
+"""Queries that the agreement is measured on, at most."""
 
 
 def scale_table(
     problem: Problem, scored: Scored, reduction: float, unit: str
 ) -> list[dict[str, Any]]:
-    """Return one entry a scale: what rounding does to the ranking at ``reduction``.
+    """Return one entry for each scale tried: what rounding does to the ranking at ``reduction``.
 
     ``overlap_at_10`` is the mean share of the real-valued model's ten best documents that the
-    integer index (with its recounted statistics and length bytes) also has among its ten best;
-    ``nDCG@5`` and ``R@1000`` are those of the integer index on the same training queries.
+    integer index (with its recounted statistics and length bytes) also has among its ten best,
+    ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
+    index on the same training queries; ``posting_bytes`` is an estimate of its posting lists.
+
+    Bytes and agreement grow with the scale, so the smallest that agrees is looked for by halving.
     """
     some = np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
-    real: tuple[np.ndarray, np.ndarray] | None = None
+    _, real = scored.prune(problem, reduction, None, unit)
+    best = problem.postings.top(problem.impacts(real), 10, some)
     table = []
-    for scale in SCALES:
-        tdv, collection = scored.prune(problem, reduction, scale, unit)
-        if real is None or not np.array_equal(tdv, real[0]):
-            real = tdv, problem.postings.top(_real_impacts(problem, collection), 10, some)
-        removed = 1 - collection.postings / max(1, problem.matrix.postings)
-        stored = problem.postings.top(problem.impacts(collection), 10, some)
-        measured = mean_measures(problem.measure(collection, some))
-        overlap = _overlap(real[1], stored)
-        table.append({"scale": scale, "overlap_at_10": overlap, "removed": removed, **measured})
-    return table
+    low, high = 0, len(SCALES)
+    while low < high:
+        middle = (low + high) // 2
+        entry = _entry(problem, scored, reduction, SCALES[middle], unit, some, best)
+        table.append(entry)
+        if _faithful(entry):
+            high = middle
+        else:
+            low = middle + 1
+    return sorted(table, key=lambda entry: entry["scale"])
 
 
-def _real_impacts(problem: Problem, stored: WeightedCollection) -> np.ndarray:
-    """Return the impacts of the same index without rounding."""
-    if stored.cut is None:
-        return problem.impacts(problem.rows.weighted(stored.term_values))
-    return problem.impacts(apply_values(problem.matrix, stored.term_values, None, stored.cut))
+def _entry(
+    problem: Problem,
+    scored: Scored,
+    reduction: float,
+    scale: float,
+    unit: str,
+    some: np.ndarray,
+    real: np.ndarray,
+) -> dict[str, Any]:
+    _, collection = scored.prune(problem, reduction, scale, unit)
+    found = problem.postings.top(problem.impacts(collection), 10, some)
+    pairs = [(a[a >= 0].tolist(), b[b >= 0].tolist()) for a, b in zip(real, found)]
+    pairs = [(a, b) for a, b in pairs if a]
+    return {
+        "scale": scale,
+        "overlap_at_10": float(np.mean([overlap(*pair) for pair in pairs] or 1.0)),
+        "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
+        "posting_bytes": estimate_posting_bytes(problem.matrix, collection),
+        "removed": 1 - collection.postings / max(1, problem.matrix.postings),
+        **mean_measures(problem.measure(collection, some)),
+    }
 
 
-def smallest_faithful(table: list[dict[str, Any]]) -> int:
-    """Return the smallest scale whose overlap reaches ``KEPT_OVERLAP``, else the largest."""
-    faithful = [entry["scale"] for entry in table if entry["overlap_at_10"] >= KEPT_OVERLAP]
-    return min(faithful, default=max(entry["scale"] for entry in table))
+def _faithful(entry: dict[str, Any]) -> bool:
+    return entry["overlap_at_10"] >= KEPT_OVERLAP
 
 
-def _overlap(left: np.ndarray, right: np.ndarray) -> float:
-    """Return the mean share of each row of ``left`` int32[n, 10] found in ``right``'s."""
-    shares = [
-        len(np.intersect1d(a[a >= 0], b[b >= 0])) / np.count_nonzero(a >= 0)
-        for a, b in zip(left, right)
-        if (a >= 0).any()
-    ]
-    return float(np.mean(shares)) if shares else 1.0
+def fewest_bytes(table: list[dict[str, Any]]) -> float:
+    """Return the scale with the fewest bytes of those whose overlap reaches ``KEPT_OVERLAP``.
+
+    Where none does, the one that agrees best.
+    """
+    faithful = [entry for entry in table if _faithful(entry)]
+    if faithful:
+        return min(faithful, key=lambda entry: entry["posting_bytes"])["scale"]
+    return max(table, key=lambda entry: entry["overlap_at_10"])["scale"]

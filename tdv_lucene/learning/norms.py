@@ -25,7 +25,12 @@ def lucene_length(doc_len: np.ndarray) -> np.ndarray:
 
     Exact up to 40, then rounded down to four significant bits.
     """
-    return _LENGTHS[np.searchsorted(_LENGTHS, doc_len, side="right") - 1]
+    return _LENGTHS[norm_bytes(doc_len)]
+
+
+def norm_bytes(doc_len: np.ndarray) -> np.ndarray:
+    """Return uint8[...]: the byte that Lucene keeps of a length, as a number up to 255."""
+    return (np.searchsorted(_LENGTHS, doc_len, side="right") - 1).astype(np.uint8)
 
 
 def has_exact_norms(matrix: TermDocumentMatrix) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..progress import Progress
-from .fidelity import scale_table, smallest_faithful
+from .fidelity import fewest_bytes, scale_table
 from .measures import MEASURES, mean_measures
 from .problem import Problem
 from .scored import Scored
@@ -53,7 +53,7 @@ def validate_points(
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
         table = scale_table(problem, final, reduction, unit)
-        scale = smallest_faithful(table)
+        scale = fewest_bytes(table)
         measured = _held_out(problem, of_folds, folds, reduction, scale, unit)
         points.append(
             {

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._dropping import drop_terms, nearest
 from .._saturation import PostingRule
+from .._scaling import whole_multiples
 from .problem import Problem
 from .weighted import WeightedCollection, apply_values
 
@@ -32,10 +33,13 @@ class Scored(NamedTuple):
     rule: PostingRule | None = None
 
     def prune(
-        self, problem: Problem, reduction: float, scale: float, unit: str
+        self, problem: Problem, reduction: float, scale: float | None, unit: str
     ) -> tuple[np.ndarray, WeightedCollection]:
-        """Return float32[V] values for ``reduction``, and the integer index they make."""
-        weights = self.weights[nearest(self.trained_at, reduction)]
+        """Return float32[V] values for ``reduction``, and the index they make at ``scale``.
+
+        Values are whole multiples of 1 / scale; ``scale`` None is the real-valued model.
+        """
+        weights = whole_multiples(self.weights[nearest(self.trained_at, reduction)], scale)
         doc_freq, cut = problem.matrix.doc_freq, None
         if unit == "posting":
             tdv, cut = self.rule.drop(weights, self.priority, doc_freq, reduction)

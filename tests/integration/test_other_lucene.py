@@ -30,6 +30,7 @@ MODULES = (
     "integration/test_inspect.py",
     "integration/test_jobs.py",
     "integration/test_latency.py",
+    "integration/test_posting_files.py",
     "integration/test_posting_rule.py",
     "integration/test_prune.py",
     "integration/test_rewriter.py",
