@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ._dropping import count_postings_by_tf
-from ._saturation import PostingRule, Room
+from ._saturation import PostingRule
 from .errors import TdvError
 from .extract import open_matrix
 from .learning.features import residual_idf
 from .learning.norms import stored_lengths
-from .learning.posting import make_posting_rule
+from .learning.posting import make_posting_rule, rule_room
 from .learning.recipes import REDUCTIONS, Parameters
 from .progress import Progress, silent
 from .records import TermDocumentMatrix
@@ -183,11 +183,10 @@ def _posting_rule(
     matrix: TermDocumentMatrix, order: _Order, weights: np.ndarray, parameters: Parameters
 ) -> PostingRule:
     """No term goes whole; the others by the order's factor times their saturation."""
-    lengths = stored_lengths(matrix)
-    k1, b = parameters.k1, parameters.b
-    room = Room.of(k1, b, float(lengths.sum() / max(1, matrix.doc_count)))
-    factor = order.of(matrix, room.at(lengths)).astype(np.float32)
-    return make_posting_rule(matrix, weights, (0.0,), factor, factor, 0.0, k1=k1, b=b)
+    at = {"k1": parameters.k1, "b": parameters.b}
+    room = rule_room(matrix, **at).at(stored_lengths(matrix))
+    factor = order.of(matrix, room).astype(np.float32)
+    return make_posting_rule(matrix, weights, (0.0,), factor, factor, 0.0, **at)
 
 
 def binary_values(learned: TermValues) -> TermValues:
@@ -198,10 +197,17 @@ def binary_values(learned: TermValues) -> TermValues:
     unmeasured = {"measures": {}, "full": {}, "scale": 1, "scales": []}
     points = [{**point, **unmeasured} for point in learned.points]
     recipe = {**learned.manifest["recipe"], "binary": True}
+    rule = learned.posting_rule
+    if rule is not None:
+        rule = replace(rule, factors_at=(), factors=None)
+    by_posting = {} if rule is None else {"posting_rule": rule.describe()}
     return replace(
         learned,
         weights=(np.asarray(learned.weights) > 0).astype(np.float32),
-        manifest={**learned.manifest, "recipe": recipe, "points": points, "folds": []},
+        posting_factors=None,
+        manifest={
+            **learned.manifest, **by_posting, "recipe": recipe, "points": points, "folds": [],
+        },
     )
 
 

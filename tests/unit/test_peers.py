@@ -107,4 +107,8 @@ def test_binary_keeps_the_order_and_forgets_the_weights():
     np.testing.assert_array_equal(binary.priority, learned.priority)
     assert not np.array_equal(binary.weights, learned.weights)
     assert set(np.unique(binary.weights)) <= {0.0, 1.0}
+    assert set(np.unique(binary.at_reduction(0.3).tdv)) <= {0.0, 1.0}
+    np.testing.assert_array_equal(
+        binary.at_reduction(0.3).cut.least, learned.at_reduction(0.3).cut.least
+    )
     assert all(not p["measures"] and p["scale"] == 1 for p in binary.points)
