@@ -13,7 +13,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -159,6 +159,7 @@ class Work:
         self, method: Method, split: Split | None, model: str | None, compute: bool = True
     ) -> Made | None:
         """Learn or make the values of a method; ``split`` and ``model`` are None for unlearned."""
+        method = _within(method, split)
         parts = (method.name, split and split.name, model)
         path = self.folder / "values" / "-".join(part for part in parts if part)
         identity = {
@@ -346,6 +347,14 @@ class Work:
         aside = path.with_suffix(".unfinished")
         aside.write_text(json.dumps(cell), encoding="utf-8")
         aside.replace(path)
+
+
+def _within(method: Method, split: Split | None) -> Method:
+    """The method with the split's own number of inner folds, if it has one."""
+    fewer = split is not None and split.inner_folds
+    if not fewer or method.recipe is None or method.recipe.folds <= fewer:
+        return method
+    return replace(method, recipe=replace(method.recipe, folds=fewer))
 
 
 def timed(label: str, step: Callable[[], Any]) -> float:
