@@ -73,7 +73,8 @@ class TermValues:
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``source``, ``folds``,
         ``recommended_reduction``, and ``points``: dicts with ``reduction``, the ``measures`` on
-        held-out queries (``full`` beside them), the ``scale`` that keeps the ranking and the
+        held-out queries (``full`` beside them), the estimated ``posting_bytes`` (and
+        ``full_posting_bytes`` of the index as it is), the ``scale`` that keeps the ranking and the
         table of all ``scales`` it was chosen from. With a ``posting_priority`` also
         ``posting_rule`` (see :meth:`._saturation.PostingRule.describe`) and ``unit``, what is
         given up unless said otherwise.

@@ -73,15 +73,20 @@ def _print_points(values: object) -> None:
         title = "On held-out queries, as the pruned index would answer them"
     points, recommended = values.points, values.manifest["recommended_reduction"]
     table = Table(title=title)
-    for heading in ("postings removed", "scale", "nDCG@5", "full", "R@1000", "full"):
+    for heading in ("postings removed", "MB", "scale", "nDCG@5", "full", "R@1000", "full"):
         table.add_column(heading, justify="right")
     for point in points:
         mark = " *" if point["reduction"] == recommended else ""
         measures, full = point["measures"], point["full"]
         figures = [m[name] for name in ("nDCG@5", "R@1000") for m in (measures, full)]
         table.add_row(
-            f"{point['removed']:.0%}{mark}", str(point["scale"]), *[f"{x:.4f}" for x in figures]
+            f"{point['removed']:.0%}{mark}",
+            f"{point['posting_bytes'] / 1e6:.2f}",
+            f"{point['scale']:g}",
+            *[f"{x:.4f}" for x in figures],
         )
     console = Console()
     console.print(table)
+    full_bytes = points[0]["full_posting_bytes"] / 1e6
+    console.print(f"MB: estimated posting lists; those of the full index {full_bytes:.2f}")
     console.print("* recommended: 'tdv-lucene prune' takes it without --reduction")

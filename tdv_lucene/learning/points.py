@@ -11,6 +11,7 @@ from .fidelity import fewest_bytes, scale_table
 from .measures import MEASURES, mean_measures
 from .problem import Problem
 from .scored import Scored
+from .sizes import estimate_posting_bytes
 
 
 class Learned(NamedTuple):
@@ -46,6 +47,7 @@ def validate_points(
     it, on the integer index that pruning would write at the point's scale.
     """
     full = problem.measure(problem.plain)
+    full_bytes = estimate_posting_bytes(problem.matrix, problem.plain)
     points = []
     by_fold = [
         {"queries": len(fold), "full": mean_measures(full[fold]), "held_out": {}} for fold in folds
@@ -54,12 +56,15 @@ def validate_points(
         progress("validate operating points", done, len(reductions))
         table = scale_table(problem, final, reduction, unit)
         scale = fewest_bytes(table)
+        chosen = next(entry for entry in table if entry["scale"] == scale)
         measured = _held_out(problem, of_folds, folds, reduction, scale, unit)
         points.append(
             {
                 "reduction": reduction,
                 "unit": unit,
-                "removed": next(e["removed"] for e in table if e["scale"] == scale),
+                "removed": chosen["removed"],
+                "posting_bytes": chosen["posting_bytes"],
+                "full_posting_bytes": full_bytes,
                 "measures": mean_measures(measured),
                 "full": mean_measures(full),
                 "scale": scale,
