@@ -230,6 +230,7 @@ public final class PruneJob extends Job {
   private void write(DirectoryReader source, CodecReader[] readers, Pool pool)
       throws IOException {
     IndexWriterConfig config = SourceSettings.of(source);
+    config.setCodec(new DirectCodec(config.getCodec()));
     config.setMergePolicy(new SegmentMerges(oneSegment));
     config.setMergeScheduler(new PooledMerges(pool));
     // No lock: the folder is ours alone until it is renamed into place.
