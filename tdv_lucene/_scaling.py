@@ -18,3 +18,15 @@ def whole_multiples(values: np.ndarray, scale: float | None) -> np.ndarray:
         return values
     multiples = np.maximum(np.rint(values.astype(np.float64) * scale), 1)
     return np.where(values > 0, multiples / scale, 0).astype(np.float32)
+
+
+def whole_multiples_above(values: np.ndarray, scale: float | None) -> np.ndarray:
+    """Return float32[V] :func:`whole_multiples` of those from 1 / scale on, the others as given.
+
+    Where single postings go, a value below 1 / scale is a common term's that kept only its large
+    frequencies: their products still differ when rounded, and 1 / scale would be far too much.
+    """
+    values = np.asarray(values, np.float32)
+    if scale is None:
+        return values
+    return np.where(values * np.float32(scale) < 1, values, whole_multiples(values, scale))

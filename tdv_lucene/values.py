@@ -16,7 +16,7 @@ import numpy as np
 
 from ._dropping import COUNTED_TF, drop_terms, nearest
 from ._saturation import Cut, PostingRule
-from ._scaling import whole_multiples
+from ._scaling import whole_multiples, whole_multiples_above
 from .errors import TdvError
 from .records import ByteStrings, Vocabulary
 from .store import new_folder, read_manifest, save_array, write_manifest
@@ -205,11 +205,12 @@ class TermValues:
         elif scale is None:
             scale = point["scale"]
         weights = self.weights[nearest(self.manifest["trained_at"], reduction)]
-        weights = whole_multiples(weights, scale)
         rule = self._rule_of(unit)
         if rule is not None:
             tdv, cut = rule.drop(weights, self.priority, self.doc_freq, reduction)
+            tdv = whole_multiples_above(tdv, scale)
             return OperatingPoint(tdv, scale, cut, reduction, point)
+        weights = whole_multiples(weights, scale)
         tdv, removed = drop_terms(
             weights, self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
         )

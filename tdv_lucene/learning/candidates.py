@@ -125,6 +125,7 @@ def sample_places(
     keys = noise - np.log(np.arange(depth) + 10)
     keys[candidates.docs[queries] < 0] = -np.inf
     relevant = candidates.gains[queries] > 0
-    relevant_rank = np.argsort(np.argsort(-np.where(relevant, noise, -np.inf), axis=1), axis=1)
-    keys = np.where(relevant & (relevant_rank < width // 2), np.inf, keys)
+    first = relevant[:, : relevant.sum(axis=1).max(initial=0)]  # the relevant come first
+    rank = np.argsort(np.argsort(-np.where(first, noise[:, : first.shape[1]], -np.inf)))
+    keys[:, : first.shape[1]][first & (rank < width // 2)] = np.inf
     return np.argpartition(-keys, min(width, depth) - 1, axis=1)[:, :width]

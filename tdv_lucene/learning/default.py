@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -22,7 +21,6 @@ from .recipes import DefaultRecipe
 from .scored import Scored
 from .stopping import Stopped, choose, served, stop
 from .task import Task, make_task
-from .weighted import keep_postings
 
 
 def learn_default(
@@ -186,11 +184,9 @@ def _pruned(
     reduction: float,
 ) -> tuple[Problem, np.ndarray]:
     """Return what is left at ``reduction``, and float32[V] what values are multiplied by."""
-    if recipe.unit == "term" or reduction == 0:
+    if recipe.unit == "term":
         return problem, kept_terms(problem, order, reduction)
-    ones = np.ones(len(order), np.float32)
-    base, cut = rule.drop(ones, order, problem.matrix.doc_freq, reduction)
-    return replace(problem, matrix=keep_postings(problem.matrix, base, cut)), base
+    return problem.left(rule, order, reduction)
 
 
 def _without(folds: list[np.ndarray], held_out: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..rank_effects import overlap, rank_biased_overlap
-from .measures import mean_measures
+from .measures import evaluate, mean_measures
 from .problem import Problem
 from .scored import Scored
 from .sizes import estimate_posting_bytes
@@ -31,8 +31,8 @@ def scale_table(
     Bytes and agreement grow with the scale, so the smallest that agrees is looked for by halving.
     """
     some = np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
-    _, real = scored.prune(problem, reduction, None, unit)
-    best = problem.postings.top(problem.impacts(real), 10, some)
+    left, real = scored.prune(problem, reduction, None, unit)
+    best = left.postings.top(left.impacts(real, some), 10, some)
     table = []
     low, high = 0, len(SCALES)
     while low < high:
@@ -55,17 +55,18 @@ def _entry(
     some: np.ndarray,
     real: np.ndarray,
 ) -> dict[str, Any]:
-    _, collection = scored.prune(problem, reduction, scale, unit)
-    found = problem.postings.top(problem.impacts(collection), 10, some)
+    left, collection = scored.prune(problem, reduction, scale, unit)
+    impacts = left.impacts(collection, some)
+    found = left.postings.top(impacts, 10, some)
     pairs = [(a[a >= 0].tolist(), b[b >= 0].tolist()) for a, b in zip(real, found)]
     pairs = [(a, b) for a, b in pairs if a]
     return {
         "scale": scale,
         "overlap_at_10": float(np.mean([overlap(*pair) for pair in pairs] or 1.0)),
         "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
-        "posting_bytes": estimate_posting_bytes(problem.matrix, collection),
+        "posting_bytes": estimate_posting_bytes(left.matrix, collection),
         "removed": 1 - collection.postings / max(1, problem.matrix.postings),
-        **mean_measures(problem.measure(collection, some)),
+        **mean_measures(evaluate(left.postings, impacts, some)),
     }
 
 

@@ -87,6 +87,6 @@ def _held_out(
     """Return float64[Q, 3]: each query measured with the training of the fold it is held out of."""
     measured = np.zeros((len(problem.queries), len(MEASURES)))
     for scored, fold in zip(of_folds, folds):
-        _, collection = scored.prune(problem, reduction, scale, unit)
-        measured[fold] = problem.measure(collection, fold)
+        left, collection = scored.prune(problem, reduction, scale, unit)
+        measured[fold] = left.measure(collection, fold)
     return measured

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from .._dropping import count_postings_by_tf
+from .._saturation import PostingRule
 from ..core.scoring import Similarity
 from ..embed import TermVectors
 from ..records import TermDocumentMatrix
@@ -17,7 +18,7 @@ from .queries import Queries, make_queries
 from .recipes import Parameters
 from .retrieval import QueryPostings
 from .rows import Rows
-from .weighted import WeightedCollection, plain_collection
+from .weighted import WeightedCollection, keep_postings, plain_collection
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +67,41 @@ class Problem:
     def postings_by_tf(self) -> np.ndarray:
         return count_postings_by_tf(np.asarray(self.matrix.data), self.matrix.indptr)
 
-    def impacts(self, collection: WeightedCollection) -> np.ndarray:
-        """Return the impacts of the query terms' postings in ``collection``."""
+    @cached_property
+    def _last_left(self) -> dict[tuple[int, float], tuple[Problem, np.ndarray]]:
+        return {}
+
+    def left(
+        self, rule: PostingRule, priority: np.ndarray, reduction: float
+    ) -> tuple[Problem, np.ndarray]:
+        """Return the problem without the postings that go at ``reduction``, and float32[V] what
+        values are multiplied by there.
+
+        No value may be 0 by itself. The last answer is kept, for it is asked for again at every
+        scale and fold.
+        """
+        if reduction == 0:
+            return self, np.ones(len(priority), np.float32)
+        key = id(rule), reduction
+        if key not in self._last_left:
+            ones = np.ones(len(priority), np.float32)
+            factors, cut = rule.drop(ones, priority, self.matrix.doc_freq, reduction)
+            matrix = keep_postings(self.matrix, factors, cut)
+            self._last_left.clear()
+            self._last_left[key] = replace(self, matrix=matrix), factors
+        return self._last_left[key]
+
+    def impacts(
+        self, collection: WeightedCollection, some: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the impacts of the query terms' postings in ``collection``, of ``some`` queries
+        (None: all)."""
         similarity = self.parameters.similarity(self.model, collection.scale)
-        return self.postings.impacts(similarity, collection)
+        return self.postings.impacts(similarity, collection, some)
 
     def measure(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
         """Return float64[n, 3]: the measures of ``some`` queries (None: all)."""
-        return evaluate(self.postings, self.impacts(collection), some)
+        return evaluate(self.postings, self.impacts(collection, some), some)
 
     def folds(self, number: int, rng: np.random.Generator) -> list[np.ndarray]:
         """Split the queries at random into at most ``number`` folds of query numbers."""

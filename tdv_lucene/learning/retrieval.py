@@ -31,11 +31,20 @@ class QueryPostings:
         self.docs = np.concatenate([matrix.indices[row] for row in rows])
         self.tf = np.concatenate([matrix.data[row] for row in rows])
 
-    def impacts(self, similarity: Similarity, collection: WeightedCollection) -> np.ndarray:
-        """Return float32[postings]: each posting's score for a query that has the term once."""
+    def impacts(
+        self,
+        similarity: Similarity,
+        collection: WeightedCollection,
+        some: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return float32[postings]: each posting's score for a query that has the term once.
+
+        With ``some`` queries, only their terms' postings are scored.
+        """
         result = np.zeros(len(self.docs), np.float32)
         doc_len = np.asarray(collection.doc_len, np.float32)
-        for i, term in enumerate(self.terms):
+        for i in self._places_of(some):
+            term = self.terms[i]
             row = slice(self.indptr[i], self.indptr[i + 1])
             tf = collection.stored_tf(term, self.docs[row], self.tf[row]).astype(np.float32)
             if tf.any():
@@ -43,6 +52,14 @@ class QueryPostings:
                 score = similarity.term_scores(tf, doc_len[self.docs[row]], of_term)
                 result[row] = np.where(tf > 0, score, 0)
         return result
+
+    def _places_of(self, some: np.ndarray | None) -> np.ndarray:
+        """Return int64[n] places in ``terms`` of the terms of ``some`` queries (None: all)."""
+        if some is None:
+            return np.arange(len(self.terms))
+        indptr = self.queries.indptr
+        spans = [self._position[indptr[query] : indptr[query + 1]] for query in some]
+        return np.unique(np.concatenate([*spans, self._position[:0]]))
 
     def rows_of(self, query: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (documents, tf) of each distinct term of ``query``, in its order."""

@@ -39,14 +39,20 @@ class Rows:
         Rows are padded to the most that a batch of this shape has needed so far: a new size
         costs a compilation, which takes longer than many steps.
         """
-        entries, owners = self._entries(docs.ravel())
-        size = max(self._room.get(docs.shape, 0), _bucket(len(entries)))
-        self._room[docs.shape] = size
+        starts, lengths = self._spans(docs.ravel())
+        entries = int(lengths.sum())
+        size = self._room.get(docs.shape, 0)
+        if size < entries:
+            size = self._room[docs.shape] = _bucket(entries + entries // 20)
         terms, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
         places = np.full(size, docs.size - 1, np.int32)
-        terms[: len(entries)] = self._by_document.indices[entries]
-        values[: len(entries)] = self._by_document.data[entries]
-        places[: len(entries)] = owners
+        if entries:
+            # Slices: a document's postings lie together, and copying runs beats picking entries.
+            spans = list(zip(starts.tolist(), (starts + lengths).tolist()))
+            matrix = self._by_document
+            np.concatenate([matrix.indices[a:b] for a, b in spans], out=terms[:entries])
+            np.concatenate([matrix.data[a:b] for a, b in spans], out=values[:entries])
+            places[:entries] = np.repeat(np.arange(docs.size, dtype=np.int32), lengths)
         return Batch(query_terms, query_tf, tf, terms, places, values)
 
     def term_freqs(self, docs: np.ndarray, terms: np.ndarray) -> np.ndarray:
@@ -60,14 +66,11 @@ class Rows:
                 tf[b] = np.where(held[at] == terms[b], self._by_document.data[start + at], 0)
         return tf
 
-    def _entries(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return int64[E] positions of the documents' postings, int32[E] which of ``docs``."""
-        indptr = self._by_document.indptr.astype(np.int64)
-        starts = np.where(docs >= 0, indptr[docs], 0)
-        lengths = np.where(docs >= 0, indptr[docs + 1] - starts, 0)
-        ends = np.cumsum(lengths)
-        entries = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
-        return entries, np.repeat(np.arange(len(docs), dtype=np.int32), lengths)
+    def _spans(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return int64[n] where the documents' postings start, int64[n] how many there are."""
+        indptr = self._by_document.indptr
+        starts = np.where(docs >= 0, indptr[docs], 0).astype(np.int64)
+        return starts, np.where(docs >= 0, indptr[docs + 1] - starts, 0)
 
 
 def _bucket(size: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._dropping import drop_terms, nearest
 from .._saturation import PostingRule
-from .._scaling import whole_multiples
+from .._scaling import whole_multiples, whole_multiples_above
 from .problem import Problem
 from .weighted import WeightedCollection, apply_values
 
@@ -34,17 +34,18 @@ class Scored(NamedTuple):
 
     def prune(
         self, problem: Problem, reduction: float, scale: float | None, unit: str
-    ) -> tuple[np.ndarray, WeightedCollection]:
-        """Return float32[V] values for ``reduction``, and the index they make at ``scale``.
+    ) -> tuple[Problem, WeightedCollection]:
+        """Return what is left at ``reduction``, and the index the values make of it at ``scale``.
 
-        Values are whole multiples of 1 / scale; ``scale`` None is the real-valued model.
+        With whole terms all of the problem is "left", and zeros among the values say what goes.
+        ``scale`` None is the real-valued model.
         """
-        weights = whole_multiples(self.weights[nearest(self.trained_at, reduction)], scale)
-        doc_freq, cut = problem.matrix.doc_freq, None
+        weights = self.weights[nearest(self.trained_at, reduction)]
         if unit == "posting":
-            tdv, cut = self.rule.drop(weights, self.priority, doc_freq, reduction)
-        else:
-            tdv, _ = drop_terms(
-                weights, self.priority, doc_freq, problem.postings_by_tf, reduction, scale
-            )
-        return tdv, apply_values(problem.matrix, tdv, scale, cut)
+            left, factors = problem.left(self.rule, self.priority, reduction)
+            tdv = whole_multiples_above(weights * factors, scale)
+            return left, apply_values(left.matrix, tdv, scale)
+        weights = whole_multiples(weights, scale)
+        counts = problem.matrix.doc_freq, problem.postings_by_tf
+        tdv, _ = drop_terms(weights, self.priority, *counts, reduction, scale)
+        return problem, apply_values(problem.matrix, tdv, scale)

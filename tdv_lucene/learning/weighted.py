@@ -70,9 +70,8 @@ def apply_values(
         if cut is not None:
             tf[~stays(old, np.repeat(cut.least[first:last], row_sizes), room[docs])] = 0
         doc_len += np.bincount(docs, tf, minlength=documents)
-        starts = matrix.indptr[first:last] - matrix.indptr[first]
-        doc_freq[first:last] = np.add.reduceat(tf > 0, starts, dtype=np.int64)
-        total_term_freq[first:last] = np.add.reduceat(tf, starts, dtype=np.float64)
+        doc_freq[first:last] = _row_sums(tf > 0, row_sizes)
+        total_term_freq[first:last] = _row_sums(tf, row_sizes)
     doc_count = max(1, np.count_nonzero(doc_len))
     # A dropped term is scored nowhere; 1 keeps its idf finite.
     statistics = Statistics(
@@ -101,15 +100,15 @@ def keep_postings(
         kept = np.repeat(term_values[first:last] > 0, row_sizes)
         if cut is not None:
             kept &= stays(tf, np.repeat(cut.least[first:last], row_sizes), room[docs])
-        starts = matrix.indptr[first:last] - matrix.indptr[first]
-        doc_freq[first:last] = np.add.reduceat(kept, starts, dtype=np.int64)
-        total[first:last] = np.add.reduceat(tf * kept, starts, dtype=np.int64)
+        doc_freq[first:last] = _row_sums(kept, row_sizes)
+        total[first:last] = _row_sums(tf * kept, row_sizes)
         parts.append((docs[kept], tf[kept]))
         doc_len += np.bincount(*parts[-1], minlength=len(doc_len)).astype(np.int64)
     indices, data = (np.concatenate(part) for part in zip(*parts))
+    norms = doc_len if has_exact_norms(matrix) else matrix.norms  # what tells their kind stays
     return replace(
         matrix, indptr=np.concatenate([[0], np.cumsum(doc_freq)]), indices=indices, data=data,
-        doc_freq=doc_freq, total_term_freq=total, doc_len=doc_len,
+        doc_freq=doc_freq, total_term_freq=total, doc_len=doc_len, norms=norms,
     )  # fmt: skip
 
 
@@ -123,6 +122,14 @@ def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: float | N
     if scale is None:
         return tf * np.asarray(term_value, np.float32)
     return np.rint(scale * tf * np.asarray(term_value, np.float64))
+
+
+def _row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return float64[n]: sums of consecutive rows, exact for whole numbers; a row may be empty."""
+    sums, held = np.zeros(len(sizes)), sizes > 0
+    starts = np.cumsum(sizes) - sizes
+    sums[held] = np.add.reduceat(values, starts[held], dtype=np.float64)
+    return sums
 
 
 def blocks(indptr: np.ndarray) -> list[tuple[int, int]]:

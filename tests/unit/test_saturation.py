@@ -11,7 +11,7 @@ from tdv_lucene._saturation import Cut, PostingRule, Room, stays
 from tdv_lucene.core.scoring import Bm25, Statistics
 from tdv_lucene.learning.norms import lucene_length, stored_lengths
 from tdv_lucene.learning.posting import make_posting_rule, make_up_for, mean_odds, rule_room
-from tdv_lucene.learning.weighted import apply_values
+from tdv_lucene.learning.weighted import apply_values, keep_postings
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +154,25 @@ def test_a_larger_idf_is_made_up_for(matrix):
 def test_the_language_model_has_nothing_to_make_up_for(matrix):
     rule, priority = make_rule(matrix, 0.0)
     assert make_up_for(rule, matrix, priority, (0.5,), "qld", 0.9).factors is None
+
+
+@pytest.mark.parametrize("scale", [None, 2])
+def test_weights_apply_to_what_is_left(matrix, scale):
+    """What is left, weighted, is the same as weighting and pruning at once, empty terms too."""
+    rng = np.random.default_rng(5)
+    tdv = rng.choice(np.float32([0, 0.4, 1, 1.7]), len(matrix.vocabulary))
+    tdv[-3:] = 0
+    least = rng.choice(np.float32([0.2, 0.6, 0.9, 1.1]), len(tdv))
+    cut = Cut(least, rule_room(matrix, 0.9, 0.4))
+    at_once = apply_values(matrix, tdv, scale, cut)
+    left = keep_postings(matrix, tdv, cut)
+    assert (np.diff(left.indptr) == left.doc_freq).all() and (left.doc_freq == 0).any()
+    np.testing.assert_array_equal(left.doc_len, apply_values(left, tdv > 0).doc_len)
+    found = apply_values(left, tdv, scale)
+    assert found.postings == at_once.postings == left.postings
+    np.testing.assert_allclose(found.doc_len, at_once.doc_len)
+    for one, other in zip(found.statistics, at_once.statistics):
+        np.testing.assert_allclose(one, other)
 
 
 def test_a_rule_survives_its_description(matrix):
