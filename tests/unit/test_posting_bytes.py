@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tdv_lucene._posting_bytes import LUCENE_9, posting_bytes
-from tdv_lucene._scaling import whole_multiples
+from tdv_lucene._scaling import whole_multiples, whole_multiples_above
 
 
 def one_list(freqs, gap: int = 3, **form: object) -> int:
@@ -63,3 +63,10 @@ def test_whole_multiples(scale):
     tf = np.arange(1, 50)[:, None]  # Java's arithmetic: every product is whole
     freqs = np.rint(scale * tf * rounded.astype(float))
     np.testing.assert_array_equal(freqs, tf * np.rint(multiples))
+
+
+def test_small_values_stay_as_they_are():
+    values = np.array([0, 0.1, 0.24, 0.26, 0.9], np.float32)
+    rounded = whole_multiples_above(values, 4)
+    np.testing.assert_array_equal(rounded, np.array([0, 0.1, 0.24, 0.25, 1], np.float32))
+    np.testing.assert_array_equal(whole_multiples_above(values, None), values)
