@@ -8,9 +8,14 @@ from small_problem import make_collection, make_matrix
 
 from tdv_lucene._dropping import first_terms
 from tdv_lucene._saturation import Cut, PostingRule, Room, stays
+from tdv_lucene._scaling import whole_multiples_above
 from tdv_lucene.core.scoring import Bm25, Statistics
+from tdv_lucene.embed import latent_semantic_vectors
 from tdv_lucene.learning.norms import lucene_length, stored_lengths
 from tdv_lucene.learning.posting import make_posting_rule, make_up_for, mean_odds, rule_room
+from tdv_lucene.learning.problem import Problem
+from tdv_lucene.learning.recipes import Parameters
+from tdv_lucene.learning.scored import Scored
 from tdv_lucene.learning.weighted import apply_values, keep_postings
 
 
@@ -183,3 +188,31 @@ def test_a_rule_survives_its_description(matrix):
         assert getattr(again, name) == getattr(rule, name)
     for old, new in zip(rule.thresholds, again.thresholds):
         np.testing.assert_array_equal(old, new)
+
+
+@pytest.mark.parametrize("scale", [None, 3.0])
+@pytest.mark.parametrize("reduction", [0.0, 0.5])
+def test_learning_measures_what_pruning_writes(reduction, scale):
+    """The index that learning validates is the one that term values prune to."""
+    matrix, topics, qrels = make_collection()
+    problem = Problem.of(
+        matrix, topics, qrels, latent_semantic_vectors(matrix, dimensions=4), "bm25", Parameters()
+    )
+    rng = np.random.default_rng(6)
+    weights = rng.uniform(0.3, 1.6, (1, len(matrix.vocabulary))).astype(np.float32)
+    rule, priority = make_rule(matrix, 0.2, steepness=0.5)
+    rule = make_up_for(rule, matrix, priority, (0.0, 0.5), "bm25", 0.9)
+    scored = Scored((0.0,), weights, priority, rule)
+    left, collection = scored.prune(problem, reduction, scale, "posting")
+    assert problem.left(rule, priority, reduction)[0] is left
+
+    tdv, cut = rule.drop(weights[0], priority, matrix.doc_freq, reduction)
+    tdv = whole_multiples_above(tdv, scale)
+    written = apply_values(matrix, tdv, scale, cut)
+    assert collection.postings == written.postings
+    np.testing.assert_allclose(collection.doc_len, written.doc_len)
+    np.testing.assert_array_equal(left.measure(collection), problem.measure(written))
+    some = np.array([3, 7])
+    np.testing.assert_array_equal(
+        left.measure(collection, some), problem.measure(written)[some]
+    )
