@@ -22,6 +22,7 @@ from .learning.paper import learn_paper
 from .learning.points import Learned
 from .learning.problem import Problem
 from .learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from .learning.searching import choose_parameters
 from .path_plot import check_plot, plot_points
 from .progress import Progress, silent
 from .records import TermDocumentMatrix
@@ -63,7 +64,8 @@ def learn_term_values(
     vectors
         Word vectors of the terms; None makes them from the matrix (LSA).
     parameters
-        k1, b and mu that search will use.
+        k1, b and mu that search will use; None lets the default recipe choose them on the
+        training queries (see :mod:`.learning.searching`), and is Anserini's defaults otherwise.
 
     Raises
     ------
@@ -73,10 +75,9 @@ def learn_term_values(
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
-    parameters = parameters or Parameters()
     if vectors is None:
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress)
-    problem = Problem.of(matrix, topics, qrels, vectors, model, parameters)
+    problem = Problem.of(matrix, topics, qrels, vectors, model, parameters or Parameters())
     if len(problem.queries) < 2:
         raise TdvError(
             "learning needs at least 2 judged queries with a relevant document in the index, got "
@@ -85,6 +86,8 @@ def learn_term_values(
     if isinstance(chosen, PaperRecipe):
         learned = learn_paper(problem, chosen, seed, progress)
     else:
+        if parameters is None and chosen.tuned:
+            problem = problem.with_parameters(choose_parameters(problem, seed, progress))
         learned = learn_default(problem, chosen, seed, progress)
     rule = learned.final.rule
     return TermValues(
@@ -135,7 +138,8 @@ def learn_from_index(
     matrix
         A folder from :func:`extract_matrix` of this index; None extracts it on the way.
     k1, b, mu
-        Of the search; None for Anserini's defaults.
+        Of the search. All None: what serves the training queries best, Anserini's defaults
+        unless something else is clearly better.
     plot
         A ``.svg`` or ``.png`` file for the picture of the validated points.
 
@@ -152,7 +156,8 @@ def learn_from_index(
     if plot is not None:
         check_plot(plot, overwrite=overwrite)
     given = {"k1": k1, "b": b, "mu": mu}
-    parameters = Parameters(**{name: x for name, x in given.items() if x is not None})
+    given = {name: x for name, x in given.items() if x is not None}
+    parameters = Parameters(**given) if given else None
     _check_supervision(topics, qrels, self_supervised)
     if self_supervised is None:
         texts, judgements = read_topics(topics), read_qrels(qrels)

@@ -6,6 +6,8 @@ import click
 
 from . import _options as options
 
+_CHOSEN = "[default: {}, or what serves the training queries clearly better]"
+
 
 @click.command("learn")
 @options.index_option
@@ -36,9 +38,9 @@ from . import _options as options
 )
 @options.matrix_option
 @options.seed_option
-@click.option("--k1", type=float, help="BM25's k1 at search.  [default: 0.9]")
-@click.option("--b", type=float, help="BM25's b at search.  [default: 0.4]")
-@click.option("--mu", type=float, help="QLD's mu at search.  [default: 1000]")
+@click.option("--k1", type=float, help=f"BM25's k1 at search.  {_CHOSEN.format(0.9)}")
+@click.option("--b", type=float, help=f"BM25's b at search.  {_CHOSEN.format(0.4)}")
+@click.option("--mu", type=float, help=f"QLD's mu at search.  {_CHOSEN.format(1000)}")
 @click.option(
     "--plot",
     metavar="FILE",
@@ -89,4 +91,8 @@ def _print_points(values: object) -> None:
     console.print(table)
     full_bytes = points[0]["full_posting_bytes"] / 1e6
     console.print(f"MB: estimated posting lists; those of the full index {full_bytes:.2f}")
+    names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
+    if names:
+        used = ", ".join(f"{name} {values.parameters[name]:g}" for name in names)
+        console.print(f"Both searched with {used}")
     console.print("* recommended: 'tdv-lucene prune' takes it without --reduction")

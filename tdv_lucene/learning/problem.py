@@ -45,6 +45,13 @@ class Problem:
         vectors.check(matrix)
         return cls(matrix, make_queries(matrix, topics, qrels), vectors, model, parameters)
 
+    def with_parameters(self, parameters: Parameters) -> Problem:
+        """Return the same problem for a search with other parameters; what was read is shared."""
+        other = replace(self, parameters=parameters)
+        shared = ("postings", "rows", "plain", "postings_by_tf")
+        other.__dict__.update({name: getattr(self, name) for name in shared})
+        return other
+
     @property
     def similarity(self) -> Similarity:
         """The ranking function on real-valued frequencies."""

@@ -58,6 +58,8 @@ class DefaultRecipe:
 
     Attributes
     ----------
+    tuned : bool
+        Choose k1 and b (or mu) on the training queries first, where none are given.
     max_steps, check_every : int
         Length of a training and how often it may be stopped.
     queries_per_step, width : int
@@ -96,6 +98,7 @@ class DefaultRecipe:
     """
 
     name = "default"
+    tuned: bool = True
     max_steps: int = 160
     check_every: int = 40
     queries_per_step: int = 128

@@ -120,5 +120,9 @@ def _measure(task: Task, network: Network, queries: np.ndarray) -> float:
 
 def served(problem: Problem, values: np.ndarray, queries: np.ndarray) -> float:
     """Return how well ``values`` float32[V] serve ``queries``: the sum of what decides."""
-    measured = problem.measure(problem.rows.weighted(values), queries)
-    return float(measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]].mean(axis=1).sum())
+    return float(deciding(problem.measure(problem.rows.weighted(values), queries)).sum())
+
+
+def deciding(measured: np.ndarray) -> np.ndarray:
+    """Return float64[n]: what decides, from the ``MEASURES`` float64[n, 3] of n queries."""
+    return measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]].mean(axis=1)
