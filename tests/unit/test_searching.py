@@ -53,7 +53,7 @@ def test_training_queries_that_disagree_choose_nothing():
 
 
 def test_a_model_without_parameters_keeps_what_it_was_given():
-    problem = problem_of(make_collection(documents=60, queries=8), "tfidf")
+    problem = problem_of(make_collection(documents=120, queries=8), "tfidf")
     assert choose_parameters(problem, 0, silent) == problem.parameters
 
 
