@@ -85,15 +85,7 @@ def rewrite_index(
         job = java_class("tdvlucene.index.PruneJob")(
             os.fspath(index), vocabulary.field, table, rule, os.fspath(folder), threads
         )
-        if keep_values is not None:
-            job.keepValues(keep_values)
-        for other in others:
-            table, rule = tables.enter_context(
-                _open_rule(other.vocabulary, other.tdv, other.scale, other.cut)
-            )
-            job.addField(other.vocabulary.field, table, rule)
-            if other.keep_values is not None:
-                job.keepValues(other.keep_values)
+        _add_fields(job, keep_values, others, tables)
         if one_segment:
             job.mergeToOneSegment()
         if postings_in_memory is not None:
@@ -112,6 +104,7 @@ def compare_indexes(
     cut: Cut | None = None,
     keep_values: float | None = None,
     *,
+    others: Sequence[FieldValues] = (),
     threads: int,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -124,13 +117,28 @@ def compare_indexes(
         ``expected`` and ``found``, and of ``segment``, ``field``, ``term`` and ``document`` those
         that say where.
     """
-    with _open_rule(vocabulary, tdv, scale, cut) as (table, rule):
+    with ExitStack() as tables:
+        table, rule = tables.enter_context(_open_rule(vocabulary, tdv, scale, cut))
         job = java_class("tdvlucene.index.VerifyJob")(
             os.fspath(index), os.fspath(pruned), vocabulary.field, table, rule, threads
         )
-        if keep_values is not None:
-            job.keepValues(keep_values)
+        _add_fields(job, keep_values, others, tables)
         return json.loads(run_job(job, progress))
+
+
+def _add_fields(
+    job: Any, keep_values: float | None, others: Sequence[FieldValues], tables: ExitStack
+) -> None:
+    """Complete the first field of a job and add the others."""
+    if keep_values is not None:
+        job.keepValues(keep_values)
+    for other in others:
+        table, rule = tables.enter_context(
+            _open_rule(other.vocabulary, other.tdv, other.scale, other.cut)
+        )
+        job.addField(other.vocabulary.field, table, rule)
+        if other.keep_values is not None:
+            job.keepValues(other.keep_values)
 
 
 @contextmanager

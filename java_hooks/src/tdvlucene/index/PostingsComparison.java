@@ -20,39 +20,24 @@ final class PostingsComparison {
   private final ComparedIndex source;
   private final ComparedIndex pruned;
 
-  /** Null for a field that was not pruned: all terms are to stay. */
-  private final TermTable table;
-
-  private final PostingRule rule;
-
-  /** Length of each live document for the rule; null unless it reads them. */
-  private final int[] oldLengths;
-
-  /** Counts new lengths; null to count tokens. */
-  private final WeightedLengths weighted;
-
+  private final ComparedField target;
   private final Terms before;
   private final Terms after;
   private final boolean occurrences;
   final LongAdder postings = new LongAdder();
   final LongAdder tokens = new LongAdder();
 
-  PostingsComparison(
-      Job job, String field, ComparedIndex source, ComparedIndex pruned, TermTable table,
-      PostingRule rule, int[] oldLengths, WeightedLengths weighted)
+  PostingsComparison(Job job, ComparedIndex source, ComparedIndex pruned, ComparedField target)
       throws IOException {
-    this.weighted = weighted;
     this.job = job;
-    this.field = field;
+    this.field = target.field;
     this.source = source;
     this.pruned = pruned;
-    this.table = table;
-    this.rule = rule;
-    this.oldLengths = oldLengths;
+    this.target = target;
     this.before = MultiTerms.getTerms(source.reader, field);
     this.after = MultiTerms.getTerms(pruned.reader, field);
     this.occurrences =
-        rule.keepsFrequencies() && before != null && before.hasPositions() && after != null;
+        target.rule.keepsFrequencies() && before != null && before.hasPositions() && after != null;
   }
 
   /** The source's terms; null when it has none. */
@@ -65,7 +50,7 @@ final class PostingsComparison {
     if (before == null || after == null) {
       return;
     }
-    boolean whole = rule.keepsFrequencies();
+    boolean whole = target.rule.keepsFrequencies();
     try {
       Difference.require("has frequencies", before.hasFreqs(), after.hasFreqs());
       Difference.require("has positions", whole && before.hasPositions(), after.hasPositions());
@@ -105,7 +90,7 @@ final class PostingsComparison {
     private final int[] lengths;
     private final TermsEnum old = before == null ? null : before.iterator();
     private final TermsEnum found = after == null ? null : after.iterator();
-    private final TermTable.Cursor cursor = table == null ? null : table.cursor();
+    private final TermTable.Cursor cursor = target.table == null ? null : target.table.cursor();
     private final IndexPostings oldPostings = new IndexPostings(source.reader, field);
     private final IndexPostings newPostings = new IndexPostings(pruned.reader, field);
     private final int flags =
@@ -161,7 +146,7 @@ final class PostingsComparison {
           return 0;
         }
         number = cursor.number();
-        if (rule.drops(number)) {
+        if (target.rule.drops(number)) {
           return 0;
         }
       }
@@ -191,15 +176,14 @@ final class PostingsComparison {
         if (live < 0) {
           continue;
         }
-        int length = oldLengths == null ? 0 : oldLengths[live];
-        int freq = rule.freq(number, oldPostings.freq(), live, length);
+        int freq = target.freq(number, oldPostings.freq(), live);
         if (freq > 0) {
           if (!there) {
             throw at(new Difference("term", "at least one posting", "no such term"), term, live);
           }
           comparePosting(term, live, freq);
           if (lengths != null) {
-            lengths[live] += weighted == null ? freq : weighted.of(number, freq);
+            lengths[live] += target.weighted == null ? freq : target.weighted.of(number, freq);
           }
           count++;
           total += freq;
@@ -209,8 +193,8 @@ final class PostingsComparison {
         requireNoMore(term);
         requireCounts(term, count, total);
       }
-      if (weighted != null) {
-        weighted.count(number, total);
+      if (target.weighted != null) {
+        target.weighted.count(number, total);
       }
       postings.add(count);
       tokens.add(total);

@@ -1,6 +1,7 @@
 package tdvlucene.index;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -11,26 +12,16 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 
-/** Compares term vectors with what a rule makes of the source's in one field. */
+/** Compares term vectors with what a rule makes of the source's in the pruned fields. */
 final class VectorsComparison {
   private final ComparedIndex source;
   private final ComparedIndex pruned;
-  private final String field;
-  private final TermLookup lookup;
-  private final PostingRule rule;
+  private final List<ComparedField> targets;
 
-  /** Length of each live document for the rule; null unless it reads them. */
-  private final int[] oldLengths;
-
-  VectorsComparison(
-      ComparedIndex source, ComparedIndex pruned, String field, TermLookup lookup,
-      PostingRule rule, int[] oldLengths) {
+  VectorsComparison(ComparedIndex source, ComparedIndex pruned, List<ComparedField> targets) {
     this.source = source;
     this.pruned = pruned;
-    this.field = field;
-    this.lookup = lookup;
-    this.rule = rule;
-    this.oldLengths = oldLengths;
+    this.targets = targets;
   }
 
   /** Compares the live documents numbered {@code from} up to {@code to}. */
@@ -56,7 +47,7 @@ final class VectorsComparison {
       Terms expected = old == null ? null : old.terms(name);
       Terms present = found == null ? null : found.terms(name);
       try {
-        compare(number, name.equals(field), expected, present);
+        compare(number, ComparedField.find(targets, name), expected, present);
       } catch (Difference e) {
         throw e.at("field", name);
       }
@@ -69,22 +60,22 @@ final class VectorsComparison {
     }
   }
 
-  private void compare(int number, boolean isPruned, Terms expected, Terms present)
+  private void compare(int number, ComparedField target, Terms expected, Terms present)
       throws IOException {
     TermsEnum old = expected == null ? TermsEnum.EMPTY : expected.iterator();
     TermsEnum found = present == null ? TermsEnum.EMPTY : present.iterator();
+    boolean whole = target == null || target.rule.keepsFrequencies();
     if (expected != null && present != null) {
-      boolean whole = !isPruned || rule.keepsFrequencies();
       Difference.require("has positions in the vector", whole && expected.hasPositions(),
           present.hasPositions());
       Difference.require("has offsets in the vector", whole && expected.hasOffsets(),
           present.hasOffsets());
     }
     boolean occurrences =
-        expected != null && (expected.hasPositions() || expected.hasOffsets())
-            && (!isPruned || rule.keepsFrequencies());
+        whole && expected != null && (expected.hasPositions() || expected.hasOffsets());
     for (BytesRef term = old.next(); term != null; term = old.next()) {
-      long freq = isPruned ? newFreq(number, term, old) : old.totalTermFreq();
+      long tf = old.totalTermFreq();
+      long freq = target == null ? tf : target.freq(term, tf, number);
       if (freq > 0) {
         BytesRef next = found.next();
         if (!term.equals(next)) {
@@ -101,15 +92,6 @@ final class VectorsComparison {
 
   private static String show(BytesRef term) {
     return term == null ? "no more" : Places.show(term);
-  }
-
-  private int newFreq(int number, BytesRef term, TermsEnum old) throws IOException {
-    int place = lookup.find(term);
-    if (place < 0 || rule.drops(place)) {
-      return 0; // a term the postings lack: their comparison has told so
-    }
-    int length = oldLengths == null ? 0 : oldLengths[number];
-    return rule.freq(place, Math.toIntExact(old.totalTermFreq()), number, length);
   }
 
   private static void compareTerm(

@@ -17,17 +17,19 @@ import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
+import tdvlucene.common.UserException;
 
 /**
  * Compares a pruned index with what the rule makes of its source, and stops at the first
  * difference.
  *
  * <p>Everything is streamed from both and compared in the order of live documents, so that the two
- * may be cut into segments differently: postings, statistics and norms of the pruned field; those
+ * may be cut into segments differently: postings, statistics and norms of the pruned fields; those
  * of all others, ids, stored fields, doc values, points and term vectors, which are to be as they
  * were. Of k-NN vectors only the fields' descriptions are compared. Memory: four bytes a document
  * and thread, four a document more where the rule reads lengths, and the vocabulary where there
@@ -36,21 +38,12 @@ import tdvlucene.common.Lucene;
 public final class VerifyJob extends Job {
   private static final int DOCUMENTS_AT_ONCE = 1 << 13;
 
-  /** Threads add up weighted tokens in any order, which changes the last bits of their sum. */
-  private static final double UNIT_TOLERANCE = 1e-9;
-
   private final String index;
   private final String prunedIndex;
-  private final String field;
-  private final TermTable table;
-  private final PostingRule rule;
+  private final List<ComparedField> targets = new ArrayList<>();
   private final int threads;
-  private final Queue<int[]> lengthSums = new ConcurrentLinkedQueue<>();
   private ComparedIndex source;
   private ComparedIndex pruned;
-  private NormKind norms;
-  private int[] oldLengths;
-  private WeightedLengths weighted;
   private String result = "";
 
   /** @param table the source field's vocabulary */
@@ -59,18 +52,22 @@ public final class VerifyJob extends Job {
       int threads) {
     this.index = index;
     this.prunedIndex = prunedIndex;
-    this.field = field;
-    this.table = table;
-    this.rule = rule;
     this.threads = threads;
+    addField(field, table, rule);
   }
 
-  /** As {@link PruneJob#keepValues}. */
+  /** As {@link PruneJob#addField}. */
+  public void addField(String field, TermTable table, PostingRule rule) {
+    targets.add(new ComparedField(field, table, rule));
+  }
+
+  /** As {@link PruneJob#keepValues}: of the field added last. */
   public void keepValues(double mean) {
-    weighted = new WeightedLengths(table.tdv(), mean);
+    ComparedField target = targets.get(targets.size() - 1);
+    target.weighted = new WeightedLengths(target.table.tdv(), mean);
   }
 
-  /** JSON: postings and documents compared, and the first difference where there is one. */
+  /** JSON: documents and (of the pruned fields) postings compared, and the first difference where there is one. */
   @Override
   public String result() {
     return result;
@@ -84,8 +81,11 @@ public final class VerifyJob extends Job {
         Pool pool = new Pool(threads)) {
       source = new ComparedIndex(before, index);
       pruned = new ComparedIndex(after, prunedIndex);
-      Indexes.requireFrequencies(before, index, field);
-      norms = Indexes.requireKnownNorms(before, index, field);
+      for (ComparedField target : targets) {
+        Indexes.requireFrequencies(before, index, target.field);
+        target.norms = Indexes.requireKnownNorms(before, index, target.field);
+      }
+      requireSameOrder();
       report.put("documents", source.live.size());
       Indexes.checkPostings(before, this, pool);
       Indexes.checkPostings(after, this, pool);
@@ -101,24 +101,39 @@ public final class VerifyJob extends Job {
     phase("comparing documents", source.live.size());
     DocumentsComparison documents = new DocumentsComparison(source, pruned);
     overDocuments(documents::compare, pool);
-    oldLengths = rule.readsLengths() ? originalLengths(pool) : null;
-    report.put("postings", comparePruned(pool));
-    FieldInfos fields = FieldInfos.getMergedFieldInfos(source.reader);
-    boolean anyVectors = false;
-    for (FieldInfo info : fields) {
-      anyVectors |= Lucene.hasTermVectors(info);
-      if (!info.name.equals(field)) {
+    long postings = 0;
+    for (ComparedField target : targets) {
+      target.oldLengths = target.rule.readsLengths() ? originalLengths(target, pool) : null;
+      postings += comparePruned(target, pool);
+    }
+    report.put("postings", postings);
+    boolean vectors = false;
+    for (FieldInfo info : FieldInfos.getMergedFieldInfos(source.reader)) {
+      vectors |= Lucene.hasTermVectors(info);
+      if (ComparedField.find(targets, info.name) == null) {
         compareOther(info, pool);
       }
       if (info.getPointDimensionCount() > 0) {
         PointsComparison.compare(source, pruned, info.name);
       }
     }
-    if (anyVectors) {
+    if (vectors) {
       phase("comparing term vectors", source.live.size());
-      VectorsComparison vectors =
-          new VectorsComparison(source, pruned, field, table.lookup(), rule, oldLengths);
-      overDocuments(vectors::compare, pool);
+      overDocuments(new VectorsComparison(source, pruned, targets)::compare, pool);
+    }
+  }
+
+  /** A merge of sorted segments into one takes their documents in turn. */
+  private void requireSameOrder() {
+    boolean sorted = false;
+    for (LeafReaderContext leaf : source.reader.leaves()) {
+      sorted |= Lucene.sort(leaf.reader().getMetaData()) != null;
+    }
+    int segments = source.reader.leaves().size();
+    if (sorted && segments > 1 && pruned.reader.leaves().size() != segments) {
+      throw new UserException(
+          index + " is sorted and " + prunedIndex + " has other segments, so that documents come "
+              + "in another order: only indexes pruned segment by segment can be compared");
     }
   }
 
@@ -128,18 +143,21 @@ public final class VerifyJob extends Job {
     Difference.require("deleted documents", 0, pruned.reader.numDeletedDocs());
     FieldInfos before = FieldInfos.getMergedFieldInfos(source.reader);
     FieldInfos after = FieldInfos.getMergedFieldInfos(pruned.reader);
-    List<String> expectedNames = names(before);
-    if (weighted != null) {
-      expectedNames.add(StoredValues.nameFor(field));
-      expectedNames.sort(Comparator.naturalOrder());
+    List<String> expected = names(before);
+    for (ComparedField target : targets) {
+      if (target.weighted != null) {
+        expected.add(StoredValues.nameFor(target.field));
+      }
     }
-    Difference.require("fields", expectedNames, names(after));
+    expected.sort(Comparator.naturalOrder());
+    Difference.require("fields", expected, names(after));
     for (FieldInfo info : before) {
-      boolean scaled = info.name.equals(field) && !rule.keepsFrequencies();
-      FieldInfo expected = scaled ? Lucene.withoutPositions(info) : info;
+      ComparedField target = ComparedField.find(targets, info.name);
+      boolean scaled = target != null && !target.rule.keepsFrequencies();
+      FieldInfo described = scaled ? Lucene.withoutPositions(info) : info;
       Difference.require(
           "description of field '" + info.name + "'",
-          describe(expected), describe(after.fieldInfo(info.name)));
+          describe(described), describe(after.fieldInfo(info.name)));
     }
   }
 
@@ -197,54 +215,33 @@ public final class VerifyJob extends Job {
     return guarded;
   }
 
-  /** Compares the pruned field; returns its postings. */
-  private long comparePruned(Pool pool) throws IOException {
-    PostingsComparison comparison =
-        new PostingsComparison(this, field, source, pruned, table, rule, oldLengths, weighted);
+  /** Compares a pruned field; returns its postings. */
+  private long comparePruned(ComparedField target, Pool pool) throws IOException {
+    PostingsComparison comparison = new PostingsComparison(this, source, pruned, target);
     comparison.compareKinds();
-    phase("comparing postings", postings());
-    overTerms(comparison, true, pool);
-    int[] lengths = sumLengths();
-    if (weighted != null) {
-      compareValues(comparison.tokens.sum(), lengths);
+    phase("comparing postings", postings(target.field));
+    int[] lengths = overTerms(comparison, true, pool);
+    if (target.weighted != null) {
+      target.compareValues(pruned, comparison.tokens.sum(), lengths);
     }
     comparison.compareStatistics(Arrays.stream(lengths).filter(length -> length > 0).count());
-    new NormsComparison(source, pruned, field).compare(norms, lengths);
+    new NormsComparison(source, pruned, target.field).compare(target.norms, lengths);
     return comparison.postings.sum();
   }
 
-  /** Compares the values the index keeps for the search, and makes lengths of weighted parts. */
-  private void compareValues(long tokens, int[] lengths) throws IOException {
-    StoredValues values = StoredValues.read(pruned.reader, field);
-    double unit = weighted.unit(tokens);
-    if (Math.abs(values.lengthUnit() / unit - 1) > UNIT_TOLERANCE) {
-      throw new Difference("length of one weighted token", unit, values.lengthUnit());
-    }
-    weighted.finish(lengths, values.lengthUnit());
-    TermTable.Cursor cursor = table.cursor();
-    for (int term = 0; term < table.size(); term++) {
-      if (table.tdv()[term] > 0) {
-        cursor.seek(term);
-        float found = values.of(cursor.term());
-        if (found != table.tdv()[term]) {
-          throw new Difference("value kept in the index", table.tdv()[term], found)
-              .at("field", field)
-              .at("term", Places.show(cursor.term()));
-        }
-      }
-    }
-  }
-
-  private long postings() throws IOException {
+  private long postings(String field) throws IOException {
     long postings = 0;
-    for (Segment segment : Segment.of(source.reader)) {
-      postings += segment.postings(field);
+    for (LeafReaderContext leaf : source.reader.leaves()) {
+      Terms terms = leaf.reader().terms(field);
+      postings += terms == null ? 0 : terms.getSumDocFreq();
     }
     return postings;
   }
 
-  private void overTerms(PostingsComparison comparison, boolean lengths, Pool pool)
+  /** Compares all ranges of the terms; returns the new lengths, or null if not asked for. */
+  private int[] overTerms(PostingsComparison comparison, boolean withLengths, Pool pool)
       throws IOException {
+    Queue<int[]> idle = new ConcurrentLinkedQueue<>();
     List<Callable<Void>> tasks = new ArrayList<>();
     List<BytesRef> cuts = MatrixPlan.cuts(comparison.before());
     for (int i = 0; i <= cuts.size(); i++) {
@@ -252,26 +249,27 @@ public final class VerifyJob extends Job {
       BytesRef stop = i == cuts.size() ? null : cuts.get(i);
       tasks.add(() -> {
         checkCancelled();
-        int[] sums = lengths ? borrowLengths() : null;
-        comparison.compare(first, stop, sums);
-        if (lengths) {
-          lengthSums.add(sums);
+        int[] lengths = withLengths ? borrow(idle) : null;
+        comparison.compare(first, stop, lengths);
+        if (withLengths) {
+          idle.add(lengths);
         }
         return null;
       });
     }
     pool.run(untilDifferent(tasks));
+    return withLengths ? sum(idle) : null;
   }
 
   /** Sums that no thread adds to at the moment. */
-  private int[] borrowLengths() {
-    int[] sums = lengthSums.poll();
-    return sums == null ? new int[source.live.size()] : sums;
+  private int[] borrow(Queue<int[]> idle) {
+    int[] lengths = idle.poll();
+    return lengths == null ? new int[source.live.size()] : lengths;
   }
 
-  private int[] sumLengths() {
-    int[] total = borrowLengths();
-    for (int[] more : lengthSums) {
+  private int[] sum(Queue<int[]> parts) {
+    int[] total = borrow(parts);
+    for (int[] more : parts) {
       for (int number = 0; number < total.length; number++) {
         total[number] += more[number];
       }
@@ -280,48 +278,38 @@ public final class VerifyJob extends Job {
   }
 
   /** The lengths the rule was told when the index was pruned. */
-  private int[] originalLengths(Pool pool) throws IOException {
-    if (norms == NormKind.NONE) {
-      return countLengths(pool);
+  private int[] originalLengths(ComparedField target, Pool pool) throws IOException {
+    if (target.norms == NormKind.NONE) {
+      phase("computing document lengths", postings(target.field));
+      // Comparing the source with itself adds up all its frequencies.
+      ComparedField unchanged = new ComparedField(target.field, null, PostingRule.KEEP_ALL);
+      return overTerms(new PostingsComparison(this, source, source, unchanged), true, pool);
     }
     int[] lengths = new int[source.live.size()];
     for (LeafReaderContext leaf : source.reader.leaves()) {
-      NumericDocValues each = leaf.reader().getNormValues(field);
+      NumericDocValues each = leaf.reader().getNormValues(target.field);
       while (each != null && each.nextDoc() != IndexPostings.END) {
         int number = source.live.of(leaf.docBase + each.docID());
         if (number >= 0) {
-          lengths[number] = norms.decode(each.longValue());
+          lengths[number] = target.norms.decode(each.longValue());
         }
       }
     }
     return lengths;
   }
 
-  /** By comparing the source with itself, which adds up all its frequencies. */
-  private int[] countLengths(Pool pool) throws IOException {
-    phase("computing document lengths", postings());
-    overTerms(
-        new PostingsComparison(
-            this, field, source, source, null, PostingRule.KEEP_ALL, null, null),
-        true, pool);
-    int[] lengths = sumLengths();
-    lengthSums.clear();
-    return lengths;
-  }
-
   private void compareOther(FieldInfo info, Pool pool) throws IOException {
     if (info.getIndexOptions() != IndexOptions.NONE) {
-      PostingsComparison comparison =
-          new PostingsComparison(
-              this, info.name, source, pruned, null, PostingRule.KEEP_ALL, null, null);
+      ComparedField unchanged = new ComparedField(info.name, null, PostingRule.KEEP_ALL);
+      PostingsComparison comparison = new PostingsComparison(this, source, pruned, unchanged);
       comparison.compareKinds();
-      phase("comparing field " + info.name, 0);
+      phase("comparing field " + info.name, postings(info.name));
       overTerms(comparison, false, pool);
       boolean known = !source.reader.hasDeletions();
       comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
     }
     if (info.hasNorms()) {
-      new NormsComparison(source, pruned, info.name).compare(norms, null);
+      new NormsComparison(source, pruned, info.name).compare(null, null);
     }
   }
 }

@@ -1,0 +1,74 @@
+package tdvlucene.index;
+
+import java.io.IOException;
+import java.util.List;
+import org.apache.lucene.util.BytesRef;
+
+/** A field to be compared, and what pruning was to make of it. */
+final class ComparedField {
+  /** Threads add up weighted tokens in any order, which changes the last bits of their sum. */
+  private static final double UNIT_TOLERANCE = 1e-9;
+
+  final String field;
+
+  /** Null for a field that was not pruned: all terms are to stay. */
+  final TermTable table;
+
+  final PostingRule rule;
+  NormKind norms;
+
+  /** Length of each live document for the rule; null unless it reads them. */
+  int[] oldLengths;
+
+  /** Counts new lengths; null to count tokens. */
+  WeightedLengths weighted;
+
+  ComparedField(String field, TermTable table, PostingRule rule) {
+    this.field = field;
+    this.table = table;
+    this.rule = rule;
+  }
+
+  /** The one with a name; null when there is none. */
+  static ComparedField find(List<ComparedField> fields, String name) {
+    for (ComparedField each : fields) {
+      if (each.field.equals(name)) {
+        return each;
+      }
+    }
+    return null;
+  }
+
+  /** A posting's new frequency, as the rewriter asks for it. */
+  int freq(int term, int tf, int number) {
+    return rule.freq(term, tf, number, oldLengths == null ? 0 : oldLengths[number]);
+  }
+
+  /** New frequency of a vector's term; 0 also for terms the postings lack, which is told of those. */
+  int freq(BytesRef term, long tf, int number) throws IOException {
+    int place = table.lookup().find(term);
+    return place < 0 || rule.drops(place) ? 0 : freq(place, Math.toIntExact(tf), number);
+  }
+
+  /** Compares the values the index keeps for the search, and makes lengths of weighted parts. */
+  void compareValues(ComparedIndex pruned, long tokens, int[] lengths) throws IOException {
+    StoredValues values = StoredValues.read(pruned.reader, field);
+    double unit = weighted.unit(tokens);
+    if (Math.abs(values.lengthUnit() / unit - 1) > UNIT_TOLERANCE) {
+      throw new Difference("length of one weighted token", unit, values.lengthUnit());
+    }
+    weighted.finish(lengths, values.lengthUnit());
+    TermTable.Cursor cursor = table.cursor();
+    for (int term = 0; term < table.size(); term++) {
+      if (table.tdv()[term] > 0) {
+        cursor.seek(term);
+        float found = values.of(cursor.term());
+        if (found != table.tdv()[term]) {
+          throw new Difference("value kept in the index", table.tdv()[term], found)
+              .at("field", field)
+              .at("term", Places.show(cursor.term()));
+        }
+      }
+    }
+  }
+}
