@@ -150,6 +150,18 @@ def weighted_statistics(
     return Statistics(doc_freq, weighted, doc_count, weighted.sum())
 
 
+def batch_statistics(term_values: Array, batch: Batch, documents: Array) -> Statistics:
+    """Return the statistics of the batch's ``documents`` float[] alone, O(V + E).
+
+    What a training without sight of the collection would use; for comparison.
+    """
+    sums = [
+        jax.ops.segment_sum(part, batch.entry_terms, term_values.shape[0])
+        for part in ((batch.entry_tf > 0).astype(jnp.float32), batch.entry_tf)
+    ]
+    return weighted_statistics(term_values, jnp.maximum(sums[0], 1), sums[1], documents)
+
+
 def doc_lengths(term_values: Array, batch: Batch) -> jax.Array:
     """Return |d|' = l1(S'_{:,d}) of every candidate, float32[B, C]."""
     shape = batch.tf.shape[:2]

@@ -34,7 +34,8 @@ def learn_default(
     """
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
-    features = jax.tree.map(jax.numpy.asarray, term_features(problem.matrix, problem.vectors))
+    made = term_features(problem.matrix, problem.vectors, recipe.features)
+    features = jax.tree.map(jax.numpy.asarray, made)
     count = _Counter(recipe, len(folds), progress)
     order = _order_terms(problem, recipe, features, folds, rng, count)
     rules = _rules(problem, recipe, [order.final, *order.honest])

@@ -36,8 +36,10 @@ def prior_importance(matrix: TermDocumentMatrix) -> np.ndarray:
     return (np.maximum(residual_idf(matrix), 0) + named) * np.sqrt(idf)
 
 
-def term_features(matrix: TermDocumentMatrix, vectors: TermVectors) -> Features:
-    """Return the standardised features of every term of ``matrix``.
+def term_features(
+    matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = "all"
+) -> Features:
+    """Return the standardised features of every term of ``matrix``: all, or of one ``kind``.
 
     Means and deviations are weighted by document frequency: a term counts as often as it has
     postings, for it is the postings that are scored and stored.
@@ -47,6 +49,10 @@ def term_features(matrix: TermDocumentMatrix, vectors: TermVectors) -> Features:
     known = _standardise(np.asarray(vectors.vectors, np.float64), weight[vectors.terms])
     # Vector components share one unit of variance, or 100 of them would outweigh the statistics.
     known /= np.sqrt(max(1, known.shape[1]) / 10)
+    if kind == "vectors":
+        statistics = statistics[:, :0]
+    elif kind == "statistics":
+        known = known[:, :0]
     return Features(
         statistics.astype(np.float32), np.asarray(vectors.terms), known.astype(np.float32)
     )

@@ -54,7 +54,7 @@ def train_priority(
         task = make_task(problem, recipe, features, kept)
         lists = batches(task, queries, rng)
         if learned is None:
-            values = plain_start(problem.similarity, task.collection, next(lists))
+            values = plain_start(problem.similarity, recipe, task.collection, next(lists))
             nothing = jax.tree.map(jnp.zeros_like, values.linear)
             learned = _Gated(values, nothing)
             state = optimizer.init(learned)
@@ -96,7 +96,7 @@ def _compiled(similarity: Similarity, recipe: DefaultRecipe) -> tuple[Any, Any]:
         )
         scores = score_batch(similarity, values, lists.batch, statistics, gate)
         temperature = jnp.exp(learned.values.log_temperature)
-        loss = losses.listwise(scores, lists.gains, lists.where, temperature)
+        loss = losses.LOSSES[recipe.loss](scores, lists.gains, lists.where, temperature)
         loss += recipe.gate_l2 * tdv.squared_length(learned.gate)
         return loss + recipe.l2 * tdv.squared_length(learned.values.linear)
 

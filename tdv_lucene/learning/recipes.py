@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..core import paper, scoring
+from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..search import ANSERINI_DEFAULTS, SearchParameters
 
@@ -74,6 +75,16 @@ class DefaultRecipe:
         How far the mean value may leave 1: the share of its logarithm that is kept.
     depth : int
         Candidates a query to sample from.
+    loss : str
+        ``"listwise"`` (softmax cross-entropy) or ``"hinge"`` (over pairs, with a learned margin).
+    statistics : str
+        ``"exact"``, or ``"batch"``: those of a step's own documents.
+    features : str
+        ``"all"``, ``"statistics"`` (of the collection) or ``"vectors"``.
+    refresh : bool
+        Retrieve candidates again with what was learned, every ``check_every`` steps.
+    judged_negatives : bool
+        Documents judged not relevant are candidates wherever they rank.
     gate : bool
         Learn the order in which terms go.
     gate_min_queries : int
@@ -108,6 +119,11 @@ class DefaultRecipe:
     slopes: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75)
     level: float = 0.5
     depth: int = 1000
+    loss: str = "listwise"
+    statistics: str = "exact"
+    features: str = "all"
+    refresh: bool = False
+    judged_negatives: bool = True
     gate: bool = False
     gate_min_queries: int = 1000
     gate_steps: int = 120
@@ -123,6 +139,19 @@ class DefaultRecipe:
     whole_terms_qld: float = 0.67
     posting_power: float = 1.0
     steepness: float = 0.5
+
+    def __post_init__(self) -> None:
+        choices = {
+            "loss": tuple(LOSSES),
+            "statistics": ("exact", "batch"),
+            "features": ("all", "statistics", "vectors"),
+            "unit": ("term", "posting"),
+        }
+        for name, legal in choices.items():
+            if getattr(self, name) not in legal:
+                raise TdvError(
+                    f"no {name} '{getattr(self, name)}': choose one of {', '.join(legal)}"
+                )
 
 
 @dataclass(frozen=True)

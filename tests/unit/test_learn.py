@@ -21,7 +21,7 @@ from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.queries import make_queries
 from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from tdv_lucene.learning.stopping import choose
-from tdv_lucene.learning.task import make_task
+from tdv_lucene.learning.task import make_task, retrieve_again
 
 SHORT = DefaultRecipe(
     max_steps=40, check_every=20, learning_rate=3e-2, trained_at=(0.0,), reductions=(0.0, 0.3)
@@ -58,6 +58,36 @@ def test_gradients_make_noise_worth_less_than_the_subject(collection, model):
     assert list(checkpoints) == [20, 40]
     values = np.asarray(term_values(checkpoints[40], features))
     assert values[TOPIC_WORDS:].mean() < 0.8 * values[:TOPIC_WORDS].mean()
+
+
+def test_the_recipes_other_ways_train(collection):
+    matrix = collection[0]
+    vectors = latent_semantic_vectors(matrix, dimensions=8)
+    problem = Problem.of(*collection, vectors, "bm25", Parameters())
+    recipe = replace(
+        SHORT, loss="hinge", statistics="batch", features="statistics", refresh=True,
+        judged_negatives=False, max_steps=4, check_every=2,
+    )  # fmt: skip
+    features = term_features(matrix, vectors, recipe.features)
+    assert features.width == (6, 0) and term_features(matrix, vectors, "vectors").width == (0, 8)
+    task = make_task(problem, recipe, features, np.ones(len(matrix.vocabulary), np.float32))
+    judged = task.candidates.judged & (task.candidates.gains == 0)
+    assert not judged.any()
+    queries = np.arange(len(problem.queries))
+    checkpoints = train(task, queries, np.random.default_rng(0), lambda: None)
+    assert list(checkpoints) == [2, 4]
+    moved = checkpoints[4].of_statistics
+    assert np.isfinite(moved).all() and np.abs(moved).max() > 0
+    again = retrieve_again(task, checkpoints[4]._replace(bias=np.float32(0.0)))
+    assert again.candidates.docs.shape == task.candidates.docs.shape
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"loss": "l2"}, {"statistics": "none"}, {"features": "df"}, {"unit": "list"}]
+)
+def test_ways_the_recipe_has_not_are_refused(wrong):
+    with pytest.raises(TdvError, match=f"no {next(iter(wrong))} '.*': choose one of"):
+        DefaultRecipe(**wrong)
 
 
 def test_a_learned_order_gives_up_noise_first(collection):
