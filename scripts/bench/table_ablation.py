@@ -39,6 +39,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "statistics alone, no vectors": {"features": "statistics"},
     "vectors alone, no statistics": {"features": "vectors"},
     "candidates retrieved again": {"refresh": True},
+    "judged non-relevant by rank alone": {"judged_negatives": False},
+    "a larger idf not made up for": {"make_up": False},
 }
 """Line -> fields of the recipe. A line whose fields this version has not is left out."""
 

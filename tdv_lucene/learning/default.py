@@ -120,6 +120,8 @@ def _rule(problem: Problem, recipe: DefaultRecipe, order: np.ndarray) -> Posting
         b=b,
         steepness=recipe.steepness,
     )
+    if not recipe.make_up:
+        return rule
     reductions = sorted({*recipe.reductions, *recipe.trained_at})
     return make_up_for(rule, matrix, order, reductions, problem.model, k1)
 

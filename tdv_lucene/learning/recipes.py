@@ -103,6 +103,8 @@ class DefaultRecipe:
     whole_terms, whole_terms_qld : float
         By postings, the share of them that goes with whole terms; in the language model more, for
         what single postings do to a term's probability cannot be made up for.
+    make_up : bool
+        Take back what the postings that go add to their term's idf.
     posting_power, steepness : float
         Other postings go by the term's priority to this power times the posting's worth (see
         :func:`.._saturation.worth`) beside the term's other postings.
@@ -137,6 +139,7 @@ class DefaultRecipe:
     unit: str = "posting"
     whole_terms: float = 0.0
     whole_terms_qld: float = 0.67
+    make_up: bool = True
     posting_power: float = 1.0
     steepness: float = 0.5
 
