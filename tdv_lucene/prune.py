@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ def prune_index(
     tf: str = "scaled",
     unit: str | None = None,
     threads: int | None = None,
+    others: Sequence[str | os.PathLike | TermValues] = (),
+    optimize: bool = False,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -82,6 +84,12 @@ def prune_index(
         ``"term"``, for a rarer term's larger idf cannot be made up for.
     threads
         Segments written side by side; None for one a core.
+    others
+        Values of further fields, pruned in the same rewrite with the same parameters; where those
+        are None or ``"auto"``, each field has its own. What is recorded at the top, and searched,
+        is the field of ``values``.
+    optimize
+        Write one segment; by default each segment of ``index`` has its counterpart.
 
     Returns
     -------
@@ -92,8 +100,9 @@ def prune_index(
         parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale), under
         ``validated`` what was measured at the nearest learned point, with the table of scales;
         under ``fidelity`` how that scale's ranking agreed with real-valued scoring (overlap@10,
-        RBO) and the estimated bytes of its posting lists, None where it was not tried.
-        The same is in ``tdv-manifest.json``; the commit's user data has all but the counts.
+        RBO) and the estimated bytes of its posting lists, None where it was not tried; with
+        ``others``, theirs under ``fields`` by name. The same is in ``tdv-manifest.json``; the
+        commit's user data has all but the counts.
 
     Raises
     ------
@@ -104,21 +113,28 @@ def prune_index(
     scaled = _checked_mode(tf) == "scaled"
     _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
     threads = checked_threads(threads)
-    refuse_overlap(output, index, *([] if isinstance(values, TermValues) else [values]))
+    given = [values, *others]
+    refuse_overlap(output, index, *(v for v in given if not isinstance(v, TermValues)))
     with new_folder(output, overwrite=overwrite) as folder:
-        if not isinstance(values, TermValues):
-            values = TermValues.load(values)
+        values, *more = [v if isinstance(v, TermValues) else TermValues.load(v) for v in given]
+        _refuse_fields([values, *more], tf, max_loss, max_bytes)
         scale = _checked_scale(scale) if scaled else None
-        unit = _unit_of(values, tf, unit)
+        units = [_unit_of(v, tf, unit) for v in (values, *more)]
 
         def write(to: Path, reduction: float | None) -> dict[str, Any]:
             point = values.at_reduction(
-                reduction, scale=scale, original_tf=not scaled, unit=unit
+                reduction, scale=scale, original_tf=not scaled, unit=units[0]
             )
             if tf == "similarity":
                 point = replace(point, tdv=round_values(point.tdv))
             asked = values.manifest["recommended_reduction"] if reduction is None else reduction
-            return _rewrite(index, to, values, point, tf, asked, threads, progress)
+            further = [
+                (v, v.at_reduction(reduction, scale=scale, original_tf=not scaled, unit=u))
+                for v, u in zip(more, units[1:])
+            ]
+            return _rewrite(
+                index, to, values, point, tf, asked, threads, progress, further, optimize
+            )
 
         chosen: dict[str, Any] = {}
         if max_loss is not None:
@@ -146,6 +162,27 @@ def _refuse_several(**given: Any) -> None:
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
         raise TdvError(f"{' and '.join(named)} exclude each other: each of them sets how much goes")
+
+
+def _refuse_fields(
+    given: Sequence[TermValues], tf: str, max_loss: float | None, max_bytes: int | str | None
+) -> None:
+    """Refuse a field named twice, and what is defined for one field only."""
+    fields = [values.vocabulary.field for values in given]
+    twice = [field for field in fields if fields.count(field) > 1]
+    if twice:
+        raise TdvError(f"two sets of values for the field '{twice[0]}': give one for each field")
+    for_one = {
+        "tf similarity": tf == "similarity",
+        "max_loss": max_loss is not None,
+        "max_bytes": max_bytes is not None,
+    }
+    named = [name for name, used in for_one.items() if used]
+    if len(fields) > 1 and named:
+        raise TdvError(
+            f"{' and '.join(named)} is for one field, got values of {', '.join(fields)}: "
+            "prune by reduction, or one field after the other"
+        )
 
 
 def _figures(point: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,6 +237,8 @@ def _rewrite(
     asked: float,
     threads: int,
     progress: Progress,
+    further: Sequence[tuple[TermValues, OperatingPoint]],
+    optimize: bool,
 ) -> dict[str, Any]:
     from .jvm import rewriter
     from .jvm.index import identify, read_user_data, written_lucene_version
@@ -217,7 +256,9 @@ def _rewrite(
             index,
         )
     about = {**_describe(values, point, tf, source), "requested_reduction": asked}
-    user_data = {PREFIX + key: str(value) for key, value in _flat(about)}
+    fields = {v.vocabulary.field: _describe(v, p, tf, source) for v, p in further}
+    recorded = {**about, "fields": fields} if fields else about
+    user_data = {PREFIX + key: str(value) for key, value in _flat(recorded)}
     counts = rewriter.rewrite_index(
         index,
         folder,
@@ -228,12 +269,14 @@ def _rewrite(
         keep_values=mean_value(values, point) if tf == "similarity" else None,
         threads=threads,
         user_data=user_data,
+        others=[rewriter.FieldValues(v.vocabulary, p.tdv, p.scale, p.cut) for v, p in further],
+        one_segment=optimize,
         progress=progress,
     )
     before = counts["postings_before"]
     reached = 1 - counts["postings"] / before if before else 0.0
     validated = dict(point.nearest)
-    return {
+    report = {
         **about,
         "reduction": reached,
         **counts,
@@ -242,6 +285,9 @@ def _rewrite(
         "fidelity": _fidelity(point),
         "source": source,
     }
+    if fields:
+        report["fields"] = {name: {**fields[name], **counts["fields"][name]} for name in fields}
+    return report
 
 
 def _fidelity(point: OperatingPoint) -> dict[str, float] | None:

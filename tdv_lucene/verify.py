@@ -75,6 +75,12 @@ def _recorded(pruned: str | os.PathLike, user_data: Mapping[str, str]) -> dict[s
             f"{pruned} does not say how it was pruned: it was not made by 'tdv-lucene prune', or "
             "its commit was replaced by another writer's"
         )
+    others = sorted({key.split(".")[1] for key in recorded if key.startswith("fields.")})
+    if others:
+        raise TdvError(
+            f"{pruned} was pruned in several fields ({', '.join([recorded['field'], *others])}): "
+            "verify proves indexes pruned in one"
+        )
     return recorded
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import multiprocessing
+import os
 import queue
+import signal
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,35 +49,44 @@ def fuzz(cases: int, seed: int, jobs: int, limit: float) -> list[int]:
     workers = [context.Process(target=_work, args=(s, limit, results)) for s in shares]
     for worker in workers:
         worker.start()
-    outcomes: Counter = Counter()
     done: set[int] = set()
     failed: list[int] = []
-    said = time.monotonic()
-    while len(failed) < _STOP_AFTER:
-        alive = any(worker.is_alive() for worker in workers)
-        try:
-            number, outcome, problem = results.get(timeout=1)
-        except queue.Empty:
-            if not alive:
-                break
-            continue
-        done.add(number)
-        outcomes[outcome] += 1
-        if outcome is None:
-            failed.append(number)
-            print(f"\nFAILED: --seed {number} --cases 1\n{problem}", flush=True)
-        if time.monotonic() - said > _REPORT_EVERY:
-            print(f"{len(done)} of {cases}, {len(failed)} failed", flush=True)
-            said = time.monotonic()
-    for worker in workers:
-        worker.terminate()
-        worker.join()
+    outcomes: Counter = Counter()
+    try:
+        for number, outcome, problem in _results(results, workers, cases):
+            done.add(number)
+            outcomes[outcome] += 1
+            if outcome is None:
+                failed.append(number)
+                print(f"\nFAILED: --seed {number} --cases 1\n{problem}", flush=True)
+                if len(failed) == _STOP_AFTER:
+                    break
+    finally:
+        for worker in workers:
+            worker.terminate()
+            worker.join()
     if len(failed) < _STOP_AFTER:
         failed += _hung(shares, done)
     print(f"{len(done)} cases from seed {seed}, {len(failed)} failed: {failed}")
     for outcome, count in outcomes.most_common():
         print(f"{count:8}  {outcome or 'FAILED'}")
     return failed
+
+
+def _results(results: Any, workers: list[Any], cases: int) -> Iterator[tuple[int, str, str]]:
+    """What the workers put, until all of them have ended; says now and then how far they are."""
+    said, count = time.monotonic(), 0
+    while True:
+        alive = any(worker.is_alive() for worker in workers)  # before the last look
+        try:
+            yield results.get(timeout=1)
+            count += 1
+        except queue.Empty:
+            if not alive:
+                return
+        if time.monotonic() - said > _REPORT_EVERY:
+            said = time.monotonic()
+            print(f"{count} of {cases}", flush=True)
 
 
 def _hung(shares: list[range], done: set[int]) -> list[int]:
@@ -93,8 +105,11 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=120, help="seconds for one case")
+    parser.add_argument("--limit", type=float, default=600, help="seconds for one case")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the workers too
+    # Each index is tiny: the time goes to compiling, not to what was compiled.
+    os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     sys.exit(1 if fuzz(**vars(arguments)) else 0)
 
 

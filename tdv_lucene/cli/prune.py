@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -22,7 +23,14 @@ Plain Pyserini and Anserini rank by the original frequencies."""
 
 @click.command("prune")
 @options.index_option
-@click.option("--tdv", "values", required=True, metavar="FOLDER", help="What 'learn' wrote.")
+@click.option(
+    "--tdv",
+    "values",
+    required=True,
+    multiple=True,
+    metavar="[FIELD=]FOLDER",
+    help="What 'learn' wrote. Again for each further field; the first is the one searched.",
+)
 @options.output_option
 @click.option(
     "--reduction",
@@ -63,23 +71,41 @@ Plain Pyserini and Anserini rank by the original frequencies."""
     help="What is given up: whole terms, or also the postings that add least to a score.  "
     "[default: what was recommended]",
 )
+@click.option("--optimize", is_flag=True, help="Write one segment.  [default: as many as before]")
 @options.threads_option
 @options.overwrite_option
 @options.json_option
-def command(as_json: bool, **arguments: Any) -> None:
+def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Write a smaller index with the learned values; the source is only read."""
     from ..prune import prune_index
 
-    report = options.run(prune_index, **arguments)
+    first, *others = map(_folder_of_field, values)
+    report = options.run(prune_index, values=first, others=others, **arguments)
     if as_json:
         options.show(report, as_json)
         return
     options.show({name: report[name] for name in _SHOWN}, as_json)
+    for field in report.get("fields", {}).values():
+        options.show({name: field[name] for name in _SHOWN if name in field}, as_json)
     if "loss" in report.get("chosen", {}):
         click.echo(_validated(report["chosen"]))
     if report["fidelity"]:
         click.echo(_fidelity(report["fidelity"]))
     click.echo(_WEIGHTED_ADVICE if report["tf"] == "similarity" else _advice(report["search"]))
+
+
+def _folder_of_field(given: str) -> str:
+    """The folder of FIELD=FOLDER after a look at its field; a folder alone stays as it is."""
+    from ..errors import TdvError
+    from ..values import TermValues
+
+    field, separator, folder = given.partition("=")
+    if not separator or Path(given).exists():
+        return given
+    found = TermValues.load(folder).vocabulary.field
+    if found != field:
+        raise TdvError(f"--tdv {given}: {folder} holds values of '{found}', not of '{field}'")
+    return folder
 
 
 def _validated(chosen: dict[str, Any]) -> str:

@@ -33,6 +33,7 @@ MODULES = (
     "integration/test_posting_files.py",
     "integration/test_posting_rule.py",
     "integration/test_prune.py",
+    "integration/test_prune_fields.py",
     "integration/test_rewriter.py",
     "integration/test_search.py",
     "integration/test_weighted_search.py",
