@@ -36,6 +36,7 @@ def write(output: Path, lines: Lines, names: list[str], steps: dict[str, Any]) -
         *[_bars(model, of) for model, of in bars.items() if model != "tfidf"],
         *[_table(model, m, of, names) for model, of in lines.items() for m in MEASURES],
         _sizes(lines, names),
+        _missing(lines, names),
         _circumstances(machine, steps),
     ]
     text = "\n".join(parts)
@@ -113,6 +114,27 @@ def _size(line: Line, entry: Entry | None) -> str:
     return " / ".join(f"{share:.1%}" for share in (here["removed"], *shares))
 
 
+def _missing(lines: Lines, names: list[str]) -> str:
+    """Which cells were not measured, by model and method."""
+    out = ["## Not measured\n"]
+    for model, of in lines.items():
+        wanted = [0.45] if model == "tfidf" else list(SIZES[1:])
+        for method in names:
+            gaps = {
+                name: [size for size in wanted if line.at(method, size) is None]
+                for name, line in of.items()
+            }
+            rows = [
+                name if gap == wanted else f"{name} at {', '.join(f'{s:.0%}' for s in gap)}"
+                for name, gap in gaps.items()
+                if gap
+            ]
+            if rows:
+                every = len(rows) == len(of) and all(gap == wanted for gap in gaps.values())
+                out.append(f"- {model}, {method}: {'every row' if every else '; '.join(rows)}")
+    return "\n".join(out if len(out) > 1 else [*out, "Nothing is missing."]) + "\n"
+
+
 def _circumstances(machine: dict[str, Any], steps: dict[str, Any]) -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
@@ -121,7 +143,8 @@ def _circumstances(machine: dict[str, Any], steps: dict[str, Any]) -> str:
         f"Machine: {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} "
         f"{platform.machine()}.\n\nVersions: {json.dumps(machine['versions'])}\n\n"
         "Seconds of learning (each split, on a machine that did other work too): "
-        f"{json.dumps(steps['learning_seconds'])}\n"
+        f"{json.dumps(steps['learning_seconds'])}\n\n"
+        f"Failed: {'; '.join(steps['failures']) or 'nothing'}.\n"
     )
 
 
