@@ -102,13 +102,15 @@ def _count_queries(results: Results) -> dict[str, Any]:
     topics, qrels = results.queries.topics, results.queries.qrels
     _, second, *_ = results.evaluations
     judged = results.evaluations[second].queries
-    emptied = results.emptied(second)
+    emptied_by = {name: results.emptied(name) for name in results.rank_effects}
+    emptied = emptied_by[second]
     return {
         "topics": len(topics),
         "judged": len(judged),
         "emptied": len(emptied),
         "emptied_ids": emptied,
-        "emptied_by": {name: len(results.emptied(name)) for name in results.rank_effects},
+        "emptied_by": {name: len(ids) for name, ids in emptied_by.items()},
+        "emptied_ids_by": emptied_by,
         "without_relevant_documents": len(topics) - len(judged),
         "judged_but_not_asked": len(qrels.keys() - topics.keys()),
     }

@@ -11,7 +11,7 @@ import numpy as np
 
 
 def resident_share(folder: str | os.PathLike) -> float | None:
-    """Share of the bytes in the folder's files that are in the page cache, within [0, 1].
+    """Share of the pages of the folder's files that are in the page cache, within [0, 1].
 
     None where the system does not tell: it has no ``mincore``, or, as Linux since 5.2, answers
     only to those who own a file or may write it.
@@ -27,7 +27,7 @@ def resident_share(folder: str | os.PathLike) -> float | None:
             return None
         size += len(here)
         resident += int(here.sum())
-    return resident / size if size else None
+    return round(resident / size, 4) if size else None
 
 
 def _may_ask(file: Path) -> bool:

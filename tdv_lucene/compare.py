@@ -39,7 +39,7 @@ def compare_indexes(
     further_indexes: Mapping[str, str | os.PathLike] | None = None,
     further_queries: Sequence[FilePair] = (),
     tune: FilePair | None = None,
-    values: str | os.PathLike | None = None,
+    values: str | os.PathLike | Mapping[str, str | os.PathLike] | None = None,
     throughput_threads: int | None = None,
     end_to_end: bool = False,
     threads: int | None = None,
@@ -67,8 +67,8 @@ def compare_indexes(
         Training (topics, qrels). With them ``index`` is also searched with k1 and b (or mu) tuned
         on them, as the system ``NAME-tuned``, and the others are compared with that as well.
     values
-        The term values ``pruned`` was made with: the report then shows them, and their trade-off
-        curve. Without them, values are derived from the two indexes.
+        The term values ``pruned`` was made with, or index name -> values: the report then shows
+        them, and their trade-off curve. Without them, values are derived from the two indexes.
     throughput_threads
         Measure queries a second with so many threads as well.
     end_to_end
@@ -84,7 +84,8 @@ def compare_indexes(
         ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
         ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
         p99), what :func:`tdv_lucene.speed.summarise_speed` and ``measure_service`` tell,
-        ``end_to_end``, ``terms`` and ``trade_off`` (:mod:`tdv_lucene.term_changes`), ``tuning``,
+        ``end_to_end``, ``terms`` and ``trade_off`` of ``pruned`` (:mod:`tdv_lucene.term_changes`),
+        the same of every index in ``terms_by_index.NAME`` and ``trade_offs.NAME``, ``tuning``,
         ``parameters``, ``versions``, ``machine``.
 
     Raises
@@ -105,7 +106,7 @@ def compare_indexes(
         queries.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
     systems = {name: System(path, recorded_parameters(path, model)) for name, path in paths.items()}
-    terms = _terms(index, pruned, field, values)
+    terms = _terms(paths, field, _by_name(values, paths))
     search = {"field": field, "threads": threads, "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
     asked = query_sets[0].topics
@@ -117,7 +118,7 @@ def compare_indexes(
         latency = measure_latency(
             timed, asked, plan, field=field, raw=folder / "latency_ns.npy", progress=progress
         )
-        words = look_up_terms(paths, asked, field)
+        words = [look_up_terms(paths, of.topics, field) for of in query_sets]
         service = measure_service(
             timed, asked, field=field, threads=throughput_threads, seed=seed, progress=progress
         )
@@ -125,7 +126,7 @@ def compare_indexes(
             "indexes": {name: content.sizes(of, field) for name, of in found.items()},
             **content.effectiveness(results, seed),
             **content.latencies(latency),
-            **summarise_speed(latency, words, seed),
+            **summarise_speed(latency, words[0], seed),
             **service,
             "end_to_end": measure_end_to_end(timed, asked, seed=seed, progress=progress)
             if end_to_end
@@ -141,19 +142,49 @@ def compare_indexes(
     return report
 
 
-def _terms(
-    index: str | os.PathLike,
-    pruned: str | os.PathLike,
-    field: str,
-    values: str | os.PathLike | None,
-) -> dict[str, Any]:
-    curve = None
-    if values is not None:
-        from .jvm.index import read_user_data
+def _by_name(
+    values: str | os.PathLike | Mapping[str, str | os.PathLike] | None,
+    paths: Mapping[str, str | os.PathLike],
+) -> Mapping[str, str | os.PathLike]:
+    """Index -> values, of indexes that are compared with the first."""
+    _, second, *further = paths
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        return {second: values}
+    for name in values:
+        if name not in (second, *further):
+            raise TdvError(
+                f"values are given for '{name}', which is none of the indexes compared with the "
+                f"first: {', '.join((second, *further))}"
+            )
+    return values
 
-        made = Pruned.of(read_user_data(pruned))
-        curve = trade_off(open_values(values, pruned), made)
-    return {"terms": describe_terms(index, pruned, field, values), "trade_off": curve}
+
+def _terms(
+    paths: Mapping[str, str | os.PathLike], field: str, values: Mapping[str, str | os.PathLike]
+) -> dict[str, Any]:
+    """What every further index did to terms, and its trade-off; the second's also at the top."""
+    (_, index), *others = paths.items()
+    terms = {name: describe_terms(index, path, field, values.get(name)) for name, path in others}
+    curves = {name: _trade_off(path, values.get(name)) for name, path in others}
+    second = others[0][0]
+    return {
+        "terms": terms[second],
+        "trade_off": curves[second],
+        "terms_by_index": terms,
+        "trade_offs": curves,
+    }
+
+
+def _trade_off(
+    pruned: str | os.PathLike, values: str | os.PathLike | None
+) -> dict[str, Any] | None:
+    from .jvm.index import read_user_data
+
+    if values is None:
+        return None
+    return trade_off(open_values(values, pruned), Pruned.of(read_user_data(pruned)))
 
 
 def _with_tuned(
@@ -193,9 +224,9 @@ def _write(
     report: dict[str, Any],
     results: Sequence[Results],
     latency: Latency,
-    words: Mapping[str, QueryTerms],
+    words: Sequence[Mapping[str, QueryTerms]],
 ) -> None:
-    from .report.page import render_page
+    from .report.page import Measured, render_page
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
@@ -203,7 +234,11 @@ def _write(
         ending = f".{of.queries.label}" if number else ""
         _write_per_query(folder / f"per_query{ending}.tsv", of.evaluations)
     _write_latency(folder / "latency.tsv", latency)
-    page = render_page(report, results[0].queries.topics, results[0].evaluations, latency, words)
+    measured = [
+        Measured(of.queries.label, of.queries.topics, of.evaluations, terms)
+        for of, terms in zip(results, words)
+    ]
+    page = render_page(report, measured, latency)
     (folder / "report.html").write_text(page, encoding="utf-8")
     write_manifest(folder, KIND, {"indexes": report["indexes"], "parameters": report["parameters"]})
 

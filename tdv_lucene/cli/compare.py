@@ -36,8 +36,9 @@ from . import _options as options
 )
 @click.option("--tune-qrels", metavar="FILE", help="Their qrels.")
 @click.option(
-    "--tdv", "values", metavar="FOLDER", help="The values --pruned was made with, for the report."
-)
+    "--tdv", "values", multiple=True, metavar="[NAME=]FOLDER",
+    help="The values the second index was made with, or the index NAME; for the report.",
+)  # fmt: skip
 @click.option("--threads", type=int, help="Queries searched at once, when not timed.")
 @click.option(
     "--throughput", "throughput_threads", type=int, metavar="THREADS",
@@ -72,6 +73,7 @@ def command(
     qrels: tuple[str, ...],
     tune_topics: str | None,
     tune_qrels: str | None,
+    values: tuple[str, ...],
     form: str,
     as_json: bool,
     **arguments: Any,
@@ -100,6 +102,7 @@ def command(
         further_indexes=dict(further),
         further_queries=list(zip(topics[1:], qrels[1:])),
         tune=(tune_topics, tune_qrels) if tune_topics else None,
+        values=_values(values, second, [name for name, _ in further]),
         **arguments,
     )
     if form != "screen" and not as_json:
@@ -109,11 +112,18 @@ def command(
 
 
 def _as_text(report: dict[str, Any], form: str) -> str:
-    from ..report.tables import comparison_tables, speed_tables, term_tables
+    from ..report import tables
     from ..report.text import to_latex, to_markdown
 
     write = {"markdown": to_markdown, "latex": to_latex}[form]
-    return write([*comparison_tables(report), *speed_tables(report), *term_tables(report)])
+    return write(
+        [
+            *tables.comparison_tables(report),
+            *tables.detail_tables(report),
+            *tables.speed_tables(report),
+            *tables.term_tables(report["terms"]),
+        ]
+    )
 
 
 def _named(
@@ -133,6 +143,19 @@ def _named(
     if len(dict(pairs)) < len(pairs):
         raise click.UsageError("two --index have one name: give different names")
     return pairs
+
+
+def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str, str]:
+    """Index -> its values; a folder without a name is of the second index."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, folder = one.partition("=")
+        if not equals or name not in (second, *further):  # '=' may stand in a folder's name
+            name, folder = second, one
+        if name in found:
+            raise click.UsageError(f"two --tdv are of the index '{name}': write --tdv NAME=FOLDER")
+        found[name] = folder
+    return found
 
 
 def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None:

@@ -29,7 +29,7 @@ def importing_pyserini() -> Iterator[None]:
     except URLError as error:
         raise TdvError(
             f"Pyserini {version('pyserini')} fetches its list of indexes from the network when "
-            f"imported, and could not ({error.reason}): connect, or install Pyserini 1.6; what "
+            f"imported, and could not ({error.reason}): connect, or install one before 2.4; what "
             "tdv-lucene does by itself (all but Pyserini's own searcher and topics by name) needs "
             "no network"
         ) from error

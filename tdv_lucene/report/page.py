@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,24 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _QUERY_MEASURE = "nDCG@10"  # of the per-query plot and tables: finer than nDCG@5, less so than MAP
 
 
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One query set as measured: by query id its texts and terms, by system its values."""
+
+    label: str
+    topics: Mapping[str, str]
+    evaluations: Mapping[str, Evaluation]
+    words: Mapping[str, QueryTerms]
+
+
 def render_page(
-    report: Mapping[str, Any],
-    topics: Mapping[str, str],
-    evaluations: Mapping[str, Evaluation],
-    latency: Latency,
-    words: Mapping[str, QueryTerms],
+    report: Mapping[str, Any], query_sets: Sequence[Measured], latency: Latency
 ) -> str:
-    """Return the page of a comparison: the content of ``report.json``, and plots."""
+    """Return the page of a comparison: the content of ``report.json``, and plots.
+
+    Headline, plots, queries and terms are of the first two indexes and the first query set; every
+    other index and query set has a part of its own, folded up.
+    """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -33,15 +44,21 @@ def render_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    first, *others = report["indexes"]
+    changes = [
+        _pair(report, queries, first, name, number, at)
+        for number, queries in enumerate(query_sets)
+        for at, name in enumerate(others)
+    ]
     return environment.get_template("report.html").render(
         report=report,
-        names=list(report["indexes"]),
+        names=[first, *others],
         headline=_headline(report),
         tables=[*tables.comparison_tables(report), *tables.speed_tables(report)],
-        figures=_figures(report, evaluations, latency),
-        query_tables=tables.extreme_queries(topics, evaluations, _QUERY_MEASURE, words),
-        term_tables=tables.term_tables(report),
-        emptied=[(qid, topics[qid]) for qid in report["queries"]["emptied_ids"]],
+        details=tables.detail_tables(report),
+        figures=_figures(report, latency),
+        changes=changes,
+        terms=[_terms(report, name) for name in others],
     )
 
 
@@ -83,19 +100,57 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
     return cards
 
 
-def _figures(
-    report: Mapping[str, Any], evaluations: Mapping[str, Evaluation], latency: Latency
-) -> list[dict[str, Any]]:
-    full, pruned, *_ = report["indexes"]
-    drawn = [
-        ("What pruning changed in effectiveness", plots.plot_measures(report)),
-        (f"{_QUERY_MEASURE} of each query: {pruned} minus {full}",
-         plots.plot_queries(evaluations, _QUERY_MEASURE)),
-        ("Queries answered within a time, top-10", plots.plot_latency(latency, "top10")),
-        ("Queries answered within a time, top-1000", plots.plot_latency(latency, "top1000")),
-        ("Bytes by kind of file", plots.plot_bytes(report)),
-    ]  # fmt: skip
-    if report["trade_off"] is not None:
-        title = "Effectiveness against postings removed, on the training queries held out"
-        drawn.insert(0, (title, plots.plot_trade_off(report["trade_off"])))
-    return [{"title": title, "svg": Markup(svg)} for title, svg in drawn]
+def _figures(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]]:
+    title = "Effectiveness against postings removed, on the training queries held out"
+    curves = {name: curve for name, curve in report["trade_offs"].items() if curve is not None}
+    return _drawn(
+        [
+            *(
+                (f"{title}: {name}", plots.plot_trade_off(curve, f"-{at}"))
+                for at, (name, curve) in enumerate(curves.items())
+            ),
+            ("Queries answered within a time, top-10", plots.plot_latency(latency, "top10")),
+            ("Queries answered within a time, top-1000", plots.plot_latency(latency, "top1000")),
+            ("Bytes by kind of file", plots.plot_bytes(report)),
+        ]
+    )
+
+
+def _pair(
+    report: Mapping[str, Any], queries: Measured, first: str, name: str, number: int, at: int
+) -> dict[str, Any]:
+    """What the index ``name`` changed against the first for the queries of one set."""
+    both = {of: queries.evaluations[of] for of in (first, name)}
+    measures = report["query_sets"][queries.label]["measures"]
+    counts = report["query_sets"][queries.label]["queries"]
+    tests = {
+        measure: next(
+            t for t in of["tests"] if (t["baseline"], t["treatment"]) == (first, name)
+        )
+        for measure, of in measures.items()
+    }
+    where = f", {queries.label}" if len(report["query_sets"]) > 1 else ""
+    title = f"{name} minus {first}{where}"
+    suffix = f"-{number}-{at}"
+    return {
+        "title": title,
+        "counts": counts,
+        "figures": _drawn(
+            [
+                ("Effectiveness: " + title, plots.plot_measures(tests, first, name, suffix)),
+                (f"{_QUERY_MEASURE} of each query: {title}",
+                 plots.plot_queries(both, _QUERY_MEASURE, suffix)),
+            ]
+        ),
+        "tables": tables.extreme_queries(queries.topics, both, _QUERY_MEASURE, queries.words),
+        "emptied": [(qid, queries.topics[qid]) for qid in counts["emptied_ids_by"][name]],
+    }  # fmt: skip
+
+
+def _terms(report: Mapping[str, Any], name: str) -> dict[str, Any]:
+    of = report["terms_by_index"][name]
+    return {"name": name, "source": of["source"], "tables": tables.term_tables(of)}
+
+
+def _drawn(plotted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    return [{"title": title, "svg": Markup(svg)} for title, svg in plotted]

@@ -36,26 +36,27 @@ _STYLE = {
 }
 
 
-def plot_measures(report: Mapping[str, Any]) -> str:
-    """Difference of each measure with its 95 % interval."""
+def plot_measures(
+    tests: Mapping[str, Mapping[str, Any]], full: str, pruned: str, suffix: str = ""
+) -> str:
+    """Difference of each measure with its 95 % interval; ``suffix`` tells plots of a page apart."""
 
     def draw(axes: Axes) -> None:
-        for at, of in enumerate(reversed(report["measures"].values())):
+        for at, of in enumerate(reversed(tests.values())):
             low, high = of["ci95"] or (of["difference"],) * 2
             axes.plot([low, high], [at, at], color=_COLOURS[1], linewidth=2)
             axes.plot(of["difference"], at, "o", color=_COLOURS[1])
             axes.annotate(f"{of['difference']:+.3f}", (of["difference"], at), (0, 7),
                           textcoords="offset points", ha="center")  # fmt: skip
         axes.axvline(0, color="#444444", linewidth=1)
-        axes.set_yticks(range(len(report["measures"])), [*reversed(report["measures"])])
-        axes.set_ylim(-0.5, len(report["measures"]) - 0.3)
-        full, pruned, *_ = report["indexes"]
+        axes.set_yticks(range(len(tests)), [*reversed(tests)])
+        axes.set_ylim(-0.5, len(tests) - 0.3)
         axes.set_xlabel(f"{pruned} minus {full}, mean over queries, 95 % interval")
 
-    return _svg("measures", draw, height_inches=2.4)
+    return _svg(f"measures{suffix}", draw, height_inches=2.4)
 
 
-def plot_trade_off(trade_off: Mapping[str, Any]) -> str:
+def plot_trade_off(trade_off: Mapping[str, Any], suffix: str = "") -> str:
     """Measures at each operating point, relative to the full index, and the point chosen."""
     removed = [100 * point["reduction"] for point in trade_off["points"]]
 
@@ -72,7 +73,7 @@ def plot_trade_off(trade_off: Mapping[str, Any]) -> str:
         axes.set_ylabel("change against full, %")
         axes.legend(frameon=False)
 
-    return _svg("trade-off", draw, height_inches=2.6)
+    return _svg(f"trade-off{suffix}", draw, height_inches=2.6)
 
 
 def plot_path(points: Sequence[Mapping[str, Any]], recommended: float | None, kind: str) -> bytes:
@@ -150,9 +151,9 @@ def plot_latency(latency: Latency, depth: str) -> str:
     return _svg(f"latency-{depth}", draw, height_inches=2.6)
 
 
-def plot_queries(evaluations: Mapping[str, Evaluation], measure: str) -> str:
-    """Gain or loss of every query, sorted."""
-    before, after = [evaluation.values[measure] for evaluation in evaluations.values()][:2]
+def plot_queries(evaluations: Mapping[str, Evaluation], measure: str, suffix: str = "") -> str:
+    """Gain or loss of every query from the first to the second system, sorted."""
+    before, after = [evaluation.values[measure] for evaluation in evaluations.values()]
     differences = np.sort(after - before)[::-1]
 
     def draw(axes: Axes) -> None:
@@ -164,7 +165,7 @@ def plot_queries(evaluations: Mapping[str, Evaluation], measure: str) -> str:
         axes.set_xlabel("queries, by difference")
         axes.set_ylabel(f"{measure} difference")
 
-    return _svg("queries", draw, height_inches=2.6)
+    return _svg(f"queries{suffix}", draw, height_inches=2.6)
 
 
 def _cycled(styles: Sequence[Any], number: int) -> Any:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 SIGNIFICANT = 0.05
+_SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
+_SHRINKING = ("postings", "bytes")  # what pruning is for
 _ROUNDED = 5e-5  # a difference that four decimals do not show
 
 
@@ -34,24 +36,48 @@ class Table:
 
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
     """Effectiveness on every query set, tests, rank effects, size and latency: what is printed."""
-    several = len(report["query_sets"]) > 1
     comparisons = report["parameters"]["comparisons"]
     of_queries = [
         table
-        for label, of in report["query_sets"].items()
-        for table in _of_query_set(of, f", {label}" if several else "", comparisons)
+        for where, of in _each_query_set(report)
+        for table in _of_query_set(of, where, comparisons)
     ]
-    return [*of_queries, _size(report), _latency(report)]
+    return [*of_queries, *_size(report), _latency(report)]
+
+
+def detail_tables(report: Mapping[str, Any]) -> list[Table]:
+    """Of more than two systems, every test by itself: too long for the screen."""
+    comparisons = report["parameters"]["comparisons"]
+    return [
+        table
+        for where, of in _each_query_set(report)
+        if len(_systems(of["measures"])) > 2
+        for table in (
+            _tests(of["measures"], where, _effectiveness_note(of, comparisons)),
+            _details(of["measures"], where),
+        )
+    ]
+
+
+def _each_query_set(report: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """What to add to titles, and what was found on the set."""
+    several = len(report["query_sets"]) > 1
+    return [(f", {label}" if several else "", of) for label, of in report["query_sets"].items()]
+
+
+def _systems(measures: Mapping[str, Any]) -> list[str]:
+    return [*next(iter(measures.values()))["trec_eval"]]
 
 
 def _of_query_set(of: Mapping[str, Any], where: str, comparisons: int) -> list[Table]:
-    systems = [*next(iter(of["measures"].values()))["trec_eval"]]
+    systems = _systems(of["measures"])
     note = _effectiveness_note(of, comparisons)
+    rankings = _rank_effects(of["rank_effects"], where)
     if len(systems) == 2:
-        tables = [_effectiveness(of["measures"], systems, where, note)]
-    else:
-        tables = [_means(of["measures"], systems, where), _tests(of["measures"], where, note)]
-    return [*tables, _details(of["measures"], where), _rank_effects(of["rank_effects"], where)]
+        table = _effectiveness(of["measures"], systems, where, note)
+        return [table, _details(of["measures"], where), rankings]
+    means = _means(of["measures"], systems, where)
+    return [means, _differences(of["measures"], where, note), rankings]
 
 
 def _effectiveness(
@@ -68,6 +94,17 @@ def _effectiveness(
 def _means(measures: Mapping[str, Any], systems: Sequence[str], where: str) -> Table:
     rows = [(name, *(f"{of[name]:.4f}" for of in measures.values())) for name in systems]
     return Table(f"Effectiveness{where}", ("mean over queries", *measures), rows)
+
+
+def _differences(measures: Mapping[str, Any], where: str, note: str) -> Table:
+    """A line a pair of systems, so that many fit on a screen."""
+    tests = zip(*(of["tests"] for of in measures.values()))  # every measure has the same pairs
+    rows = []
+    for of_pair in tests:
+        cells = (cell for test in of_pair for cell in _test_cells(test)[0::2])
+        rows.append((f"{of_pair[0]['treatment']} - {of_pair[0]['baseline']}", *cells))
+    columns = ("difference of means", *(c for measure in measures for c in (measure, "p")))
+    return Table(f"Differences{where}", columns, rows, note)
 
 
 def _tests(measures: Mapping[str, Any], where: str, note: str) -> Table:
@@ -145,20 +182,33 @@ def p_value(p: float | None) -> str:
     return text + ("*" if p < SIGNIFICANT else "")
 
 
-def _size(report: Mapping[str, Any]) -> Table:
+def _size(report: Mapping[str, Any]) -> list[Table]:
+    """Two or three indexes side by side; more below each other, their kinds of files apart."""
     names, indexes = [*report["indexes"]], [*report["indexes"].values()]
     lines = {w: [of[w] for of in indexes] for w in ("documents", "terms", "postings", "bytes")}
     kinds = {kind for of in indexes for kind in of["bytes_by_kind"]}
     by_kind = {k: [of["bytes_by_kind"].get(k, 0) for of in indexes] for k in kinds}
     largest = sorted((k for k in kinds if any(by_kind[k])), key=lambda k: (-by_kind[k][0], k))
+
+    def beside(before: int, after: int) -> tuple[str, str]:
+        return f"{after:,}", change(before, after)
+
+    if len(names) > _SIDE_BY_SIDE:
+        rows = [
+            (name, *(cell for what, values in lines.items()
+                     for cell in beside(values[0], values[number])[: 1 + (what in _SHRINKING)]))
+            for number, name in enumerate(names)
+        ]  # fmt: skip
+        columns = ("", *(c for w in lines for c in (w, "change")[: 1 + (w in _SHRINKING)]))
+        kinds_of = [(kind, *(f"{count:,}" for count in by_kind[kind])) for kind in largest]
+        return [Table("Size", columns, rows), Table("Bytes by kind", ("", *names), kinds_of)]
     lines |= {f"... {kind}": by_kind[kind] for kind in largest}
-
-    def row(what: str, before: int, *after: int) -> tuple[str, ...]:
-        cells = [cell for value in after for cell in (f"{value:,}", change(before, value))]
-        return (what, f"{before:,}", *cells)
-
+    rows = [
+        (what, f"{before:,}", *(cell for value in after for cell in beside(before, value)))
+        for what, (before, *after) in lines.items()
+    ]
     columns = ("", names[0], *(column for name in names[1:] for column in (name, "change")))
-    return Table("Size", columns, [row(what, *values) for what, values in lines.items()])
+    return [Table("Size", columns, rows)]
 
 
 def change(before: float, after: float) -> str:
@@ -287,9 +337,8 @@ def extreme_queries(
     ]  # fmt: skip
 
 
-def term_tables(report: Mapping[str, Any]) -> list[Table]:
+def term_tables(terms: Mapping[str, Any]) -> list[Table]:
     """The terms dropped, raised and lowered, of :mod:`tdv_lucene.term_changes`."""
-    terms = report["terms"]
     titles = {
         "most_dropped": f"Terms dropped: {terms['dropped']:,}, of which these save most postings",
         "raised": "Terms raised most",

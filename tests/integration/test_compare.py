@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from lucene_indexes import Doc, write_index
+from report_reading import check_page
 
 from tdv_lucene.compare import compare_indexes
 from tdv_lucene.errors import TdvError
@@ -142,6 +143,7 @@ def test_queries_are_counted_not_dropped(compared):
         "emptied": 1,
         "emptied_ids": ["gone"],
         "emptied_by": {"pruned": 1},
+        "emptied_ids_by": {"pruned": ["gone"]},
         "without_relevant_documents": 1,
         "judged_but_not_asked": 1,
     }
@@ -248,6 +250,22 @@ def test_rank_effects(several):
     assert effects["pruned"]["queries"] == 30
 
 
+def test_every_index_has_its_terms(several):
+    report = several.report
+    assert report["terms_by_index"]["pruned"] == report["terms"]
+    assert report["terms_by_index"]["again"]["dropped"] == 0
+    assert report["trade_offs"] == {"pruned": None, "again": None}
+    emptied = report["query_sets"]["topics"]["queries"]["emptied_ids_by"]
+    assert emptied == {"pruned": ["gone"], "again": [], "full-tuned": []}
+    text = (several.output / "report.html").read_text()
+    folds = re.findall(r"<summary>(.*?)</summary>", text)
+    assert folds == [
+        "Intervals, outcomes and effect sizes",
+        "pruned minus full, topics", "again minus full, topics",
+        "pruned minus full, topics-2", "again minus full, topics-2", "pruned", "again",
+    ]  # fmt: skip
+
+
 def test_the_tuned_baseline(several):
     tuning = several.report["tuning"]
     best = max(row["nDCG@10"] for row in tuning["tried"])
@@ -314,26 +332,16 @@ def test_plots_are_well_formed_and_repeatable(compared):
         assert "dc:date" not in plot
 
 
-def rows_shown(dom: str, title: str) -> dict[str, list[str]]:
-    """First cell -> other cells of the table of that title, as the browser has it."""
-    region = dom[dom.index(f'aria-label="{title}"') :]
-    rows = re.findall(r"<tr>(.*?)</tr>", region[: region.index("</table>")], re.DOTALL)
-    cells = [re.findall(r"<td>(.*?)</td>", row) for row in rows]
-    return {of[0]: of[1:] for of in cells if of}
-
-
-@pytest.fixture(scope="module")
-def opened(compared, tmp_path_factory):
+def open_in_browser(page, net_log):
     """The page as a browser made it: DOM, console lines, and URLs asked for."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
         pytest.skip("no chromium on the path")
-    net_log = tmp_path_factory.mktemp("browser") / "net.json"
     done = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
          "--disable-background-networking", "--disable-component-update", "--no-first-run",
          f"--log-net-log={net_log}", "--virtual-time-budget=2000", "--window-size=400,900",
-         "--dump-dom", (compared.output / "report.html").as_uri()],
+         "--dump-dom", page.as_uri()],
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     # What the browser asks for on its own account (its updates, say) is not of an origin.
@@ -343,26 +351,15 @@ def opened(compared, tmp_path_factory):
     return SimpleNamespace(dom=done.stdout, console=done.stderr, urls=urls)
 
 
-def test_a_browser_has_nothing_to_say_or_to_ask(opened):
+@pytest.mark.parametrize("which, numbers", [("compared", 150), ("several", 500)])
+def test_a_browser_shows_every_number_of_the_report_and_nothing_else(
+    which, numbers, tmp_path, request
+):
+    output = request.getfixturevalue(which).output
+    opened = open_in_browser(output / "report.html", tmp_path / "net.json")
     assert "CONSOLE" not in opened.console
     assert not [url for url in opened.urls if url.startswith(("http", "ws"))]
-
-
-def test_a_browser_shows_the_numbers_of_report_json(compared, opened):
-    report = json.loads((compared.output / "report.json").read_text())
-    shown = rows_shown(opened.dom, "Effectiveness")
-    assert list(shown) == list(report["measures"])
-    for measure, of in report["measures"].items():
-        numbers = [float(cell) for cell in shown[measure][:3]]
-        assert numbers == pytest.approx([of["full"], of["pruned"], of["difference"]], abs=5.1e-5)
-    shown = rows_shown(opened.dom, "Size")
-    for what in ("documents", "terms", "postings", "bytes"):
-        numbers = [int(cell.replace(",", "")) for cell in shown[what][:2]]
-        assert numbers == [of[what] for of in report["indexes"].values()]
-    shown = rows_shown(opened.dom, "Latency")
-    for name, of in report["latency_ms"].items():
-        numbers = [float(cell) for cell in shown[f"top-10, {name}"][:4]]
-        assert numbers == pytest.approx(list(of["top10"].values()), abs=5.1e-4)
+    assert check_page(opened.dom, output) > numbers
 
 
 @pytest.mark.parametrize(
@@ -388,6 +385,7 @@ def test_a_browser_shows_the_numbers_of_report_json(compared, opened):
         ({"further_queries": [("/nowhere.tsv", "q")]}, "no such topics file"),
         ({"throughput_threads": 0}, "throughput_threads=0 is out of range"),
         ({"values": "/nowhere"}, "/nowhere"),
+        ({"values": {"full": "x"}}, "values are given for 'full'"),
         ({"latency_rounds": 4}, "rounds=4 is out of range"),
     ],
 )
@@ -457,6 +455,25 @@ def test_command_line_writes_tables_for_papers(case, tmp_path, capsys, monkeypat
     assert marks in shown and f"{report['measures']['nDCG@5']['pruned']:.4f}" in shown
 
 
+@pytest.mark.pyserini
+def test_command_line_end_to_end(case, tmp_path, capsys, monkeypatch):
+    from tdv_lucene.cli import main
+
+    words = ["compare", "--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
+             "--qrels", case.qrels, "--latency-budget", "1", "--output", tmp_path / "out",
+             "--end-to-end", "--format", "markdown"]  # fmt: skip
+    monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
+    main()
+    found = json.loads((tmp_path / "out" / "report.json").read_text())["end_to_end"]
+    assert (found["queries"], found["rounds"]) == (len(case.texts), 5)
+    for ms in found["ms"].values():
+        assert 0 < ms["p50"] <= ms["p95"] <= ms["p99"]
+    means = " | ".join(f"{found['ms'][name]['mean']:.3f}" for name in ("full", "pruned"))
+    assert f"| ms a query end to end in Pyserini, top-10, mean | {means} |" in (
+        capsys.readouterr().out
+    )
+
+
 def test_command_line_of_several(case, tmp_path, capsys, monkeypatch):
     from tdv_lucene.cli import main
 
@@ -475,6 +492,7 @@ def test_command_line_of_several(case, tmp_path, capsys, monkeypatch):
         ["--index", case.index, "--index", case.pruned],
         [*both, "--topics", case.topics],
         [*both, "--tune-topics", case.topics],
+        [*both, "--tdv", "x", "--tdv", "b=y"],
     ):
         with pytest.raises(SystemExit) as exit_:
             run(*wrong, *queries)

@@ -1,0 +1,342 @@
+"""Read a report's page as a browser has it, and say what each of its numbers should be.
+
+What is expected comes from ``report.json`` and the ``per_query`` files by arithmetic of its own,
+not through the code that made the page.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, NamedTuple
+
+NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
+MEASURES = ("nDCG@5", "nDCG@10", "MAP", "R@1000")
+DEPTHS = ("top10", "top1000")
+Expected = Sequence[float | None]
+"""Numbers of a row after its label, in order; None for a cell without one."""
+
+
+class Page(HTMLParser):
+    """Tables (title, rows of cell texts), cards, definitions, and texts of plots."""
+
+    def __init__(self, dom: str) -> None:
+        super().__init__()
+        self.tables: list[tuple[str, list[list[str]]]] = []
+        self.cards: list[list[str]] = []
+        self.definitions: list[tuple[str, str]] = []
+        self.plotted: list[str] = []
+        self._open: list[str] = []
+        self.feed(dom)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        of = dict(attributes)
+        if tag in ("meta", "link", "br"):
+            return
+        self._open.append(tag)
+        if of.get("role") == "region":
+            self.tables.append((of["aria-label"] or "", []))
+        elif tag == "tr":
+            self.tables[-1][1].append([])
+        elif tag == "td" and "bar" not in (of.get("class") or ""):
+            self.tables[-1][1][-1].append("")
+        elif tag == "li":
+            self.cards.append([])
+        elif tag == "dt":
+            self.definitions.append(("", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        inside, data = self._open[-1] if self._open else "", " ".join(data.split())
+        if not data:
+            return
+        if inside == "td":
+            self.tables[-1][1][-1][-1] += data
+        elif inside in ("strong", "span") and "li" in self._open:
+            self.cards[-1].append(data)
+        elif inside == "dt":
+            self.definitions[-1] = (data, "")
+        elif inside == "dd":
+            self.definitions[-1] = (self.definitions[-1][0], data)
+        elif inside in ("text", "tspan"):
+            self.plotted.append(data)
+
+
+class QueryChange(NamedTuple):
+    """The change that a line of the worst or best queries should show, whichever query has it."""
+
+    change: float
+    rows: Sequence[Mapping[str, str]]
+    full: str
+    pruned: str
+
+    def check(self, cells: Sequence[str]) -> int:
+        query = cells[0].partition(": ")[0]
+        row = next(row for row in self.rows if row["query"] == query)
+        values = [float(row[f"nDCG@10 {name}"]) for name in (self.full, self.pruned)]
+        assert all(map(_same, cells[2:], [*values, values[1] - values[0]])), cells
+        assert _same(cells[4], self.change), cells
+        return 3
+
+
+def check_page(dom: str, folder: Path) -> int:
+    """Compare every table, card and definition with the files in ``folder``; count numbers."""
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    page = Page(dom)
+    expected = [*_tables(report, folder)]
+    assert [title for title, _ in page.tables] == [title for title, _ in expected]
+    checked = 0
+    for (title, shown), (_, rows) in zip(page.tables, expected):
+        shown = [row for row in shown if row]
+        assert len(shown) == len(rows), title
+        for cells, row in zip(shown, rows):
+            if isinstance(row, QueryChange):
+                checked += row.check(cells)
+                continue
+            labels, numbers = row
+            assert cells[: len(labels)] == list(labels), title
+            found = [text for cell in cells[len(labels) :] for text in _numbers(cell)]
+            wanted = [number for number in numbers if number is not None]
+            assert len(found) == len(wanted), (title, cells, wanted)
+            for text, number in zip(found, wanted):
+                assert _same(text, number), (title, cells, text, number)
+            checked += len(found)
+    checked += _check_cards([card for card in page.cards if card], report)
+    _check_definitions(page.definitions, report)
+    for of in report["indexes"].values():
+        for size in of["bytes_by_kind"].values():
+            assert not size or f"{size / 1e6:.3g}" in page.plotted, "the plot of bytes"
+    return checked
+
+
+def _numbers(cell: str) -> list[str]:
+    return NUMBER.findall(cell.replace("top-", ""))
+
+
+def _same(text: str, number: float) -> bool:
+    """Whether ``text`` is ``number`` rounded to the decimals shown, with a fair sign."""
+    decimals = len(text.partition(".")[2])
+    shown = float(text.replace(",", ""))
+    return abs(shown - number) <= 0.5001 * 10**-decimals
+
+
+def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list]]:
+    names = [*report["indexes"]]
+    several = len(report["query_sets"]) > 1
+    sets = {f", {k}" if several else "": of for k, of in report["query_sets"].items()}
+    two = len(report["measures"]["MAP"]["trec_eval"]) == 2
+    for where, of in sets.items():
+        yield from _effectiveness(where, of, two)
+    yield "Size", _size(report, names)
+    yield "Latency", _latency(report, names)
+    strata = report["latency_strata"]
+    yield "Latency by query length", _strata(strata["by_length"])
+    yield ("Latency by share of a query's terms that pruning dropped",
+           _strata(strata["by_dropped"]))  # fmt: skip
+    yield "Work and throughput", _work(report, names)
+    if not two:
+        for where, of in sets.items():
+            yield from _every_test(where, of["measures"])
+    for number, label in enumerate(report["query_sets"]):
+        for name in names[1:]:
+            yield from _queries(folder, f".{label}" if number else "", names[0], name)
+    for name in names[1:]:
+        yield from _terms(report["terms_by_index"][name])
+
+
+def _p(value: float | None) -> list[float]:
+    return [] if value is None else [0.001 if value < 0.001 else value]
+
+
+def _interval(bounds: Sequence[float] | None) -> Sequence[float]:
+    return bounds or []
+
+
+def _effectiveness(where: str, of: Mapping[str, Any], two: bool) -> Iterator[tuple[str, list]]:
+    measures = of["measures"]
+    systems = [*measures["MAP"]["trec_eval"]]
+    if two:
+        rows = [
+            ([m], [*(measures[m][s] for s in systems), measures[m]["difference"],
+                   *_interval(measures[m]["ci95"]), *_p(measures[m]["p_value"]),
+                   *(measures[m][k] for k in ("wins", "ties", "losses"))])
+            for m in MEASURES
+        ]  # fmt: skip
+        yield f"Effectiveness{where}", rows
+        yield from [_effect_sizes(where, measures)]
+    else:
+        yield f"Effectiveness{where}", [([s], [measures[m][s] for m in MEASURES]) for s in systems]
+        rows = []
+        for at, test in enumerate(measures["MAP"]["tests"]):
+            tests = [measures[m]["tests"][at] for m in MEASURES]
+            numbers = [n for t in tests for n in (t["difference"], *_p(t["p_value"]))]
+            rows.append(([f"{test['treatment']} - {test['baseline']}"], numbers))
+        yield f"Differences{where}", rows
+    effects = of["rank_effects"].items()
+    keys = ("overlap_at_10", "rbo", "kendall_tau")
+    yield f"Rankings{where}", [([name], [e[k] for k in keys]) for name, e in effects]
+
+
+def _effect_sizes(where: str, measures: Mapping[str, Any]) -> tuple[str, list]:
+    rows = []
+    for m in MEASURES:
+        for t in measures[m]["tests"]:
+            several = len(measures[m]["tests"]) > 1
+            label = f"{m}, {t['treatment']} - {t['baseline']}" if several else m
+            bounds = _interval(t["effect_size_ci95"])
+            rows.append(([label], [t["effect_size"], *bounds, *_p(t["p_randomisation"])]))
+    return f"Effect size{where}", rows
+
+
+def _every_test(where: str, measures: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
+    yield f"Tests{where}", [
+        ([f"{m}, {t['treatment']} - {t['baseline']}"],
+         [t["difference"], *_interval(t["ci95"]), *_p(t["p_value"]),
+          t["wins"], t["ties"], t["losses"]])
+        for m in MEASURES for t in measures[m]["tests"]
+    ]  # fmt: skip
+    yield _effect_sizes(where, measures)
+
+
+def _size(report: Mapping[str, Any], names: Sequence[str]) -> list:
+    indexes = [report["indexes"][name] for name in names]
+    values = {w: [of[w] for of in indexes] for w in ("documents", "terms", "postings", "bytes")}
+    kinds = {k for of in indexes for k, size in of["bytes_by_kind"].items() if size}
+    by_kind = {k: [of["bytes_by_kind"].get(k, 0) for of in indexes] for k in kinds}
+    order = sorted(by_kind, key=lambda k: (-by_kind[k][0], k))
+    values |= {f"... {kind}": by_kind[kind] for kind in order}
+    rows = []
+    for what, (before, *after) in values.items():
+        changes = [None if not before else 100 * (a - before) / before for a in after]
+        rows.append(([what], [before, *(n for pair in zip(after, changes) for n in pair)]))
+    return rows
+
+
+def _latency(report: Mapping[str, Any], names: Sequence[str]) -> list:
+    rows = []
+    for key, how in (("latency_ms", ""), ("latency_exhaustive_ms", " exhaustive")):
+        for depth in DEPTHS:
+            for name in names:
+                of = report[key][name][depth]
+                numbers = [of[k] for k in ("mean", "p50", "p95", "p99")]
+                if name != names[0]:
+                    ratio = report["latency_ratio"][name][depth + how.replace(" ", "_")]
+                    numbers += [report[key][names[0]][depth]["mean"] / of["mean"], *ratio["ci95"]]
+                rows.append(([f"{depth.replace('top', 'top-')}{how}, {name}"], numbers))
+    return rows
+
+
+def _strata(rows: Sequence[Mapping[str, Any]]) -> list:
+    return [
+        ([of["stratum"], of["index"]],
+         [of["queries"], *(n for d in DEPTHS
+                           for n in (of[d]["ratio"], *_interval(of[d]["ci95"])))])
+        for of in rows
+    ]  # fmt: skip
+
+
+def _work(report: Mapping[str, Any], names: Sequence[str]) -> list:
+    labels = {"top10": "top-10", "top1000": "top-1000", "exhaustive": "exhaustive"}
+    rows = [
+        ([f"postings visited a query, {label}, mean"],
+         [report["postings_per_query"][n][mode] for n in names])
+        for mode, label in labels.items()
+    ] + [
+        ([f"queries a second, {labels[depth]}, 1 thread"],
+         [1000 / report["latency_ms"][n][depth]["mean"] for n in names])
+        for depth in DEPTHS
+    ]  # fmt: skip
+    if report["throughput"]:
+        rates = report["throughput"]["queries_per_second"]
+        middle = [sorted(rates[n])[len(rates[n]) // 2] for n in names]
+        rows.append(([f"queries a second, top-10, {report['throughput']['threads']} threads"],
+                     middle))  # fmt: skip
+    fetching = report["service_ms"]
+    rows.append(([f"ms to fetch the stored fields of the best {fetching['hits']}"],
+                 [fetching["stored_fields_ms"][n] for n in names]))  # fmt: skip
+    return rows
+
+
+def _queries(folder: Path, ending: str, full: str, name: str) -> Iterator[tuple[str, list]]:
+    with (folder / f"per_query{ending}.tsv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    changes = [float(r[f"nDCG@10 {name}"]) - float(r[f"nDCG@10 {full}"]) for r in rows]
+    for title, sign in (("Lost most", -1), ("Gained most", 1)):
+        worst = sorted((c for c in changes if c * sign > 1e-9), key=lambda c: -abs(c))[:10]
+        if worst:
+            yield f"{title}, nDCG@10", [QueryChange(change, rows, full, name) for change in worst]
+
+
+def _terms(of: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
+    titles = {
+        "most_dropped": f"Terms dropped: {of['dropped']:,}, of which these save most postings",
+        "raised": "Terms raised most",
+        "lowered": "Terms lowered most, but kept",
+    }
+    for key, title in titles.items():
+        if of[key]:
+            yield (
+                title,
+                [
+                    ([row["term"]], [row["tdv"], row["df_before"], row["df_after"]])
+                    for row in of[key]
+                ],
+            )
+
+
+def _check_cards(cards: Sequence[Sequence[str]], report: Mapping[str, Any]) -> int:
+    full, pruned = [*report["indexes"].values()][:2]
+    first, second = [*report["indexes"]][:2]
+    wanted: dict[str, Expected] = {
+        what: [100 * (pruned[what] / full[what] - 1), full[what], pruned[what]]
+        for what in ("bytes", "postings")
+    }
+    for depth in DEPTHS:
+        before, after = (report["latency_ms"][n][depth]["mean"] for n in (first, second))
+        bounds = report["latency_ratio"][second][depth]["ci95"]
+        wanted[f"{depth.replace('top', 'top-')} faster"] = [
+            before / after,
+            95,
+            *bounds,
+            before,
+            after,
+        ]
+    for measure in ("nDCG@5", "R@1000"):
+        of = report["measures"][measure]
+        wanted[measure] = [of["difference"], 95, *of["ci95"], of[first], of[second],
+                           *_p(of["p_value"])]  # fmt: skip
+    shown = {card[0]: [n for text in card[1:] for n in _numbers(text)] for card in cards
+             if card[0] in wanted}  # fmt: skip
+    assert shown.keys() == wanted.keys()
+    for label, numbers in wanted.items():
+        assert len(shown[label]) == len(numbers), label
+        assert all(map(_same, shown[label], numbers)), (label, shown[label], numbers)
+    return sum(map(len, wanted.values()))
+
+
+def _check_definitions(shown: Sequence[tuple[str, str]], report: Mapping[str, Any]) -> None:
+    groups = ("rules", "parameters", "latency_setup", "machine", "versions")
+    wanted = [(k.replace("_", " "), v) for group in groups for k, v in report[group].items()]
+    assert [name for name, _ in shown] == [name for name, _ in wanted]
+    for (name, text), (_, value) in zip(shown, wanted):
+        for leaf in _leaves(value):
+            assert " ".join(str(leaf).split()) in text, name
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        for name, of in value.items():
+            yield name
+            yield from _leaves(of)
+    elif isinstance(value, list):
+        for of in value:
+            yield from _leaves(of)
+    else:
+        yield value
