@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SIGNIFICANT = 0.05
 _SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
 _SHRINKING = ("postings", "bytes")  # what pruning is for
+_OUTCOMES = " +/=/-: queries better, equal and worse."
 _ROUNDED = 5e-5  # a difference that four decimals do not show
 
 
@@ -77,7 +78,8 @@ def _of_query_set(of: Mapping[str, Any], where: str, comparisons: int) -> list[T
         table = _effectiveness(of["measures"], systems, where, note)
         return [table, _details(of["measures"], where), rankings]
     means = _means(of["measures"], systems, where)
-    return [means, _differences(of["measures"], where, note), rankings]
+    differences = _differences(of["measures"], where, note.removesuffix(_OUTCOMES))
+    return [means, differences, rankings]
 
 
 def _effectiveness(
@@ -98,13 +100,17 @@ def _means(measures: Mapping[str, Any], systems: Sequence[str], where: str) -> T
 
 def _differences(measures: Mapping[str, Any], where: str, note: str) -> Table:
     """A line a pair of systems, so that many fit on a screen."""
-    tests = zip(*(of["tests"] for of in measures.values()))  # every measure has the same pairs
-    rows = []
-    for of_pair in tests:
-        cells = (cell for test in of_pair for cell in _test_cells(test)[0::2])
-        rows.append((f"{of_pair[0]['treatment']} - {of_pair[0]['baseline']}", *cells))
-    columns = ("difference of means", *(c for measure in measures for c in (measure, "p")))
-    return Table(f"Differences{where}", columns, rows, note)
+
+    def starred(test: Mapping[str, Any]) -> str:
+        p = test["p_value"]
+        return f"{test['difference']:+.4f}" + ("*" if p is not None and p < SIGNIFICANT else "")
+
+    pairs = zip(*(each["tests"] for each in measures.values()))  # the same of every measure
+    rows = [
+        (f"{tests[0]['treatment']} - {tests[0]['baseline']}", *map(starred, tests))
+        for tests in pairs
+    ]
+    return Table(f"Differences{where}", ("of means", *measures), rows, note)
 
 
 def _tests(measures: Mapping[str, Any], where: str, note: str) -> Table:
@@ -131,7 +137,7 @@ def _effectiveness_note(of: Mapping[str, Any], comparisons: int) -> str:
     note = (
         f"{queries['judged']:,} judged queries, {queries['emptied']:,} of them emptied by pruning. "
         f"p: two-tailed paired t-test, Bonferroni over {comparisons}; "
-        f"* below {SIGNIFICANT}. +/=/-: queries better, equal and worse."
+        f"* below {SIGNIFICANT}."
     )
     differing = [
         f"{measure} {name} {value:.4f}"
@@ -141,7 +147,7 @@ def _effectiveness_note(of: Mapping[str, Any], comparisons: int) -> str:
     ]
     if differing:
         note += f" trec_eval orders ties otherwise: {', '.join(differing)}."
-    return note
+    return note + _OUTCOMES
 
 
 def _details(measures: Mapping[str, Any], where: str) -> Table:

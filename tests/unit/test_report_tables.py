@@ -61,5 +61,5 @@ def test_markdown():
 def test_latex_is_escaped_and_balanced():
     text = to_latex([TABLE])
     assert r"\caption{Size \& \textless{}speed\textgreater{}}" in text
-    assert r"50 \% & 1|2 \\" in text and r"x & \$3 \\" in text and r"note\_1" in text
+    assert r"50 \% & 1\textbar{}2 \\" in text and r"x & \$3 \\" in text and r"note\_1" in text
     assert text.count(r"\begin{") == text.count(r"\end{") == 2
