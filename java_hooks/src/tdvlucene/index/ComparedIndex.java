@@ -1,9 +1,14 @@
 package tdvlucene.index;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiReader;
 import org.apache.lucene.index.ReaderUtil;
 import org.apache.lucene.index.SegmentReader;
 
@@ -17,6 +22,19 @@ final class ComparedIndex {
     this.reader = reader;
     this.path = path;
     this.live = DocumentNumbers.ofLive(reader);
+  }
+
+  /** Fields of the segments that have live documents: merging leaves the others out. */
+  FieldInfos liveFields() throws IOException {
+    List<IndexReader> readers = new ArrayList<>();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      if (leaf.reader().numDocs() > 0) {
+        readers.add(leaf.reader());
+      }
+    }
+    try (MultiReader live = new MultiReader(readers.toArray(new IndexReader[0]), false)) {
+      return FieldInfos.getMergedFieldInfos(live); // closing it gives back what it took only
+    }
   }
 
   LeafReaderContext leafOf(int doc) {

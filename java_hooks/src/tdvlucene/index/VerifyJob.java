@@ -16,8 +16,11 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
@@ -103,12 +106,12 @@ public final class VerifyJob extends Job {
     overDocuments(documents::compare, pool);
     long postings = 0;
     for (ComparedField target : targets) {
-      target.oldLengths = target.rule.readsLengths() ? originalLengths(target, pool) : null;
+      target.oldLengths = target.rule.readsLengths() ? originalLengths(target) : null;
       postings += comparePruned(target, pool);
     }
     report.put("postings", postings);
     boolean vectors = false;
-    for (FieldInfo info : FieldInfos.getMergedFieldInfos(source.reader)) {
+    for (FieldInfo info : source.liveFields()) {
       vectors |= Lucene.hasTermVectors(info);
       if (ComparedField.find(targets, info.name) == null) {
         compareOther(info, pool);
@@ -129,23 +132,33 @@ public final class VerifyJob extends Job {
     for (LeafReaderContext leaf : source.reader.leaves()) {
       sorted |= Lucene.sort(leaf.reader().getMetaData()) != null;
     }
-    int segments = source.reader.leaves().size();
-    if (sorted && segments > 1 && pruned.reader.leaves().size() != segments) {
+    if (sorted && !sizes(source).equals(sizes(pruned))) {
       throw new UserException(
           index + " is sorted and " + prunedIndex + " has other segments, so that documents come "
               + "in another order: only indexes pruned segment by segment can be compared");
     }
   }
 
+  /** Live documents of each segment that has any. */
+  private static List<Integer> sizes(ComparedIndex index) {
+    List<Integer> sizes = new ArrayList<>();
+    for (LeafReaderContext leaf : index.reader.leaves()) {
+      if (leaf.reader().numDocs() > 0) {
+        sizes.add(leaf.reader().numDocs());
+      }
+    }
+    return sizes;
+  }
+
   /** What does not depend on documents: how many there are, and which fields of what kind. */
-  private void compareDescriptions() {
+  private void compareDescriptions() throws IOException {
     Difference.require("documents", source.live.size(), pruned.live.size());
     Difference.require("deleted documents", 0, pruned.reader.numDeletedDocs());
-    FieldInfos before = FieldInfos.getMergedFieldInfos(source.reader);
+    FieldInfos before = source.liveFields();
     FieldInfos after = FieldInfos.getMergedFieldInfos(pruned.reader);
     List<String> expected = names(before);
     for (ComparedField target : targets) {
-      if (target.weighted != null) {
+      if (target.weighted != null && source.live.size() > 0) {
         expected.add(StoredValues.nameFor(target.field));
       }
     }
@@ -221,7 +234,7 @@ public final class VerifyJob extends Job {
     comparison.compareKinds();
     phase("comparing postings", postings(target.field));
     int[] lengths = overTerms(comparison, true, pool);
-    if (target.weighted != null) {
+    if (target.weighted != null && source.live.size() > 0) {
       target.compareValues(pruned, comparison.tokens.sum(), lengths);
     }
     comparison.compareStatistics(Arrays.stream(lengths).filter(length -> length > 0).count());
@@ -278,12 +291,9 @@ public final class VerifyJob extends Job {
   }
 
   /** The lengths the rule was told when the index was pruned. */
-  private int[] originalLengths(ComparedField target, Pool pool) throws IOException {
+  private int[] originalLengths(ComparedField target) throws IOException {
     if (target.norms == NormKind.NONE) {
-      phase("computing document lengths", postings(target.field));
-      // Comparing the source with itself adds up all its frequencies.
-      ComparedField unchanged = new ComparedField(target.field, null, PostingRule.KEEP_ALL);
-      return overTerms(new PostingsComparison(this, source, source, unchanged), true, pool);
+      return countLengths(target.field);
     }
     int[] lengths = new int[source.live.size()];
     for (LeafReaderContext leaf : source.reader.leaves()) {
@@ -294,6 +304,25 @@ public final class VerifyJob extends Job {
           lengths[number] = target.norms.decode(each.longValue());
         }
       }
+    }
+    return lengths;
+  }
+
+  private int[] countLengths(String field) throws IOException {
+    phase("computing document lengths", postings(field));
+    int[] lengths = new int[source.live.size()];
+    Terms terms = MultiTerms.getTerms(source.reader, field);
+    TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
+    IndexPostings postings = new IndexPostings(source.reader, field);
+    while (each.next() != null) {
+      postings.reset(each, PostingsEnum.FREQS);
+      for (int doc = postings.next(); doc != IndexPostings.END; doc = postings.next()) {
+        int number = source.live.of(doc);
+        if (number >= 0) {
+          lengths[number] += postings.freq();
+        }
+      }
+      advance(each.docFreq());
     }
     return lengths;
   }
