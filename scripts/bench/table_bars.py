@@ -61,7 +61,7 @@ def sign(entry: Entry, baseline: Entry, measure: str, tests: int) -> str:
 
 
 def judge(lines: Mapping[str, Line], peers: list[str]) -> list[dict[str, Any]]:
-    """Return the bars: ``bar``, ``reached`` (None: that hangs on cells not measured) and ``detail``."""
+    """Return the bars: ``bar``, ``reached`` (None: hangs on what is missing), ``detail``."""
     return [*_against_full(lines), *_against_peers(lines, peers)]
 
 
