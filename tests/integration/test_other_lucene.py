@@ -25,6 +25,8 @@ TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
 MODULES = (
     "integration/test_explain.py",
+    "integration/test_crash.py",
+    "integration/test_damage.py",
     "integration/test_extract.py",
     "integration/test_fuzz.py",
     "integration/test_inspect.py",

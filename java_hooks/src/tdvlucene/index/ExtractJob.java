@@ -78,20 +78,28 @@ public final class ExtractJob extends Job {
   @Override
   protected void run() throws IOException {
     try (DirectoryReader reader = Indexes.openUnlocked(index)) {
-      Indexes.requireFrequencies(reader, index, field);
-      live = DocumentNumbers.ofLive(reader);
-      rows = live;
-      if (wantedIds != null) {
-        phase("finding the documents", reader.maxDoc());
-        rows = new Selection(index, Paths.get(wantedIds)).of(reader, this::progress);
+      try {
+        run(reader);
+      } catch (IOException | RuntimeException e) {
+        throw Indexes.explainFailure(e, reader, this);
       }
-      Map<String, Object> totals = new TreeMap<>();
-      totals.put("documents", live.size());
-      int[] lengths = writePostings(reader, totals);
-      totals.put("doc_count", countNonEmpty(reader, lengths));
-      writeDocuments(reader, lengths);
-      result = Json.of(totals);
     }
+  }
+
+  private void run(DirectoryReader reader) throws IOException {
+    Indexes.requireFrequencies(reader, index, field);
+    live = DocumentNumbers.ofLive(reader);
+    rows = live;
+    if (wantedIds != null) {
+      phase("finding the documents", reader.maxDoc());
+      rows = new Selection(index, Paths.get(wantedIds)).of(reader, this::progress);
+    }
+    Map<String, Object> totals = new TreeMap<>();
+    totals.put("documents", live.size());
+    int[] lengths = writePostings(reader, totals);
+    totals.put("doc_count", countNonEmpty(reader, lengths));
+    writeDocuments(reader, lengths);
+    result = Json.of(totals);
   }
 
   private NpyWriter array(String name, String dtype) throws IOException {

@@ -1,5 +1,6 @@
 package tdvlucene.index;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -20,10 +21,13 @@ import org.apache.lucene.index.IndexNotFoundException;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.LockObtainFailedException;
+import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.Version;
+import tdvlucene.common.Job;
 import tdvlucene.common.Job;
 import tdvlucene.common.UserException;
 
@@ -102,6 +106,38 @@ public final class Indexes {
       });
     }
     pool.run(tasks);
+  }
+
+  /**
+   * What to throw when reading failed: damage, where it explains the failure.
+   *
+   * <p>Lucene checks sums of whole files when it merges, not when it reads postings: there a wrong
+   * byte ends in whatever its decoder then meets, such as an index out of bounds.
+   */
+  static IOException explainFailure(Exception e, DirectoryReader reader, Job job)
+      throws IOException {
+    job.checkCancelled();
+    for (Throwable t = e; t != null; t = t.getCause()) {
+      if (t instanceof UserException || t instanceof CorruptIndexException) {
+        throw IOUtils.rethrowAlways(e);
+      }
+      if (t instanceof EOFException || t instanceof RuntimeException) {
+        throw damageOr(e, reader);
+      }
+    }
+    throw IOUtils.rethrowAlways(e);
+  }
+
+  private static IOException damageOr(Exception e, DirectoryReader reader) throws IOException {
+    for (LeafReaderContext leaf : reader.leaves()) {
+      try {
+        leaf.reader().checkIntegrity();
+      } catch (CorruptIndexException damage) {
+        damage.addSuppressed(e);
+        return new IOException(e.getMessage() + "; " + damage.getMessage(), damage);
+      }
+    }
+    throw IOUtils.rethrowAlways(e);
   }
 
   private static UserException explain(String index, Exception e) {

@@ -106,29 +106,37 @@ public final class PruneJob extends Job {
   protected void run() throws IOException {
     try (DirectoryReader reader = Indexes.openUnlocked(index);
         Pool pool = new Pool(threads)) {
-      for (Target target : targets) {
-        Indexes.requireFrequencies(reader, index, target.field);
-        target.norms = Indexes.requireKnownNorms(reader, index, target.field);
+      try {
+        run(reader, pool);
+      } catch (IOException | RuntimeException e) {
+        throw Indexes.explainFailure(e, reader, this);
       }
-      List<Segment> segments = Segment.of(reader);
-      CodecReader[] readers =
-          segments.stream().map(segment -> segment.reader).toArray(CodecReader[]::new);
-      long toWrite = 0;
-      for (Target target : targets) {
-        boolean vectors =
-            Lucene.hasTermVectors(
-                FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.field));
-        toWrite += survey(segments, target, vectors, pool);
-        for (int i = 0; i < readers.length; i++) {
-          readers[i] = new PrunedReader(readers[i], target.prunings.get(i), postingsInMemory);
-        }
-        if (target.values != null) {
-          addValues(target, readers, segments);
-        }
-      }
-      phase("writing postings", toWrite);
-      write(reader, readers, pool);
     }
+  }
+
+  private void run(DirectoryReader reader, Pool pool) throws IOException {
+    for (Target target : targets) {
+      Indexes.requireFrequencies(reader, index, target.field);
+      target.norms = Indexes.requireKnownNorms(reader, index, target.field);
+    }
+    List<Segment> segments = Segment.of(reader);
+    CodecReader[] readers =
+        segments.stream().map(segment -> segment.reader).toArray(CodecReader[]::new);
+    long toWrite = 0;
+    for (Target target : targets) {
+      boolean vectors =
+          Lucene.hasTermVectors(
+              FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.field));
+      toWrite += survey(segments, target, vectors, pool);
+      for (int i = 0; i < readers.length; i++) {
+        readers[i] = new PrunedReader(readers[i], target.prunings.get(i), postingsInMemory);
+      }
+      if (target.values != null) {
+        addValues(target, readers, segments);
+      }
+    }
+    phase("writing postings", toWrite);
+    write(reader, readers, pool);
   }
 
   /** The values go to the first document that lives. */

@@ -140,19 +140,27 @@ final class Survey {
     }
 
     private int[] read(Terms terms, int[] lengths) throws IOException {
-      TermTable.Cursor cursor = table.cursor();
-      BytesRef stop = cursor.seek(end) ? BytesRef.deepCopyOf(cursor.term()) : null;
-      TermsEnum each = terms.iterator();
-      BytesRef term = cursor.seek(first) && first > 0 ? seek(each, cursor.term()) : each.next();
-      for (; term != null && (stop == null || term.compareTo(stop) < 0); term = each.next()) {
-        if (cursor.advance(term)) {
-          read(each, cursor.number(), lengths);
-        } else if (hasLivePosting(each)) {
-          throw otherVocabulary("it has the term " + Places.show(term) + ", for which they have no value");
+      BytesRef at = null;
+      try {
+        TermsEnum each = terms.iterator();
+        TermTable.Cursor cursor = table.cursor();
+        BytesRef stop = cursor.seek(end) ? BytesRef.deepCopyOf(cursor.term()) : null;
+        at = cursor.seek(first) && first > 0 ? seek(each, cursor.term()) : each.next();
+        for (; at != null && (stop == null || at.compareTo(stop) < 0); at = each.next()) {
+          if (cursor.advance(at)) {
+            read(each, cursor.number(), lengths);
+          } else if (hasLivePosting(each)) {
+            throw otherVocabulary(
+                "it has the term " + Places.show(at) + ", for which they have no value");
+          }
+          job.advance(each.docFreq());
         }
-        job.advance(each.docFreq());
+        return lengths;
+      } catch (UserException e) {
+        throw e;
+      } catch (IOException | RuntimeException e) {
+        throw Places.located(e, segment.name(), field, at);
       }
-      return lengths;
     }
 
     private BytesRef seek(TermsEnum each, BytesRef to) throws IOException {

@@ -1,0 +1,179 @@
+"""Kill -9 at random moments, and what must be true after: ``scripts/crash --kills N --seed S``.
+
+The source stays as it was, byte by byte. The output is absent, or whole; what an unfinished run
+leaves beside it under a hidden name is refused by Lucene, or whole too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+if __name__ == "__main__":
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "integration")]
+
+from test_prune import _values  # noqa: E402
+from testing_jar import dump_index, write_described  # noqa: E402
+
+from tdv_lucene.extract import extract_matrix, load_matrix  # noqa: E402
+from tdv_lucene.jvm import rewriter  # noqa: E402
+from tdv_lucene.prune import prune_index  # noqa: E402
+from tdv_lucene.values import TermValues  # noqa: E402
+
+STAGES = ("prune", "prune", "overwrite", "extract", "values")
+
+
+class Crashes:
+    """A source, values for it, and what each stage must make of them."""
+
+    def __init__(self, folder: Path, documents: int = 600) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder = folder
+        self.source, self.values = folder / "source", folder / "values"
+        write_described(self.source, _described(documents))
+        _values(extract_matrix(self.source, folder / "matrix")).save(self.values)
+        prune_index(self.source, self.values, folder / "expected", reduction=0.3)
+        prune_index(self.source, self.values, folder / "old", reduction=0.1)
+        self.digest = digest(self.source)
+        self.expected = dump_index(folder / "expected")
+        self.old = dump_index(folder / "old")
+        self.seconds: dict[str, float] = {}
+
+    def start(self, stage: str, *arguments: object) -> subprocess.Popen[str]:
+        """A process that waits for a line to begin with the stage."""
+        command = [sys.executable, str(ROOT / "tests" / "crash_child.py"), stage, str(self.source)]
+        process = subprocess.Popen(
+            [*command, *map(str, arguments)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"},
+        )  # fmt: skip
+        assert process.stdout.readline() == "READY\n", f"{stage} did not start"
+        return process
+
+    def kill(self, stage: str, rng: random.Random) -> str:
+        """Kill a run at a random moment of its work and check what is left; say what that was."""
+        place = Path(tempfile.mkdtemp(dir=self.folder))
+        output = place / "output"
+        if stage == "overwrite":
+            shutil.copytree(self.folder / "old", output)
+        process = self.start(stage, self.values, output)
+        began = time.monotonic()
+        process.stdin.write("\n")
+        process.stdin.flush()
+        # The first run tells how long one takes; the moments lie within, and a little after.
+        wait = rng.uniform(0, 1.1 * self.seconds[stage]) if stage in self.seconds else 600
+        try:
+            process.wait(wait)
+            self.seconds.setdefault(stage, time.monotonic() - began)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert digest(self.source) == self.digest, f"{stage}: the source was changed"
+        left = self._left(stage, output)
+        for unfinished in place.glob(".output.*"):
+            left += f", {self._unfinished(stage, unfinished)}"
+        shutil.rmtree(place)
+        return f"{stage}: {left}"
+
+    def _left(self, stage: str, output: Path) -> str:
+        if not output.exists():
+            # between two renames the old result stands beside, whole, under a hidden name
+            kept = list(output.parent.glob(".output.replaced-*/output"))
+            assert stage != "overwrite" or kept, "the old result is gone"
+            assert not kept or same_content(dump_index(kept[0]), self.old)
+            return "no output"
+        if stage == "extract":
+            load_matrix(output)
+            same = digest(output, "*.npy") == digest(self.folder / "matrix", "*.npy")
+            assert same, "a matrix that is not whole"
+        elif stage == "values":
+            TermValues.load(output)
+            assert digest(output) == digest(self.values), "values that are not whole"
+        else:
+            rewriter.check_index(output)
+            found = dump_index(output)
+            if stage == "overwrite" and same_content(found, self.old):
+                return "the old output"
+            assert same_content(found, self.expected), "an index that is not whole"
+            assert (output / "tdv-manifest.json").exists()
+        return "the whole output"
+
+    def _unfinished(self, stage: str, folder: Path) -> str:
+        if ".replaced-" in folder.name:
+            return "the old one aside"
+        if stage in ("prune", "overwrite"):
+            try:
+                found = dump_index(folder)
+            except Exception:  # any refusal will do; pyjnius has one class for all of Java's
+                return "something Lucene refuses"
+            assert same_content(found, self.expected), "an unfinished index that can be read"
+            return "a whole index aside"
+        return "something aside"
+
+
+def same_content(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two dumps agree in all but what names their runs."""
+    return all(a[k] == b[k] for k in ("postings", "norms", "vectors", "documents", "statistics"))
+
+
+def digest(folder: Path, form: str = "*") -> dict[str, str]:
+    """SHA-256 of every file, but for the lock, which is empty and made by whoever looks."""
+    files = (path for path in folder.glob(form) if path.name != "write.lock")
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def _described(documents: int) -> dict[str, Any]:
+    rng = random.Random(0)
+    words = [f"word{i}" for i in range(400)]
+    weights = [1 / (i + 1) for i in range(400)]
+
+    def document(number: int) -> dict[str, Any]:
+        tokens, offset = [], 0
+        for word in rng.choices(words, weights, k=rng.randint(10, 60)):
+            tokens.append([word, 1, offset, offset + len(word), None])
+            offset += len(word) + 1
+        raw = " ".join(token[0] for token in tokens)
+        return {"id": f"d{number}", "fields": {"contents": [tokens]}, "raw": raw}
+
+    docs = [document(number) for number in range(documents)]
+    field = {"options": "DOCS_AND_FREQS_AND_POSITIONS", "vectors": "v", "norms": "default"}
+    layout = {"fields": {"contents": field}, "compound": False, "sorted": False,
+              "softDeletes": False, "idDocValues": True, "userData": {}}  # fmt: skip
+    return {"layout": layout, "segments": [docs[: documents // 2], docs[documents // 2 :]]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    rng = random.Random(arguments.seed)
+    outcomes: Counter = Counter()
+    with tempfile.TemporaryDirectory(prefix="crash-") as folder:
+        crashes = Crashes(Path(folder))
+        for stage in dict.fromkeys(STAGES):
+            crashes.kill(stage, rng)  # to its end: how long it takes
+        for number in range(arguments.kills):
+            outcomes[crashes.kill(STAGES[number % len(STAGES)], rng)] += 1
+            if number % 20 == 19:
+                print(f"{number + 1} of {arguments.kills}", flush=True)
+    for outcome, count in sorted(outcomes.items()):
+        print(f"{count:6}  {outcome}")
+
+
+if __name__ == "__main__":
+    main()

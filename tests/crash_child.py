@@ -1,0 +1,73 @@
+"""Stages to be killed at, each in a process of its own: says READY, waits for a line, does one.
+
+Usage: python tests/crash_child.py prune|overwrite|extract|values SOURCE VALUES OUTPUT
+       python tests/crash_child.py lock|commit SOURCE
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tdv_lucene.extract import extract_matrix
+from tdv_lucene.jvm import java_class
+from tdv_lucene.jvm.index import identify
+from tdv_lucene.prune import prune_index
+from tdv_lucene.values import TermValues
+
+
+def _prune(source: str, values: str, output: str) -> None:
+    prune_index(source, values, output, reduction=0.3)
+
+
+def _overwrite(source: str, values: str, output: str) -> None:
+    prune_index(source, values, output, reduction=0.3, overwrite=True)
+
+
+def _extract(source: str, _: str, output: str) -> None:
+    extract_matrix(source, output)
+
+
+def _values(_: str, values: str, output: str) -> None:
+    """What ``learn`` does at its end."""
+    TermValues.load(values).save(output)
+
+
+def _lock(source: str) -> None:
+    """Hold the write lock until told to end."""
+    from lucene_indexes import open_writer
+
+    writer = open_writer(Path(source))
+    print("LOCKED", flush=True)
+    sys.stdin.readline()
+    writer.close()
+
+
+def _commit(source: str) -> None:
+    """Delete a document and commit, as another program would."""
+    from lucene_indexes import open_writer
+
+    writer = open_writer(Path(source))
+    term = java_class("org.apache.lucene.index.Term")("id", "d1")
+    writer.deleteDocuments(java_class("org.apache.lucene.search.TermQuery")(term))
+    writer.commit()
+    writer.close()
+
+
+STAGES = {
+    "prune": _prune, "overwrite": _overwrite, "extract": _extract, "values": _values,
+    "lock": _lock, "commit": _commit,
+}  # fmt: skip
+
+
+def main() -> None:
+    stage, source, *arguments = sys.argv[1:]
+    identify(source)  # the JVM runs and has its classes
+    print("READY", flush=True)
+    sys.stdin.readline()
+    STAGES[stage](source, *arguments)
+    print("DONE", flush=True)
+
+
+if __name__ == "__main__":
+    main()

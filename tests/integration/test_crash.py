@@ -1,0 +1,162 @@
+"""Killed runs, full disks, readers and writers beside: the source stays, the output is whole."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crash_check import Crashes, digest, same_content
+from lucene_reading import open_reader
+from testing_jar import dump_index
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.extract import extract_matrix
+from tdv_lucene.jvm import java_class, run_job, start
+from tdv_lucene.prune import prune_index
+from tdv_lucene.store import save_array
+from tdv_lucene.values import TermValues
+
+pytestmark = pytest.mark.jvm
+
+ROOT_ONLY = "a file system of a few kilobytes cannot be mounted here: "
+
+
+@pytest.fixture(scope="module")
+def crashes(tmp_path_factory: pytest.TempPathFactory) -> Crashes:
+    return Crashes(tmp_path_factory.mktemp("crashes"), documents=200)
+
+
+def test_killed_at_random_moments(crashes: Crashes) -> None:
+    """More by ``scripts/crash``."""
+    rng = random.Random(1)
+    assert crashes.kill("overwrite", rng) == "overwrite: the whole output"  # left to end
+    crashes.seconds["prune"] = crashes.seconds["overwrite"]
+    for stage in ("prune", "overwrite", "prune"):
+        crashes.kill(stage, rng)
+
+
+@contextmanager
+def _small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
+    try:
+        done = subprocess.run(mount, capture_output=True, text=True)
+    except OSError as error:
+        pytest.skip(ROOT_ONLY + str(error))
+    if done.returncode:
+        pytest.skip(ROOT_ONLY + done.stderr.strip())
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("kilobytes", [4, 12, 24, 40, 64, 96])
+def test_full_disk(kilobytes: int, crashes: Crashes, tmp_path: Path) -> None:
+    """Each stage says so and leaves nothing, or has what it needs and is whole."""
+    stages = {
+        "pruned": lambda to: prune_index(crashes.source, crashes.values, to, reduction=0.3),
+        "matrix": lambda to: extract_matrix(crashes.source, to),
+        "values": lambda to: TermValues.load(crashes.values).save(to),
+    }
+    whole = []
+    with _small_disk(tmp_path / "disk", kilobytes) as disk:
+        for name, write in stages.items():
+            try:
+                write(disk / name)
+                whole.append(name)
+            except TdvError as error:
+                assert "No space left on device; nothing was left there" in str(error)
+                assert sorted(path.name for path in disk.iterdir()) == sorted(whole)
+        if "pruned" in whole:
+            assert same_content(dump_index(disk / "pruned"), crashes.expected)
+    assert kilobytes > 4 or not whole
+    assert digest(crashes.source) == crashes.digest
+
+
+def test_readers_of_the_source_are_unharmed(crashes: Crashes, tmp_path: Path) -> None:
+    before = dump_index(crashes.source)
+    with open_reader(crashes.source) as reader:
+        leaf = reader.leaves().toArray()[0].reader()
+        first = leaf.storedFields().document(0).get("raw")
+        prune_index(crashes.source, crashes.values, tmp_path / "pruned")
+        assert leaf.storedFields().document(0).get("raw") == first
+        assert reader.isCurrent()
+    assert dump_index(crashes.source) == before
+
+
+def test_writer_in_another_process_holds_the_lock(crashes: Crashes, tmp_path: Path) -> None:
+    writer = crashes.start("lock")
+    writer.stdin.write("\n")
+    writer.stdin.flush()
+    assert writer.stdout.readline() == "LOCKED\n"
+    for stage in (
+        lambda: prune_index(crashes.source, crashes.values, tmp_path / "pruned"),
+        lambda: extract_matrix(crashes.source, tmp_path / "matrix"),
+    ):
+        with pytest.raises(TdvError, match="locked: a writer has it open"):
+            stage()
+    assert not list(tmp_path.iterdir())
+    assert writer.communicate("\n")[0] == "DONE\n"
+    prune_index(crashes.source, crashes.values, tmp_path / "pruned")
+
+
+def _rule_that_acts_once(act: Callable[[], None]):
+    """A Java ``PostingRule`` that keeps all, and does something while the source is being read."""
+    start()
+    from jnius import PythonJavaClass, java_method
+
+    class Rule(PythonJavaClass):
+        __javainterfaces__ = ["tdvlucene/index/PostingRule"]
+        __javacontext__ = "app"
+        acted = False
+
+        @java_method("(I)Z")
+        def drops(self, term):
+            if not self.acted:
+                self.acted = True
+                act()
+            return False
+
+        @java_method("(IIII)I")
+        def freq(self, term, tf, doc, length):
+            return tf
+
+        @java_method("()Z")
+        def keepsFrequencies(self):
+            return True
+
+        @java_method("()Z")
+        def readsLengths(self):
+            return False
+
+    return Rule()
+
+
+def test_writer_that_commits_meanwhile_is_noticed(tmp_path: Path) -> None:
+    """A second process deletes a document and commits while the postings are read."""
+    crashes = Crashes(tmp_path, documents=6)
+    writer = crashes.start("commit")
+    said: list[str] = []
+    rule = _rule_that_acts_once(lambda: said.append(writer.communicate("\n")[0]))
+    vocabulary = extract_matrix(crashes.source, tmp_path / "again").vocabulary
+    (tmp_path / "table").mkdir()
+    save_array(tmp_path / "table" / "terms.npy", vocabulary.terms.data)
+    save_array(tmp_path / "table" / "terms_indptr.npy", vocabulary.terms.indptr)
+    save_array(tmp_path / "table" / "tdv.npy", np.ones(len(vocabulary), np.float32))
+    table = java_class("tdvlucene.index.TermTable")(str(tmp_path / "table"))
+    output = tmp_path / "pruned"
+    output.mkdir()
+    new_job = java_class("tdvlucene.index.PruneJob")
+    job = new_job(str(crashes.source), "contents", table, rule, str(output), 1)
+    with pytest.raises(TdvError, match="was changed by another process while it was read"):
+        run_job(job)
+    table.close()
+    assert said == ["DONE\n"]
+    with pytest.raises(Exception, match="IndexNotFoundException"):
+        dump_index(output)
