@@ -19,14 +19,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import shutil
 import sys
 import time
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from results import machine, markdown_table, write_run
 
 import tdv_lucene as tdv
 
@@ -142,13 +142,13 @@ def tables(rows: list[dict[str, Any]]) -> str:
     parts = []
     for key in dict.fromkeys((row["collection"], row["reduction"]) for row in rows):
         chosen = [row for row in rows if (row["collection"], row["reduction"]) == key]
-        lines = [f"## {key[0]}, {key[1]:.0%} removed", "", "| " + " | ".join(HEAD) + " |"]
-        lines += ["|" + " --- |" * len(HEAD), *(shown(row) for row in chosen)]
-        parts.append("\n".join(lines))
+        title = f"## {key[0]}, {key[1]:.0%} removed"
+        parts.append(f"{title}\n\n{markdown_table(HEAD, map(shown, chosen))}")
     return "\n\n".join(parts)
 
 
-def shown(row: dict[str, Any]) -> str:
+def shown(row: dict[str, Any]) -> list[str]:
+    """The cells of a row; those of an index that was only weighed end with the bytes."""
     cells = [row["encoding"], "" if row["scale"] is None else f"{row['scale']:g}"]
     cells += [f"{row['bytes'][ending] / 1e6:.2f}" for ending in FILES]
     cells.append(f"{row['total_bytes'] / 1e6:.2f}")
@@ -157,17 +157,10 @@ def shown(row: dict[str, Any]) -> str:
         cells += [f"{row['nDCG@5']:.3f}", "" if p is None else f"{p:.2g}", f"{row['R@1000']:.3f}"]
         for kind in ("latency_ms", "latency_exhaustive_ms"):
             cells += [f"{row[kind][depth]['mean']:.3f}" for depth in ("top10", "top1000")]
-    return "| " + " | ".join(cells + [""] * (len(HEAD) - len(cells))) + " |"
-
-
-def machine() -> str:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    system = f"{platform.system()} {platform.machine()}"
-    return f"{os.cpu_count()} cores, {memory:.0f} GiB, {system}, Python {platform.python_version()}"
+    return cells
 
 
 def write_summary(bench: Bench, seconds: float, output: Path) -> None:
-    output.mkdir(parents=True, exist_ok=True)
     text = (
         f"# Encodings, {date.today().isoformat()}\n\n{tables(bench.rows)}\n\n"
         "p: two-tailed paired t-test of nDCG@5 against the full index, corrected for all that the "
@@ -177,9 +170,8 @@ def write_summary(bench: Bench, seconds: float, output: Path) -> None:
         f"search.\n\nMachine: {machine()}. {seconds:.0f} s.\n\n"
         f"Versions: {json.dumps(bench.versions)}\n"
     )
-    (output / "README.md").write_text(text, encoding="utf-8")
     raw = {"machine": machine(), "versions": bench.versions, "rows": bench.rows}
-    (output / "raw.json").write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")
+    write_run(output, text, raw, ("README.md", "raw.json"))
     print(tables(bench.rows))
 
 

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import shlex
 import subprocess
 import sys
@@ -24,6 +22,8 @@ import time
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+
+from results import machine, markdown_table, write_run
 
 INDEX_FLAGS = {
     "plain": [],
@@ -134,7 +134,7 @@ def table(rows: list[dict]) -> str:
     """The Markdown table: one row a collection, index flavour and measured query set."""
     head = ("collection (index)", "measured on", "queries", "postings removed", "bytes", "nDCG@5",
             "p", "nDCG@10", "R@1000", "top-10 ms", "top-1000 ms", "extract / prune s")  # fmt: skip
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines = []
     for row in rows:
         report = row["report"]
         full, pruned = report["indexes"]["full"], report["indexes"]["pruned"]
@@ -155,8 +155,8 @@ def table(rows: list[dict]) -> str:
             speed(report["latency_ms"], "top1000"),
             f"{row['seconds']['extract']:.1f} / {row['seconds']['prune']:.1f}",
         ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        lines.append(cells)
+    return markdown_table(head, lines)
 
 
 def arrow(measure: dict) -> str:
@@ -168,14 +168,7 @@ def speed(latency: dict, depth: str) -> str:
     return f"{full:.2f} -> {pruned:.2f} (x{full / pruned:.1f})"
 
 
-def machine() -> str:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return (f"{os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} {platform.machine()}, "
-            f"Python {platform.python_version()}")  # fmt: skip
-
-
 def write_summary(bench: Bench, output: Path) -> None:
-    output.mkdir(parents=True, exist_ok=True)
     versions = bench.rows[0]["report"]["versions"]
     commands = "\n".join(f"{c['seconds']:8.1f} s  {c['command']}" for c in bench.commands)
     text = (
@@ -185,9 +178,8 @@ def write_summary(bench: Bench, output: Path) -> None:
         f"Machine: {machine()}.\n\nVersions: {json.dumps(versions)}\n\n"
         f"Commands, in order:\n\n```\n{commands}\n```\n"
     )
-    (output / "README.md").write_text(text, encoding="utf-8")
     raw = {"machine": machine(), "commands": bench.commands, "rows": bench.rows}
-    (output / "raw.json").write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")
+    write_run(output, text, raw, ("README.md", "raw.json"))
     print(table(bench.rows))
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from results import markdown_table, write_run
 from table_rows import QueryData, Row, Split
 from table_work import Method, Work, commit
 
@@ -81,25 +82,22 @@ def _points(
 
 
 def _write(output: Path, found: dict[str, Any], changes: dict[str, Any]) -> str:
-    output.mkdir(parents=True, exist_ok=True)
     rows = list(dict.fromkeys(row for of in found.values() for row in of))
     head = ["recipe", *(f"{row}: {size:.0%}" for row in rows for size in SIZES)]
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     first = found["default"]
     full = [_cell(first[row], size, "full") for row in rows for size in SIZES]
-    lines.append("| full index | " + " | ".join(full) + " |")
+    lines = [["full index", *full]]
     for name, of in found.items():
         cells = [_cell(of.get(row, {}), size, "measures") for row in rows for size in SIZES]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        lines.append([name, *cells])
     text = (
         "# The recipe's parts\n\nnDCG@5 / R@1000 on held-out queries (cross-validation within "
-        "learning), BM25, at shares of the postings removed.\n\n" + "\n".join(lines)
+        "learning), BM25, at shares of the postings removed.\n\n" + markdown_table(head, lines)
         + f"\n\nCommit {commit()}. Changes: `{json.dumps(changes)}`\n"
     )  # fmt: skip
-    (output / "ablation.md").write_text(text, encoding="utf-8")
     raw = {"commit": commit(), "default": asdict(DefaultRecipe()), "changes": changes,
            "points": found}  # fmt: skip
-    (output / "ablation.json").write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")
+    write_run(output, text, raw, ("ablation.md", "ablation.json"))
     return text
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from results import hardware, markdown_table, write_run
 from table_bars import OURS, RULE, SIZES, TESTS_AGAINST_FULL, Entry, Line, judge, p_value, sign
 from table_work import MEASURES, commit
 
@@ -27,7 +26,6 @@ _HOW = (
 
 def write(output: Path, lines: Lines, names: list[str], steps: dict[str, Any]) -> str:
     """Write ``summary.md`` and ``raw.json`` to the folder ``output``; returns the summary."""
-    output.mkdir(parents=True, exist_ok=True)
     machine = versions_and_machine()
     bars = {model: judge(of, [n for n in names if n != OURS]) for model, of in lines.items()}
     parts = [
@@ -40,37 +38,35 @@ def write(output: Path, lines: Lines, names: list[str], steps: dict[str, Any]) -
         _circumstances(machine, steps),
     ]
     text = "\n".join(parts)
-    (output / "summary.md").write_text(text, encoding="utf-8")
     raw = {
         **machine, **steps, "commit": commit(), "rule": RULE, "bars": bars,
         "entries": list(_entries(lines)),
     }  # fmt: skip
-    (output / "raw.json").write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")
+    write_run(output, text, raw, ("summary.md", "raw.json"))
     return text
 
 
 def _bars(model: str, bars: list[dict[str, Any]]) -> str:
     said = {True: "reached", False: "missed", None: "open"}
-    rows = [f"| {b['bar']} | {said[b['reached']]} | {b['detail']} |" for b in bars]
-    head = f"## The bars, {model}\n\n| bar | | |\n| --- | --- | --- |\n"
-    return head + "\n".join(rows) + "\n"
+    rows = [(b["bar"], said[b["reached"]], b["detail"]) for b in bars]
+    return f"## The bars, {model}\n\n{markdown_table(('bar', '', ''), rows)}\n"
 
 
 def _table(model: str, measure: str, lines: Mapping[str, Line], names: list[str]) -> str:
     sizes = [s for s in SIZES if any(line.at(n, s) for line in lines.values() for n in names)]
     head = ["row", "method", *(f"{size:.0%} removed" for size in sizes)]
-    out = [f"## {model}: {measure}\n", "| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    rows = []
     for name, line in lines.items():
         full = f"{line.full.mean(measure):.3f}"
         tuned = f", tuned {line.tuned.mean(measure):.3f}" if line.tuned else ""
         queries = len(line.full.values[measure])
         title = f"{name}, {queries} queries"
-        out.append(f"| {title} | full | {full}{tuned} |" + " |" * (len(sizes) - 1))
+        rows.append([title, "full", f"{full}{tuned}"])
         for method in names:
             cells = [_cell(line, line.at(method, size), measure) for size in sizes]
             if any(cells):
-                out.append(f"| | {method} | " + " | ".join(cells) + " |")
-    return "\n".join(out) + "\n"
+                rows.append(["", method, *cells])
+    return f"## {model}: {measure}\n\n{markdown_table(head, rows)}\n"
 
 
 def _cell(line: Line, entry: Entry | None, measure: str) -> str:
@@ -87,13 +83,7 @@ def _cell(line: Line, entry: Entry | None, measure: str) -> str:
 def _sizes(lines: Lines, names: list[str]) -> str:
     """What was really removed, and the bytes that came of it."""
     head = ["row", "model", "method", *(f"{size:.0%}" for size in SIZES)]
-    out = [
-        "## Sizes\n",
-        "Postings removed / bytes of the postings file against the full index's / bytes of the "
-        "whole index against the full one's; means over the folds.\n",
-        "| " + " | ".join(head) + " |",
-        "|" + " --- |" * len(head),
-    ]
+    rows = []
     seen = set()
     for model, of in lines.items():
         for name, line in of.items():
@@ -102,8 +92,12 @@ def _sizes(lines: Lines, names: list[str]) -> str:
                 key = (line.full.about["bytes"], method, tuple(cells))  # unlearned: once an index
                 if any(cells) and key not in seen:
                     seen.add(key)
-                    out.append(f"| {name} | {model} | {method} | " + " | ".join(cells) + " |")
-    return "\n".join(out) + "\n"
+                    rows.append([name, model, method, *cells])
+    return (
+        "## Sizes\n\nPostings removed / bytes of the postings file against the full index's / "
+        "bytes of the whole index against the full one's; means over the folds.\n\n"
+        f"{markdown_table(head, rows)}\n"
+    )
 
 
 def _size(line: Line, entry: Entry | None) -> str:
@@ -136,12 +130,10 @@ def _missing(lines: Lines, names: list[str]) -> str:
 
 
 def _circumstances(machine: dict[str, Any], steps: dict[str, Any]) -> str:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"## How\n\n```\n{steps['command']}\n```\n\n"
         f"Commit {commit()}; cells measured at {', '.join(steps['commits'])}. "
-        f"Machine: {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} "
-        f"{platform.machine()}.\n\nVersions: {json.dumps(machine['versions'])}\n\n"
+        f"Machine: {hardware()}.\n\nVersions: {json.dumps(machine['versions'])}\n\n"
         "Seconds of learning (each split, on a machine that did other work too): "
         f"{json.dumps(steps['learning_seconds'])}\n\n"
         f"Failed: {'; '.join(steps['failures']) or 'nothing'}.\n"
