@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import logging
 import math
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from . import __version__
-from ._stored_values import round_values
+from ._rewriting import Rewriting
 from ._threads import checked_threads
 from .choosing import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
 from .errors import TdvError
 from .inspect_index import index_bytes
 from .progress import Progress, silent
 from .store import new_folder, refuse_overlap, write_manifest
-from .values import OperatingPoint, TermValues
+from .values import TermValues
 
 KIND = "pruned-index"
 MANIFEST = "tdv-manifest.json"
 """Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
-
-PREFIX = "tdv."
-_ANSERINI_DEFAULTS = {"k1": 0.9, "b": 0.4, "mu": 1000.0}
-
-_log = logging.getLogger(__name__)
 
 
 def prune_index(
@@ -110,42 +99,27 @@ def prune_index(
         When the index cannot be read or pruned, is locked, or has another vocabulary; when a
         parameter is out of its range; when ``output`` exists or overlaps the index.
     """
-    scaled = _checked_mode(tf) == "scaled"
+    _refuse_mode(tf)
     _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
     threads = checked_threads(threads)
     given = [values, *others]
     refuse_overlap(output, index, *(v for v in given if not isinstance(v, TermValues)))
     with new_folder(output, overwrite=overwrite) as folder:
-        values, *more = [v if isinstance(v, TermValues) else TermValues.load(v) for v in given]
-        _refuse_fields([values, *more], tf, max_loss, max_bytes)
-        scale = _checked_scale(scale) if scaled else None
-        units = [_unit_of(v, tf, unit) for v in (values, *more)]
-
-        def write(to: Path, reduction: float | None) -> dict[str, Any]:
-            point = values.at_reduction(
-                reduction, scale=scale, original_tf=not scaled, unit=units[0]
-            )
-            if tf == "similarity":
-                point = replace(point, tdv=round_values(point.tdv))
-            asked = values.manifest["recommended_reduction"] if reduction is None else reduction
-            further = [
-                (v, v.at_reduction(reduction, scale=scale, original_tf=not scaled, unit=u))
-                for v, u in zip(more, units[1:])
-            ]
-            return _rewrite(
-                index, to, values, point, tf, asked, threads, progress, further, optimize
-            )
-
+        fields = [v if isinstance(v, TermValues) else TermValues.load(v) for v in given]
+        _refuse_fields(fields, tf, max_loss, max_bytes)
+        scale = _checked_scale(scale) if tf == "scaled" else None
+        units = [_unit_of(v, tf, unit) for v in fields]
+        rewriting = Rewriting(index, fields, units, tf, scale, threads, optimize, progress)
         chosen: dict[str, Any] = {}
         if max_loss is not None:
-            point = point_within_loss(values.points, max_loss)
+            point = point_within_loss(fields[0].points, max_loss)
             reduction = point["reduction"]
             chosen = {"max_loss": max_loss, "loss": loss_of(point), **_figures(point)}
         elif max_bytes is not None:
             allowed = parse_bytes(max_bytes)
-            reduction = _reduction_within(index, folder.parent, write, allowed)
+            reduction = _reduction_within(rewriting, folder.parent, allowed)
             chosen = {"max_bytes": allowed}
-        report = write(folder, reduction)
+        report = rewriting.write(folder, reduction)
         if chosen:
             report["chosen"] = {**chosen, "reduction": reduction}
         write_manifest(folder, KIND, report, MANIFEST)
@@ -190,29 +164,23 @@ def _figures(point: Mapping[str, Any]) -> dict[str, Any]:
     return {"measures": dict(point["measures"]), "full": dict(point["full"])}
 
 
-def _reduction_within(
-    index: str | os.PathLike,
-    beside: Path,
-    write: Callable[[Path, float], dict[str, Any]],
-    max_bytes: int,
-) -> float:
+def _reduction_within(rewriting: Rewriting, beside: Path, max_bytes: int) -> float:
     """Write indexes to temporary folders until the smallest reduction that fits is known."""
-    kinds = index_bytes(index)
+    kinds = index_bytes(rewriting.index)
     shrinking = ("postings", "positions", "dictionary", "vectors")
 
     def bytes_at(reduction: float) -> int:
         with tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=beside) as folder:
-            write(Path(folder), reduction)
+            rewriting.write(Path(folder), reduction)
             return sum(index_bytes(folder).values())
 
     fixed = sum(size for kind, size in kinds.items() if kind not in shrinking)
     return reduction_within_bytes(bytes_at, max_bytes, fixed_bytes=fixed)
 
 
-def _checked_mode(tf: str) -> str:
+def _refuse_mode(tf: str) -> None:
     if tf not in ("scaled", "original", "similarity"):
         raise TdvError(f"tf must be 'scaled', 'original' or 'similarity', got '{tf}'")
-    return tf
 
 
 def _checked_scale(scale: float | str) -> float | None:
@@ -226,149 +194,3 @@ def _checked_scale(scale: float | str) -> float | None:
     if not (math.isfinite(number) and number > 0):
         raise TdvError(f"scale must be 'auto' or a number above 0, got '{scale}': try 4")
     return number
-
-
-def _rewrite(
-    index: str | os.PathLike,
-    folder: Path,
-    values: TermValues,
-    point: OperatingPoint,
-    tf: str,
-    asked: float,
-    threads: int,
-    progress: Progress,
-    further: Sequence[tuple[TermValues, OperatingPoint]],
-    optimize: bool,
-) -> dict[str, Any]:
-    from .jvm import rewriter
-    from .jvm.index import identify, read_user_data, written_lucene_version
-
-    source = identify(index)
-    _refuse_values(read_user_data(index), index, values.vocabulary.field)
-    written = written_lucene_version()
-    _warn_of_newer_format(source["lucene_version"], written, index)
-    learned_on = values.manifest.get("source", {})
-    if learned_on.get("commit") not in (None, source["commit"]):
-        _log.warning(
-            "the values were learned on another commit (%s) than that of %s; the vocabularies "
-            "must be equal, statistics may differ",
-            learned_on.get("path"),
-            index,
-        )
-    about = {**_describe(values, point, tf, source), "requested_reduction": asked}
-    fields = {v.vocabulary.field: _describe(v, p, tf, source) for v, p in further}
-    recorded = {**about, "fields": fields} if fields else about
-    user_data = {PREFIX + key: str(value) for key, value in _flat(recorded)}
-    counts = rewriter.rewrite_index(
-        index,
-        folder,
-        values.vocabulary,
-        point.tdv,
-        point.scale,
-        point.cut,
-        keep_values=mean_value(values, point) if tf == "similarity" else None,
-        threads=threads,
-        user_data=user_data,
-        others=[rewriter.FieldValues(v.vocabulary, p.tdv, p.scale, p.cut) for v, p in further],
-        one_segment=optimize,
-        progress=progress,
-    )
-    before = counts["postings_before"]
-    reached = 1 - counts["postings"] / before if before else 0.0
-    validated = dict(point.nearest)
-    report = {
-        **about,
-        "reduction": reached,
-        **counts,
-        "lucene_version": written,
-        "validated": validated,
-        "fidelity": _fidelity(point),
-        "source": source,
-    }
-    if fields:
-        report["fields"] = {name: {**fields[name], **counts["fields"][name]} for name in fields}
-    return report
-
-
-def _fidelity(point: OperatingPoint) -> dict[str, float] | None:
-    """What was measured of this scale at the nearest learned point, beside real-valued scoring."""
-    names = ("overlap_at_10", "rbo_at_10", "posting_bytes")
-    for entry in point.nearest["scales"]:
-        if entry["scale"] == point.scale and set(names) <= set(entry):
-            return {name: entry[name] for name in names}
-    return None
-
-
-def mean_value(values: TermValues, point: OperatingPoint) -> float:
-    """Mean value of a token that stays."""
-    tokens = np.where(point.tdv > 0, values.total_term_freq, 0).astype(np.float64)
-    return float(tokens @ point.tdv / tokens.sum()) if tokens.any() else 1.0
-
-
-def _warn_of_newer_format(source: str, written: str, index: str | os.PathLike) -> None:
-    """Lucene writes only its own format, which an older Lucene cannot read."""
-    if source.split(".")[:2] != written.split(".")[:2]:
-        _log.warning(
-            "%s was written by Lucene %s, the new index will be in the format of the installed "
-            "Lucene %s: a Pyserini with an older Lucene cannot read it",
-            index, source, written,
-        )  # fmt: skip
-
-
-def _refuse_values(made: dict[str, str], index: str | os.PathLike, field: str) -> None:
-    if made.get("tdv.tf") == "similarity" and made.get("tdv.field") == field:
-        raise TdvError(
-            f"{index} was made with --tf similarity: the values it keeps for '{field}' would not "
-            "suit what is left of it; prune its source"
-        )
-
-
-def _describe(
-    values: TermValues, point: OperatingPoint, tf: str, source: dict[str, Any]
-) -> dict[str, Any]:
-    """What the new index records of how it was made, and how it is to be searched."""
-    trained = {**_ANSERINI_DEFAULTS, **values.parameters}
-    scale = 1.0 if point.scale is None else float(point.scale)
-    return {
-        "version": __version__,
-        "field": values.vocabulary.field,
-        "model": values.manifest["model"],
-        "learned_from": _learned_from(values),
-        "tf": tf,
-        "unit": "term" if point.cut is None else "posting",
-        "scale": scale,
-        **{name: trained[name] for name in _ANSERINI_DEFAULTS},
-        "search": {"k1": trained["k1"] * scale, "b": trained["b"], "mu": trained["mu"] * scale},
-        "values_sha256": checksum(point),
-        "vocabulary_sha256": values.vocabulary.sha256,
-        "source_commit": source["commit"],
-    }
-
-
-def checksum(point: OperatingPoint) -> str:
-    """SHA-256 of what decides on every posting."""
-    checksum = hashlib.sha256(np.ascontiguousarray(point.tdv).tobytes())
-    if point.cut is not None:
-        checksum.update(np.ascontiguousarray(point.cut.least).tobytes())
-        checksum.update(np.array(point.cut.room).tobytes())
-    return checksum.hexdigest()
-
-
-def _learned_from(values: TermValues) -> str:
-    """What supervised the values."""
-    made = values.manifest.get("self_supervised")
-    if made:
-        return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
-    queries = values.manifest.get("queries")
-    return f"{queries} judged queries" if queries else "nothing"
-
-
-def _flat(content: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Nested names joined by dots."""
-    pairs = []
-    for key, value in content.items():
-        if isinstance(value, dict):
-            pairs += _flat(value, f"{prefix}{key}.")
-        else:
-            pairs.append((prefix + key, value))
-    return pairs

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from ._stored_values import round_values
+from ._field_rule import checksum, point_at, rule_of
+from ._pruned_record import PREFIX
 from ._threads import checked_threads
 from .errors import TdvError
 from .progress import Progress, silent
-from .prune import PREFIX, checksum, mean_value
 from .values import OperatingPoint, TermValues
 
 
@@ -55,9 +54,8 @@ def verify_pruned(
     difference = _difference(recorded, identify(index), values, point)
     if point is None or difference:
         return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
-    mean = mean_value(values, point) if recorded["tf"] == "similarity" else None
     found = rewriter.compare_indexes(
-        index, pruned, values.vocabulary, point.tdv, point.scale, point.cut, mean,
+        index, pruned, [rule_of(values, point, recorded["tf"])],
         threads=threads, progress=progress,
     )  # fmt: skip
     return {"equal": "difference" not in found, "postings": 0, **found}
@@ -86,16 +84,14 @@ def _recorded(pruned: str | os.PathLike, user_data: Mapping[str, str]) -> dict[s
 
 def _find_point(values: TermValues, recorded: Mapping[str, str]) -> OperatingPoint | None:
     """The operating point whose checksum was recorded; None when the values have no such."""
-    scaled = recorded["tf"] == "scaled"
     for reduction in _reductions(values, recorded):
-        point = values.at_reduction(
+        point = point_at(
+            values,
             reduction,
-            scale=float(recorded["scale"]) if scaled else None,
-            original_tf=not scaled,
+            tf=recorded["tf"],
+            scale=float(recorded["scale"]),
             unit=recorded.get("unit", "term"),
         )
-        if recorded["tf"] == "similarity":
-            point = replace(point, tdv=round_values(point.tdv))
         if checksum(point) == recorded["values_sha256"]:
             return point
     return None

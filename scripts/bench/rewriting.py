@@ -101,19 +101,16 @@ def job_of(name: str, index: Path, work: Path, threads: int) -> Callable[[], obj
         return lambda: run_job(job)
     if name == "extract":
         return lambda: extract_arrays(index, "contents", output, threads=threads)
-    tdv, scale = random_values(matrix), SCALE
+    values = rewriter.FieldValues(matrix.vocabulary, random_values(matrix), SCALE)
     if name == "verify":
         pruned = work / f"{index.name} prune"
         return lambda: _require_equal(
-            rewriter.compare_indexes(
-                index, pruned, matrix.vocabulary, tdv, scale, threads=threads
-            )
+            rewriter.compare_indexes(index, pruned, [values], threads=threads)
         )
     if name == "identity":
-        tdv, scale = np.ones(matrix.shape[0], np.float32), 1.0
-    return lambda: rewriter.rewrite_index(
-        index, output, matrix.vocabulary, tdv, scale, threads=threads, user_data={}
-    )
+        ones = np.ones(matrix.shape[0], np.float32)
+        values = rewriter.FieldValues(matrix.vocabulary, ones, 1.0)
+    return lambda: rewriter.rewrite_index(index, output, [values], threads=threads, user_data={})
 
 
 def _require_equal(found: dict) -> dict:

@@ -23,7 +23,23 @@ from ._jobs import java_class, run_job, translate_errors
 
 @dataclass(frozen=True, eq=False)
 class FieldValues:
-    """What becomes of one field: see :func:`rewrite_index`."""
+    """What becomes of one field.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary of V terms
+        Of the field, in the index that is rewritten: all its terms, and no others.
+    tdv : float32[V]
+        Finite, not negative; where it is 0 the term's postings go.
+    scale : float or None
+        Frequencies become rint(scale * tf * tdv), and positions go; None keeps both.
+    cut : Cut or None
+        The postings that go beside those of terms of value 0.
+    keep_values : float or None
+        Leave the weighting to the search: the index gets ``tdv`` (at most 65,536 distinct values),
+        and lengths of weighted frequencies. Given is about the mean value of the tokens that stay.
+        Needs ``scale`` None.
+    """
 
     vocabulary: Vocabulary
     tdv: np.ndarray
@@ -35,15 +51,10 @@ class FieldValues:
 def rewrite_index(
     index: str | os.PathLike,
     folder: str | os.PathLike,
-    vocabulary: Vocabulary,
-    tdv: np.ndarray,
-    scale: float | None,
-    cut: Cut | None = None,
+    fields: Sequence[FieldValues],
     *,
-    keep_values: float | None = None,
     threads: int,
     user_data: Mapping[str, str],
-    others: Sequence[FieldValues] = (),
     one_segment: bool = False,
     postings_in_memory: int | None = None,
     progress: Progress = silent,
@@ -52,22 +63,13 @@ def rewrite_index(
 
     Parameters
     ----------
-    tdv : float32[V]
-        Finite, not negative; one value for each term of ``vocabulary``.
-    scale
-        Frequencies become rint(scale * tf * tdv); None keeps them and drops terms of value 0.
-    cut
-        The postings that go beside those of terms of value 0.
-    keep_values
-        Leave the weighting to the search: the index gets ``tdv`` (at most 65,536 distinct values),
-        and lengths of weighted frequencies. Given is about the mean value of the tokens that stay.
-        Needs ``scale`` None.
+    fields
+        One or more, each of another field; the others stay as they are. The counts of the first
+        are at the top.
     threads
         Segments are written side by side.
     user_data
         For the new commit; ``tdv.reduction`` is added.
-    others
-        Further fields to prune in the same rewrite.
     one_segment
         Merge all segments into one; by default each has its counterpart.
     postings_in_memory
@@ -77,15 +79,17 @@ def rewrite_index(
     -------
     dict
         ``postings_before``, ``postings``, ``terms_before``, ``terms``, ``tokens``,
-        ``documents_without_terms``, ``segments``: of live documents. With ``others``, theirs by
-        name under ``fields``.
+        ``documents_without_terms``, ``segments``: of live documents. Of every field
+        but the first, by name under ``fields``.
+
+    Raises
+    ------
+    TdvError
+        When the index cannot be read or pruned, is locked, or a field has another vocabulary.
     """
     with ExitStack() as tables:
-        table, rule = tables.enter_context(_open_rule(vocabulary, tdv, scale, cut))
-        job = java_class("tdvlucene.index.PruneJob")(
-            os.fspath(index), vocabulary.field, table, rule, os.fspath(folder), threads
-        )
-        _add_fields(job, keep_values, others, tables)
+        job = java_class("tdvlucene.index.PruneJob")(os.fspath(index), os.fspath(folder), threads)
+        _add_fields(job, fields, tables)
         if one_segment:
             job.mergeToOneSegment()
         if postings_in_memory is not None:
@@ -98,13 +102,8 @@ def rewrite_index(
 def compare_indexes(
     index: str | os.PathLike,
     pruned: str | os.PathLike,
-    vocabulary: Vocabulary,
-    tdv: np.ndarray,
-    scale: float | None,
-    cut: Cut | None = None,
-    keep_values: float | None = None,
+    fields: Sequence[FieldValues],
     *,
-    others: Sequence[FieldValues] = (),
     threads: int,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -118,61 +117,51 @@ def compare_indexes(
         that say where.
     """
     with ExitStack() as tables:
-        table, rule = tables.enter_context(_open_rule(vocabulary, tdv, scale, cut))
-        job = java_class("tdvlucene.index.VerifyJob")(
-            os.fspath(index), os.fspath(pruned), vocabulary.field, table, rule, threads
-        )
-        _add_fields(job, keep_values, others, tables)
+        job = java_class("tdvlucene.index.VerifyJob")(os.fspath(index), os.fspath(pruned), threads)
+        _add_fields(job, fields, tables)
         return json.loads(run_job(job, progress))
 
 
-def _add_fields(
-    job: Any, keep_values: float | None, others: Sequence[FieldValues], tables: ExitStack
-) -> None:
-    """Complete the first field of a job and add the others."""
-    if keep_values is not None:
-        job.keepValues(keep_values)
-    for other in others:
-        table, rule = tables.enter_context(
-            _open_rule(other.vocabulary, other.tdv, other.scale, other.cut)
-        )
-        job.addField(other.vocabulary.field, table, rule)
-        if other.keep_values is not None:
-            job.keepValues(other.keep_values)
+def _add_fields(job: Any, fields: Sequence[FieldValues], tables: ExitStack) -> None:
+    """Tell a job its fields; their tables are open until ``tables`` is closed."""
+    for values in fields:
+        table, rule = tables.enter_context(_open_rule(values))
+        job.addField(values.vocabulary.field, table, rule)
+        if values.keep_values is not None:
+            job.keepValues(values.keep_values)
 
 
 @contextmanager
-def _open_rule(
-    vocabulary: Vocabulary, tdv: np.ndarray, scale: float | None, cut: Cut | None
-) -> Iterator[tuple[Any, Any]]:
+def _open_rule(values: FieldValues) -> Iterator[tuple[Any, Any]]:
     """The ``TermTable`` of the values and the ``PostingRule`` made of them."""
-    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as values:
-        _write_table(Path(values), vocabulary, tdv, cut)
+    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        _write_table(Path(folder), values)
         with translate_errors():
-            table = java_class("tdvlucene.index.TermTable")(values)
+            table = java_class("tdvlucene.index.TermTable")(folder)
         try:
-            yield table, _rule(table, scale, cut)
+            yield table, _rule(table, values)
         finally:
             table.close()
 
 
-def _rule(table: Any, scale: float | None, cut: Cut | None) -> Any:
-    if scale is None:
+def _rule(table: Any, values: FieldValues) -> Any:
+    if values.scale is None:
         rule = java_class("tdvlucene.index.GateRule")(table)
     else:
-        rule = java_class("tdvlucene.index.ScaledRule")(table, float(scale))
-    if cut is None:
+        rule = java_class("tdvlucene.index.ScaledRule")(table, float(values.scale))
+    if values.cut is None:
         return rule
-    return java_class("tdvlucene.index.SaturationRule")(rule, table, *map(float, cut.room))
+    return java_class("tdvlucene.index.SaturationRule")(rule, table, *map(float, values.cut.room))
 
 
-def _write_table(folder: Path, vocabulary: Vocabulary, tdv: np.ndarray, cut: Cut | None) -> None:
+def _write_table(folder: Path, values: FieldValues) -> None:
     """Write what ``TermTable`` reads."""
-    save_array(folder / "terms.npy", np.ascontiguousarray(vocabulary.terms.data, np.uint8))
-    save_array(folder / "terms_indptr.npy", np.ascontiguousarray(vocabulary.terms.indptr, "<i8"))
-    save_array(folder / "tdv.npy", np.ascontiguousarray(tdv, "<f4"))
-    if cut is not None:
-        save_array(folder / "least_saturation.npy", np.ascontiguousarray(cut.least, "<f4"))
+    terms = values.vocabulary.terms
+    save_array(folder / "terms.npy", np.ascontiguousarray(terms.data, np.uint8))
+    save_array(folder / "terms_indptr.npy", np.ascontiguousarray(terms.indptr, "<i8"))
+    save_array(folder / "tdv.npy", np.ascontiguousarray(values.tdv, "<f4"))
+    if values.cut is not None:
+        save_array(folder / "least_saturation.npy", np.ascontiguousarray(values.cut.least, "<f4"))
 
 
 def check_index(index: str | os.PathLike, progress: Progress = silent) -> None:

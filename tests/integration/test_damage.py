@@ -40,14 +40,14 @@ def _flip(source: Path, to: Path, suffix: str, place: float) -> Path:
 @pytest.mark.parametrize("suffix", [".doc", ".tim"])
 def test_wrong_byte_is_told_with_its_place(suffix: str, source: Path, tmp_path: Path) -> None:
     vocabulary = extract_matrix(source, tmp_path / "matrix").vocabulary
-    ones = np.ones(len(vocabulary), np.float32)
+    ones = rewriter.FieldValues(vocabulary, np.ones(len(vocabulary), np.float32), 1.0)
     named = 0
     for step in range(16):
         damaged = _flip(source, tmp_path / f"damaged-{step}", suffix, 0.02 + step * 0.06)
         output = tmp_path / f"pruned-{step}"
         output.mkdir()
         with pytest.raises(TdvError) as told:
-            rewriter.rewrite_index(damaged, output, vocabulary, ones, 1.0, threads=1, user_data={})
+            rewriter.rewrite_index(damaged, output, [ones], threads=1, user_data={})
         message = str(told.value)
         # a term misread is first a term without a value
         assert ("damaged" in message and suffix in message) or "another vocabulary" in message

@@ -37,8 +37,9 @@ def test_progress_reaches_the_end_of_each_phase(make_index, tmp_path) -> None:
     matrix = extract_matrix(index, tmp_path / "matrix")
     (tmp_path / "out").mkdir()
     rewriter.rewrite_index(
-        index, tmp_path / "out", matrix.vocabulary, np.ones(8, np.float32), 1.0, threads=1,
-        user_data={}, progress=lambda *call: calls.append(call),
+        index, tmp_path / "out",
+        [rewriter.FieldValues(matrix.vocabulary, np.ones(8, np.float32), 1.0)],
+        threads=1, user_data={}, progress=lambda *call: calls.append(call),
     )  # fmt: skip
     assert calls[-1] == ("writing postings", 100, 100)
     assert all(0 <= done <= total for _, done, total in calls)

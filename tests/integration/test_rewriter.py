@@ -29,9 +29,8 @@ WORDS = [
 
 def _rewrite(source: Path, output: Path, matrix, tdv, scale, cut=None):
     output.mkdir()
-    return rewriter.rewrite_index(
-        source, output, matrix.vocabulary, tdv, scale, cut, threads=2, user_data={}
-    )
+    values = rewriter.FieldValues(matrix.vocabulary, tdv, scale, cut)
+    return rewriter.rewrite_index(source, output, [values], threads=2, user_data={})
 
 
 def _random_layout(rng: random.Random) -> Layout:

@@ -76,7 +76,8 @@ def _compare(source: Path, other: Path, scratch: Path, weights: dict[bytes, floa
     tdv = np.ones(matrix.shape[0], np.float32)
     for term, value in (weights or {}).items():
         tdv[matrix.vocabulary.find([term])] = value
-    found = rewriter.compare_indexes(source, other, matrix.vocabulary, tdv, None, threads=2)
+    values = rewriter.FieldValues(matrix.vocabulary, tdv, None)
+    found = rewriter.compare_indexes(source, other, [values], threads=2)
     return found.get("difference")
 
 
@@ -175,10 +176,8 @@ def test_changed_columns_are_found(make_index, tmp_path: Path) -> None:
     merged = tmp_path / "merged"
     matrix = extract_matrix(other, tmp_path / "other-matrix")
     merged.mkdir()
-    rewriter.rewrite_index(
-        other, merged, matrix.vocabulary, np.ones(matrix.shape[0], np.float32), None,
-        threads=1, user_data={},
-    )  # fmt: skip
+    ones = rewriter.FieldValues(matrix.vocabulary, np.ones(matrix.shape[0], np.float32), None)
+    rewriter.rewrite_index(other, merged, [ones], threads=1, user_data={})
     difference = _compare(source, merged, tmp_path / "matrix")
     assert (difference["what"], difference["field"]) == ("doc values", "rank")
 

@@ -49,20 +49,19 @@ public final class PruneJob extends Job {
   private final Map<String, Object> others = new TreeMap<>();
   private String result = "";
 
-  /**
-   * @param table the field's vocabulary, which must be that of the index
-   * @param output an existing, empty folder
-   */
-  public PruneJob(
-      String index, String field, TermTable table, PostingRule rule, String output, int threads) {
+  /** @param output an existing, empty folder */
+  public PruneJob(String index, String output, int threads) {
     this.index = index;
     this.output = Paths.get(output);
     this.threads = threads;
     this.postingsInMemory = affordablePostings(threads);
-    addField(field, table, rule);
   }
 
-  /** Prunes one more field in the same rewrite. */
+  /**
+   * Prunes a field; at least one is to be added, and the counts of the first are reported on top.
+   *
+   * @param table the field's vocabulary, which must be that of the index
+   */
   public void addField(String field, TermTable table, PostingRule rule) {
     targets.add(new Target(field, table, rule));
   }

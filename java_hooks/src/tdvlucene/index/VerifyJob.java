@@ -49,14 +49,10 @@ public final class VerifyJob extends Job {
   private ComparedIndex pruned;
   private String result = "";
 
-  /** @param table the source field's vocabulary */
-  public VerifyJob(
-      String index, String prunedIndex, String field, TermTable table, PostingRule rule,
-      int threads) {
+  public VerifyJob(String index, String prunedIndex, int threads) {
     this.index = index;
     this.prunedIndex = prunedIndex;
     this.threads = threads;
-    addField(field, table, rule);
   }
 
   /** As {@link PruneJob#addField}. */

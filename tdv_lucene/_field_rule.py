@@ -1,0 +1,58 @@
+"""What decides on every posting of a field: an operating point of its values, as it is applied.
+
+Pruning applies it, verification finds it again; both must come to the same one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._stored_values import round_values
+from .values import OperatingPoint, TermValues
+
+if TYPE_CHECKING:
+    from .jvm.rewriter import FieldValues
+
+
+def point_at(
+    values: TermValues, reduction: float | None, *, tf: str, scale: float | None, unit: str | None
+) -> OperatingPoint:
+    """Return :meth:`.TermValues.at_reduction` as ``tf`` applies it.
+
+    Parameters
+    ----------
+    tf : "scaled", "original" or "similarity"
+        Of the latter two the scale is None, and the last has values as an index keeps them.
+    """
+    scaled = tf == "scaled"
+    point = values.at_reduction(
+        reduction, scale=scale if scaled else None, original_tf=not scaled, unit=unit
+    )
+    return replace(point, tdv=round_values(point.tdv)) if tf == "similarity" else point
+
+
+def rule_of(values: TermValues, point: OperatingPoint, tf: str) -> FieldValues:
+    """Return what the rewriter is to make of the field."""
+    from .jvm.rewriter import FieldValues
+
+    keep_values = _mean_value(values, point) if tf == "similarity" else None
+    return FieldValues(values.vocabulary, point.tdv, point.scale, point.cut, keep_values)
+
+
+def checksum(point: OperatingPoint) -> str:
+    """SHA-256 of what decides on every posting."""
+    checksum = hashlib.sha256(np.ascontiguousarray(point.tdv).tobytes())
+    if point.cut is not None:
+        checksum.update(np.ascontiguousarray(point.cut.least).tobytes())
+        checksum.update(np.array(point.cut.room).tobytes())
+    return checksum.hexdigest()
+
+
+def _mean_value(values: TermValues, point: OperatingPoint) -> float:
+    """Mean value of a token that stays."""
+    tokens = np.where(point.tdv > 0, values.total_term_freq, 0).astype(np.float64)
+    return float(tokens @ point.tdv / tokens.sum()) if tokens.any() else 1.0
