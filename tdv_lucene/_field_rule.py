@@ -6,16 +6,35 @@ Pruning applies it, verification finds it again; both must come to the same one.
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._stored_values import round_values
+from .errors import TdvError
 from .values import OperatingPoint, TermValues
 
 if TYPE_CHECKING:
     from .jvm.rewriter import FieldValues
+
+
+def load_fields(given: Sequence[str | os.PathLike | TermValues]) -> list[TermValues]:
+    """Return values, or those in folders, each of another field.
+
+    Raises
+    ------
+    TdvError
+        When a folder cannot be read, or two are of one field.
+    """
+    fields = [v if isinstance(v, TermValues) else TermValues.load(v) for v in given]
+    names = [values.vocabulary.field for values in fields]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise TdvError(f"two sets of values for the field '{twice[0]}': give one for each field")
+    return fields
 
 
 def point_at(

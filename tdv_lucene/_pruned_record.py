@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from . import __version__
 from ._field_rule import checksum
+from .errors import TdvError
 from .values import OperatingPoint, TermValues
 
 PREFIX = "tdv."
+_OTHERS = f"{PREFIX}fields."
+_CHECKSUM = "values_sha256"
 
 _ANSERINI_DEFAULTS = {"k1": 0.9, "b": 0.4, "mu": 1000.0}
 
 
 def describe_field(
-    values: TermValues, point: OperatingPoint, tf: str, source: Mapping[str, Any]
+    values: TermValues,
+    point: OperatingPoint,
+    tf: str,
+    reduction: float | None,
+    source: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """How a field was made, and how it is to be searched."""
+    """Return how a field was made, and how it is to be searched; read by :func:`read_records`.
+
+    Parameters
+    ----------
+    point
+        What decided, as :func:`._field_rule.point_at` returned it.
+    reduction
+        The one asked for; None for the one that the values recommend.
+    source
+        The identity of the index that is pruned.
+    """
+    if reduction is None:
+        reduction = values.manifest["recommended_reduction"]
     trained = {**_ANSERINI_DEFAULTS, **values.parameters}
     scale = 1.0 if point.scale is None else float(point.scale)
     return {
@@ -30,15 +51,80 @@ def describe_field(
         "scale": scale,
         **{name: trained[name] for name in _ANSERINI_DEFAULTS},
         "search": {"k1": trained["k1"] * scale, "b": trained["b"], "mu": trained["mu"] * scale},
-        "values_sha256": checksum(point),
+        _CHECKSUM: checksum(point),
         "vocabulary_sha256": values.vocabulary.sha256,
         "source_commit": source["commit"],
+        "requested_reduction": reduction,
     }
 
 
-def user_data(described: Mapping[str, Any]) -> dict[str, str]:
-    """The user data that says this: nested names are joined by dots."""
-    return {PREFIX + name: str(value) for name, value in _flat(described)}
+def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The user data that says this of each field: of the first as ``tdv.*``, the one searched, of
+    the others as ``tdv.fields.NAME.*``; nested names are joined by dots.
+    """
+    first, *others = described
+    content = [(PREFIX, first)]
+    content += [(_prefix_of(about["field"]), about) for about in others]
+    return {prefix + name: str(value) for prefix, about in content for name, value in _flat(about)}
+
+
+@dataclass(frozen=True)
+class FieldRecord:
+    """What an index says of one of its pruned fields.
+
+    Attributes
+    ----------
+    field : str
+    prefix : str
+        Of the names of its entries in the user data.
+    content : mapping
+        Its entries, by the names that :func:`describe_field` gives them.
+    """
+
+    field: str
+    prefix: str
+    content: Mapping[str, str]
+
+
+def read_records(index: str | os.PathLike, user_data: Mapping[str, str]) -> list[FieldRecord]:
+    """What the commit of ``index`` says of the fields that the last rewrite pruned.
+
+    User data outlives rewrites: what an earlier one said of a field that this one left alone is
+    known by its other source.
+
+    Raises
+    ------
+    TdvError
+        When it says nothing.
+    """
+    if f"{PREFIX}{_CHECKSUM}" not in user_data:
+        raise TdvError(
+            f"{index} does not say how it was pruned: it was not made by 'tdv-lucene prune', or "
+            "its commit was replaced by another writer's"
+        )
+    first = _record(user_data[f"{PREFIX}field"], PREFIX, user_data)
+    names = (
+        key.removeprefix(_OTHERS).removesuffix(f".{_CHECKSUM}")
+        for key in sorted(user_data)
+        if key.startswith(_OTHERS) and key.endswith(f".{_CHECKSUM}")
+    )
+    others = [_record(name, _prefix_of(name), user_data) for name in names]
+    commit = first.content.get("source_commit")
+    return [first, *(other for other in others if other.content.get("source_commit") == commit)]
+
+
+def _record(field: str, prefix: str, user_data: Mapping[str, str]) -> FieldRecord:
+    content = {
+        key.removeprefix(prefix): value
+        for key, value in user_data.items()
+        if key.startswith(prefix)
+    }
+    return FieldRecord(field, prefix, content)
+
+
+def _prefix_of(field: str) -> str:
+    """Of the names of a further field's entries."""
+    return f"{_OTHERS}{field}."
 
 
 def _learned_from(values: TermValues) -> str:

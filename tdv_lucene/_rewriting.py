@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ._field_rule import point_at, rule_of
-from ._pruned_record import PREFIX, describe_field, user_data
+from ._pruned_record import PREFIX, as_user_data, describe_field
 from .errors import TdvError
 from .progress import Progress, silent
 from .values import OperatingPoint, TermValues
@@ -66,19 +66,15 @@ class Rewriting:
         written = written_lucene_version()
         self._warn(source, written)
         first, *others = (
-            describe_field(values, point, self.tf, source)
+            describe_field(values, point, self.tf, reduction, source)
             for values, point in zip(self.fields, points)
         )
-        if reduction is None:
-            reduction = self.fields[0].manifest["recommended_reduction"]
-        first["requested_reduction"] = reduction
-        further = {"fields": {about["field"]: about for about in others}} if others else {}
         counts = rewriter.rewrite_index(
             self.index,
             folder,
             [rule_of(v, p, self.tf) for v, p in zip(self.fields, points)],
             threads=self.threads,
-            user_data=user_data({**first, **further}),
+            user_data=as_user_data([first, *others]),
             one_segment=self.one_segment,
             progress=self.progress,
         )

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ._field_rule import load_fields
 from ._rewriting import Rewriting
 from ._threads import checked_threads
 from .choosing import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
@@ -105,8 +106,8 @@ def prune_index(
     given = [values, *others]
     refuse_overlap(output, index, *(v for v in given if not isinstance(v, TermValues)))
     with new_folder(output, overwrite=overwrite) as folder:
-        fields = [v if isinstance(v, TermValues) else TermValues.load(v) for v in given]
-        _refuse_fields(fields, tf, max_loss, max_bytes)
+        fields = load_fields(given)
+        _refuse_several_fields(fields, tf, max_loss, max_bytes)
         scale = _checked_scale(scale) if tf == "scaled" else None
         units = [_unit_of(v, tf, unit) for v in fields]
         rewriting = Rewriting(index, fields, units, tf, scale, threads, optimize, progress)
@@ -138,14 +139,11 @@ def _refuse_several(**given: Any) -> None:
         raise TdvError(f"{' and '.join(named)} exclude each other: each of them sets how much goes")
 
 
-def _refuse_fields(
+def _refuse_several_fields(
     given: Sequence[TermValues], tf: str, max_loss: float | None, max_bytes: int | str | None
 ) -> None:
-    """Refuse a field named twice, and what is defined for one field only."""
+    """Refuse what is defined for one field only."""
     fields = [values.vocabulary.field for values in given]
-    twice = [field for field in fields if fields.count(field) > 1]
-    if twice:
-        raise TdvError(f"two sets of values for the field '{twice[0]}': give one for each field")
     for_one = {
         "tf similarity": tf == "similarity",
         "max_loss": max_loss is not None,

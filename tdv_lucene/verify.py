@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ._field_rule import checksum, point_at, rule_of
-from ._pruned_record import PREFIX
+from ._field_rule import checksum, load_fields, point_at, rule_of
+from ._pruned_record import FieldRecord, read_records
 from ._threads import checked_threads
 from .errors import TdvError
 from .progress import Progress, silent
@@ -19,67 +19,72 @@ def verify_pruned(
     pruned: str | os.PathLike,
     values: str | os.PathLike | TermValues,
     *,
+    others: Sequence[str | os.PathLike | TermValues] = (),
     threads: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Compare the index ``pruned`` with what pruning ``index`` with ``values`` must give.
 
-    How it was pruned is read from its commit's user data. Compared are the postings of the pruned
+    How it was pruned is read from its commit's user data. Compared are the postings of each pruned
     field, each with its frequency (and positions, where they stay), its statistics and norms, and
     the values kept for the search where they are (``--tf similarity``); the
     postings and norms of all other fields; ids, stored fields, doc values and term vectors of
     every document; points. The two may be cut into segments differently, as long as documents
     come in the same order. Of k-NN vectors only the fields' descriptions are compared.
 
+    Parameters
+    ----------
+    values, others
+        What ``pruned`` was pruned with: values of each field that was, in any order.
+
     Returns
     -------
     dict
-        ``equal``, the ``documents`` and ``postings`` compared, and the first ``difference`` where
-        there is one: ``what`` it is, what was ``expected`` and ``found``, and of ``segment`` (of
-        the pruned index), ``field``, ``term`` and ``document`` those that say where.
+        ``equal``, the ``documents`` and (of the pruned fields) ``postings`` compared, and the first
+        ``difference`` where there is one: ``what`` it is, what was ``expected`` and ``found``, and
+        of ``segment`` (of the pruned index), ``field``, ``term`` and ``document`` those that say
+        where.
 
     Raises
     ------
     TdvError
-        When one of the two cannot be read, or ``pruned`` does not say how it was made.
+        When one of the two cannot be read, ``pruned`` does not say how it was made, or the values
+        given are not those of the fields that it says were pruned.
     """
     from .jvm import rewriter
     from .jvm.index import identify, read_user_data
 
     threads = checked_threads(threads)
-    if not isinstance(values, TermValues):
-        values = TermValues.load(values)
-    recorded = _recorded(pruned, read_user_data(pruned))
-    point = _find_point(values, recorded)
-    difference = _difference(recorded, identify(index), values, point)
-    if point is None or difference:
-        return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
-    found = rewriter.compare_indexes(
-        index, pruned, [rule_of(values, point, recorded["tf"])],
-        threads=threads, progress=progress,
-    )  # fmt: skip
+    given = {values.vocabulary.field: values for values in load_fields([values, *others])}
+    records = read_records(pruned, read_user_data(pruned))
+    _refuse_other_fields(pruned, [record.field for record in records], list(given))
+    source = identify(index)
+    rules = []
+    for record in records:
+        values = given[record.field]
+        point = _find_point(values, record.content)
+        difference = _difference(record, source, values, point)
+        if point is None or difference:
+            return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
+        rules.append(rule_of(values, point, record.content["tf"]))
+    found = rewriter.compare_indexes(index, pruned, rules, threads=threads, progress=progress)
     return {"equal": "difference" not in found, "postings": 0, **found}
 
 
-def _recorded(pruned: str | os.PathLike, user_data: Mapping[str, str]) -> dict[str, str]:
-    """What the commit says of how it was made."""
-    recorded = {
-        key.removeprefix(PREFIX): value
-        for key, value in user_data.items()
-        if key.startswith(PREFIX)
-    }
-    if "values_sha256" not in recorded:
-        raise TdvError(
-            f"{pruned} does not say how it was pruned: it was not made by 'tdv-lucene prune', or "
-            "its commit was replaced by another writer's"
-        )
-    others = sorted({key.split(".")[1] for key in recorded if key.startswith("fields.")})
-    if others:
-        raise TdvError(
-            f"{pruned} was pruned in several fields ({', '.join([recorded['field'], *others])}): "
-            "verify proves indexes pruned in one"
-        )
-    return recorded
+def _refuse_other_fields(
+    pruned: str | os.PathLike, recorded: Sequence[str], given: Sequence[str]
+) -> None:
+    """Refuse values of a field that was not pruned, and a pruned field without values."""
+    was = f"{pruned} was pruned in {', '.join(repr(field) for field in recorded)}"
+    for field in recorded:
+        if field not in given:
+            raise TdvError(
+                f"{was}, and no values are given for '{field}': pass those it was pruned "
+                f"with (--tdv {field}=FOLDER)"
+            )
+    for field in given:
+        if field not in recorded:
+            raise TdvError(f"{was}, not in '{field}', for which values are given: leave them out")
 
 
 def _find_point(values: TermValues, recorded: Mapping[str, str]) -> OperatingPoint | None:
@@ -108,7 +113,7 @@ def _reductions(values: TermValues, recorded: Mapping[str, str]) -> Iterator[flo
 
 
 def _difference(
-    recorded: Mapping[str, str],
+    record: FieldRecord,
     source: Mapping[str, Any],
     values: TermValues,
     point: OperatingPoint | None,
@@ -117,14 +122,14 @@ def _difference(
     expected = {
         "source_commit": source["commit"],
         "vocabulary_sha256": values.vocabulary.sha256,
-        "field": values.vocabulary.field,
     }
     for name, value in expected.items():
-        if recorded.get(name) != value:
-            return {"what": f"user data {PREFIX}{name}", "expected": value,
-                    "found": str(recorded.get(name))}  # fmt: skip
+        found = record.content.get(name)
+        if found != value:
+            what = f"user data {record.prefix}{name}"
+            return {"what": what, "expected": value, "found": str(found)}
     if point is None:
-        return {"what": f"user data {PREFIX}values_sha256",
+        return {"what": f"user data {record.prefix}values_sha256",
                 "expected": "the checksum of values that the folder holds",
-                "found": recorded["values_sha256"]}  # fmt: skip
+                "found": record.content["values_sha256"]}  # fmt: skip
     return {}

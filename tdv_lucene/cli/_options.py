@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from ..errors import TdvError
 from ..progress import ProgressBar
 
 index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
@@ -33,6 +35,38 @@ model_option = click.option(
     show_default=True,
     help="Ranking function.",
 )
+
+
+values_of_fields_option = click.option(
+    "--tdv",
+    "values",
+    required=True,
+    multiple=True,
+    metavar="[FIELD=]FOLDER",
+    help="What 'learn' wrote. Again for each further field; the first is the one searched.",
+)
+
+
+def folders_of_fields(given: Sequence[str]) -> dict[str, Any]:
+    """The ``values`` and ``others`` that were given as ``values_of_fields_option``."""
+    first, *others = map(_folder_of_field, given)
+    return {"values": first, "others": others}
+
+
+def _folder_of_field(given: str) -> str:
+    """The folder of FIELD=FOLDER after a look at its field; a folder alone stays as it is."""
+    from ..values import TermValues
+
+    field, separator, folder = given.partition("=")
+    if not separator or Path(given).exists():
+        return given
+    found = TermValues.load(folder).vocabulary.field
+    if found != field:
+        raise TdvError(
+            f"--tdv {given}: {folder} holds values of '{found}', not of '{field}': "
+            f"pass {found}={folder}, or the folder of values learned with --field {field}"
+        )
+    return folder
 
 
 def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -23,14 +22,7 @@ Plain Pyserini and Anserini rank by the original frequencies."""
 
 @click.command("prune")
 @options.index_option
-@click.option(
-    "--tdv",
-    "values",
-    required=True,
-    multiple=True,
-    metavar="[FIELD=]FOLDER",
-    help="What 'learn' wrote. Again for each further field; the first is the one searched.",
-)
+@options.values_of_fields_option
 @options.output_option
 @click.option(
     "--reduction",
@@ -79,8 +71,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Write a smaller index with the learned values; the source is only read."""
     from ..prune import prune_index
 
-    first, *others = map(_folder_of_field, values)
-    report = options.run(prune_index, values=first, others=others, **arguments)
+    report = options.run(prune_index, **options.folders_of_fields(values), **arguments)
     if as_json:
         options.show(report, as_json)
         return
@@ -92,20 +83,6 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     if report["fidelity"]:
         click.echo(_fidelity(report["fidelity"]))
     click.echo(_WEIGHTED_ADVICE if report["tf"] == "similarity" else _advice(report["search"]))
-
-
-def _folder_of_field(given: str) -> str:
-    """The folder of FIELD=FOLDER after a look at its field; a folder alone stays as it is."""
-    from ..errors import TdvError
-    from ..values import TermValues
-
-    field, separator, folder = given.partition("=")
-    if not separator or Path(given).exists():
-        return given
-    found = TermValues.load(folder).vocabulary.field
-    if found != field:
-        raise TdvError(f"--tdv {given}: {folder} holds values of '{found}', not of '{field}'")
-    return folder
 
 
 def _validated(chosen: dict[str, Any]) -> str:

@@ -13,17 +13,17 @@ from . import _options as options
 @click.command("verify")
 @options.index_option
 @click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' made of it.")
-@click.option("--tdv", "values", required=True, metavar="FOLDER", help="What 'learn' wrote.")
+@options.values_of_fields_option
 @options.threads_option
 @options.json_option
-def command(as_json: bool, **arguments: Any) -> None:
+def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Prove a pruned index right against its source, posting by posting.
 
     Prints the first difference and ends with status 1 when there is one.
     """
     from ..verify import verify_pruned
 
-    found = options.run(verify_pruned, **arguments)
+    found = options.run(verify_pruned, **options.folders_of_fields(values), **arguments)
     difference = found.get("difference", {})
     flat = {name: value for name, value in found.items() if name != "difference"}
     options.show(found if as_json else {**flat, **difference}, as_json)

@@ -79,8 +79,77 @@ def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, t
     run = tmp_path / "run"
     search_index(pruned, {"1": "pruned index terms"}, run)
     assert run.read_text().splitlines()
-    with pytest.raises(TdvError, match=r"several fields \(contents, title\)"):
+    found = verify_pruned(source, pruned, values["title"], others=[values["contents"]])
+    assert found["equal"], found
+    assert found["postings"] == report["postings"] + report["fields"]["title"]["postings"]
+
+
+@pytest.fixture
+def pruned(source: Path, values: dict, tmp_path: Path) -> Path:
+    """Pruned in both fields, by what each was recommended."""
+    prune_index(source, values["contents"], tmp_path / "both", others=[values["title"]])
+    return tmp_path / "both"
+
+
+def test_wrong_second_field_is_found(source, pruned, matrices, values, tmp_path) -> None:
+    """By its checksum where the values are others; by its postings where the index lies."""
+    ones = np.ones(matrices["title"].shape[0], np.float32)
+    others = _values(matrices["title"], ones, scale=2)
+    found = verify_pruned(source, pruned, values["contents"], others=[others])
+    assert found["difference"]["what"] == "user data tdv.fields.title.values_sha256"
+    # the same record over an index in which the titles were never pruned
+    lying = tmp_path / "lying"
+    lying.mkdir()
+    point = values["contents"].at_reduction()
+    only = rewriter.FieldValues(matrices["contents"].vocabulary, point.tdv, point.scale)
+    rewriter.rewrite_index(source, lying, [only], threads=1, user_data=read_user_data(pruned))
+    found = verify_pruned(source, lying, values["contents"], others=[values["title"]])
+    assert not found["equal"]
+    assert found["difference"]["what"] == "description of field 'title'"
+    ones_alike = rewriter.FieldValues(matrices["title"].vocabulary, ones, 2.0)
+    lying = tmp_path / "lying too"
+    lying.mkdir()
+    rewriter.rewrite_index(
+        source, lying, [only, ones_alike], threads=1, user_data=read_user_data(pruned)
+    )
+    found = verify_pruned(source, lying, values["contents"], others=[values["title"]])
+    assert found["difference"]["field"] == "title"
+    assert found["difference"]["what"] in ("frequency", "term")
+
+
+def test_values_that_do_not_suit_the_pruned_fields_are_refused(source, pruned, values, tmp_path):
+    with pytest.raises(TdvError, match="'contents', 'title', and no values.*--tdv title=FOLDER"):
         verify_pruned(source, pruned, values["contents"])
+    one = tmp_path / "one"
+    prune_index(source, values["contents"], one)
+    with pytest.raises(TdvError, match="was pruned in 'contents', not in 'title'.*leave them out"):
+        verify_pruned(source, one, values["contents"], others=[values["title"]])
+    with pytest.raises(TdvError, match="two sets of values for the field 'title'"):
+        verify_pruned(source, pruned, values["title"], others=[values["title"]])
+
+
+def test_what_an_earlier_pruning_recorded_is_not_taken_for_this_one(pruned, tmp_path) -> None:
+    """The user data still has the title's entries, of the source's own pruning."""
+    again = _values(extract_matrix(pruned, tmp_path / "again-matrix"))
+    prune_index(pruned, again, tmp_path / "again", reduction=0.2)
+    assert "tdv.fields.title.values_sha256" in read_user_data(tmp_path / "again")
+    assert verify_pruned(pruned, tmp_path / "again", again)["equal"]
+
+
+def test_command_verifies_several_fields(source, pruned, values, tmp_path) -> None:
+    from tdv_lucene.cli.verify import command as verify
+
+    folders = {name: tmp_path / f"{name} values" for name in FIELDS}
+    for name, folder in folders.items():
+        values[name].save(folder)
+    arguments = ["--index", str(source), "--pruned", str(pruned), "--json"]
+    given = ["--tdv", str(folders["contents"]), "--tdv", f"title={folders['title']}"]
+    done = CliRunner().invoke(verify, [*arguments, *given])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["equal"]
+    given[-1] = f"title={folders['contents']}"
+    done = CliRunner().invoke(verify, [*arguments, *given])
+    assert "holds values of 'contents', not of 'title'" in str(done.exception)
 
 
 def test_one_segment_of_a_single_field_is_verified(source, values, tmp_path) -> None:
