@@ -9,6 +9,8 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.lucene.codecs.FieldsProducer;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.CorruptIndexException;
@@ -21,18 +23,22 @@ import org.apache.lucene.index.IndexNotFoundException;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.LockObtainFailedException;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.Version;
 import tdvlucene.common.Job;
-import tdvlucene.common.Job;
 import tdvlucene.common.UserException;
 
 /** Opening indexes and choosing fields, with errors in the user's words. */
 public final class Indexes {
+  /** The oldest Lucene whose indexes a supported Pyserini reads. */
+  private static final int OLDEST_READ = 8;
+
+  /** In the reason Lucene gives: it knows what made the index, and tells it in no other way. */
+  private static final Pattern MADE_BY = Pattern.compile("Lucene (?:version )?(\\d+)\\.x");
+
   private Indexes() {}
 
   /** Opens the last commit of an index. */
@@ -152,15 +158,30 @@ public final class Indexes {
               + " reads: install the Pyserini that made it (2.x for Lucene 10)", e);
     }
     if (e instanceof IndexFormatTooOldException) {
-      return new UserException(
-          index + " was written by a Lucene too old for the installed " + lucene
-              + ": index the collection again", e);
+      return new UserException(tooOld(index, lucene, (IndexFormatTooOldException) e), e);
     }
     if (e instanceof CorruptIndexException) {
       return new UserException(index + " is damaged: " + e.getMessage(), e);
     }
     return new UserException(
         index + " cannot be read by " + lucene + ": " + e.getMessage(), e);
+  }
+
+  /** Lucene reads what its own major version made first, and the one before. */
+  private static String tooOld(String index, String lucene, IndexFormatTooOldException e) {
+    Matcher made = MADE_BY.matcher(String.valueOf(e.getReason()));
+    if (!made.find()) {
+      return index + " was written by a Lucene too old for the installed " + lucene
+          + ": index the collection again";
+    }
+    int major = Integer.parseInt(made.group(1));
+    String other =
+        major < OLDEST_READ
+            ? ""
+            : "install Pyserini 1.6, whose Lucene 9 does, for this index and what is pruned from "
+                + "it, or ";
+    return index + " was first made by Lucene " + major + ", which the installed " + lucene
+        + " does not read: " + other + "index the collection again";
   }
 
   /** Lucene meets the version that made an index, or its codec, before it checks its format. */
