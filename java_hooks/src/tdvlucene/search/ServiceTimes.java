@@ -19,11 +19,14 @@ import tdvlucene.index.Indexes;
  * What a query costs beside the search: analysing its text, and fetching the documents found.
  *
  * <p>Analysis knows nothing of the index. Stored fields are the same in all indexes made from one,
- * but the documents found differ, and indexes take turns in fetching theirs. Reported is the median
- * round's mean over queries; the first rounds only warm up.
+ * but the documents found differ. Every query's fetch is timed by itself, the indexes in turn, so
+ * that whatever else the machine does falls on all of them. Reported is the mean over queries of
+ * the median round; the first rounds only warm up, for so long that Java's compiler has finished:
+ * a round over a small index takes a few milliseconds.
  */
 public final class ServiceTimes extends Job {
   private static final int WARM_UP_ROUNDS = 5;
+  private static final long WARM_UP_NANOS = 500_000_000L;
   private static final int COUNTED_ROUNDS = 5;
 
   private final String field;
@@ -66,11 +69,12 @@ public final class ServiceTimes extends Job {
         DirectoryReader reader = Indexes.open(paths.get(i));
         readers.add(reader);
         List<ScoreDoc[]> found = search(new Ranking(reader, similarities.get(i)), queries);
-        fetches.add(() -> fetch(reader, found));
+        StoredFields stored = reader.storedFields();
+        fetches.add(query -> fetch(stored, found.get(query)));
       }
-      Work analysis = () -> Queries.parse(field, topics);
-      result.put("analysis_ms", medianMs(List.of(analysis), queries.size()).get(0));
-      result.put("stored_fields_ms", medianMs(fetches, queries.size()));
+      Work analysis = all -> Queries.parse(field, topics); // makes an analyzer: not for each query
+      result.put("analysis_ms", meanMs(List.of(analysis), 1).get(0) / queries.size());
+      result.put("stored_fields_ms", meanMs(fetches, queries.size()));
       result.put("hits", hits);
       result.put("fields_seen", fieldsSeen); // used, so that no fetch can be left out
     } finally {
@@ -79,7 +83,7 @@ public final class ServiceTimes extends Job {
   }
 
   private interface Work {
-    void run() throws Exception;
+    void run(int query) throws Exception;
   }
 
   private List<ScoreDoc[]> search(Ranking ranking, List<Queries.Topic> queries)
@@ -92,33 +96,47 @@ public final class ServiceTimes extends Job {
     return found;
   }
 
-  /** Milliseconds a query of each work; they take turns. */
-  private List<Double> medianMs(List<Work> works, int queries) throws Exception {
-    double[][] ms = new double[works.size()][COUNTED_ROUNDS];
-    for (int round = -WARM_UP_ROUNDS; round < COUNTED_ROUNDS; round++) {
-      for (int i = 0; i < works.size(); i++) {
-        checkCancelled();
-        long before = System.nanoTime();
-        works.get(i).run();
-        if (round >= 0) {
-          ms[i][round] = (System.nanoTime() - before) / 1e6 / queries;
-        }
+  /** Milliseconds a query of each work: the mean over queries of each one's median round. */
+  private List<Double> meanMs(List<Work> works, int queries) throws Exception {
+    long[] round = new long[works.size() * queries];
+    long start = System.nanoTime();
+    for (int i = 0; i < WARM_UP_ROUNDS || System.nanoTime() - start < WARM_UP_NANOS; i++) {
+      timeRound(works, queries, round);
+    }
+    long[][] rounds = new long[round.length][COUNTED_ROUNDS];
+    for (int i = 0; i < COUNTED_ROUNDS; i++) {
+      timeRound(works, queries, round);
+      for (int cell = 0; cell < round.length; cell++) {
+        rounds[cell][i] = round[cell];
       }
     }
-    List<Double> medians = new ArrayList<>();
-    for (double[] of : ms) {
-      Arrays.sort(of);
-      medians.add(of[COUNTED_ROUNDS / 2]);
+    List<Double> means = new ArrayList<>();
+    for (int work = 0; work < works.size(); work++) {
+      double nanos = 0;
+      for (int query = 0; query < queries; query++) {
+        long[] of = rounds[work * queries + query];
+        Arrays.sort(of);
+        nanos += of[COUNTED_ROUNDS / 2];
+      }
+      means.add(nanos / 1e6 / queries);
     }
-    return medians;
+    return means;
   }
 
-  private void fetch(DirectoryReader reader, List<ScoreDoc[]> found) throws IOException {
-    StoredFields stored = reader.storedFields();
-    for (ScoreDoc[] ranked : found) {
-      for (ScoreDoc hit : ranked) {
-        fieldsSeen += stored.document(hit.doc).getFields().size();
+  private void timeRound(List<Work> works, int queries, long[] nanos) throws Exception {
+    for (int query = 0; query < queries; query++) {
+      checkCancelled();
+      for (int work = 0; work < works.size(); work++) {
+        long before = System.nanoTime();
+        works.get(work).run(query);
+        nanos[work * queries + query] = System.nanoTime() - before;
       }
+    }
+  }
+
+  private void fetch(StoredFields stored, ScoreDoc[] ranked) throws IOException {
+    for (ScoreDoc hit : ranked) {
+      fieldsSeen += stored.document(hit.doc).getFields().size();
     }
   }
 }
