@@ -404,8 +404,11 @@ def test_refusals_write_nothing(case, tmp_path, changes, message):
 
 
 def test_an_interrupted_comparison_leaves_nothing(case, tmp_path):
+    # A fast machine is past a phase before it is looked at, but the last one is always seen.
+    of_latency = ("checking hits", "warming up", "timing", "counting postings")
+
     def interrupt(label, done, total):
-        if label == "timing":
+        if label in of_latency:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
