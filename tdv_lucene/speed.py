@@ -14,6 +14,7 @@ from .progress import Progress, silent
 _RESAMPLES = 2000
 _LENGTHS = ((1, 2), (3, 4), (5, 8), (9, None))
 _DROPPED = ((0.0, 0.0), (0.0, 0.5), (0.5, 1.0))
+_GONE = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 0.9), (0.9, 1.0))
 _THROUGHPUT_ROUNDS = 5
 _ROUND_SECONDS = 1.0
 _FETCHED = 10
@@ -30,6 +31,17 @@ class QueryTerms:
         """Terms that the index ``first`` has and ``name`` has not."""
         before, after = self.doc_freq[first], self.doc_freq[name]
         return tuple(term for term in self.terms if before[term] and not after[term])
+
+    def thinned(self, first: str, name: str) -> dict[str, float]:
+        """Term -> the share of its postings in ``first`` that ``name`` has not; none at 0."""
+        before, after = self.doc_freq[first], self.doc_freq[name]
+        shares = {t: 1 - after[t] / before[t] for t in self.terms if before[t]}
+        return {term: share for term, share in shares.items() if share > 0}
+
+    def postings_gone(self, first: str, name: str) -> float:
+        """The share of this query's postings in ``first`` that ``name`` has not."""
+        before, after = (sum(self.doc_freq[of][t] for t in self.terms) for of in (first, name))
+        return 1 - after / before if before else 0.0
 
 
 def look_up_terms(
@@ -83,8 +95,9 @@ def summarise_speed(
     -------
     dict
         ``latency_ratio.NAME.MODE`` (see :func:`paired_ratio`; first index over NAME),
-        ``latency_strata``: ``by_length`` and ``by_dropped``, lists of ``stratum``, ``index``,
-        ``queries``, ``top10`` and ``top1000`` (ratio and ci95), ``queries_per_second.NAME``
+        ``latency_strata``: ``by_length``, ``by_dropped`` (share of the query's terms) and
+        ``by_gone`` (share of its postings), lists of ``stratum``, ``index``, ``queries``,
+        ``top10`` and ``top1000`` (ratio and ci95), ``queries_per_second.NAME``
         (of one thread), ``postings_per_query.NAME``: means of ``top10``, ``top1000`` and
         ``exhaustive``, the postings at which searches stop.
     """
@@ -93,11 +106,14 @@ def summarise_speed(
         "latency_ratio": {name: _ratios(latency, name, seed) for name in others},
         "latency_strata": {
             "by_length": list(_strata(latency, _by_length(latency, queries), seed)),
-            "by_dropped": [
-                row
-                for name in others
-                for row in _strata(latency, _by_dropped(latency, queries, name), seed, name)
-            ],
+            **{
+                f"by_{share}": [
+                    row
+                    for name in others
+                    for row in _strata(latency, split(latency, queries, name), seed, name)
+                ]
+                for share, split in (("dropped", _by_dropped), ("gone", _by_gone))
+            },
         },
         "queries_per_second": {
             name: {depth: 1000 / of["mean"] for depth, of in latency.summary(name).items()}
@@ -144,6 +160,18 @@ def _by_dropped(
         label = "no term dropped" if high == 0 else f"over {low:.0%} to {high:.0%} dropped"
         strata[label] = shares == 0 if high == 0 else (shares > low) & (shares <= high)
     return strata
+
+
+def _by_gone(
+    latency: Latency, queries: Mapping[str, QueryTerms], name: str
+) -> dict[str, np.ndarray]:
+    """Stratum -> bool[Q], by the share of the query's postings that ``name`` dropped."""
+    first = latency.names[0]
+    shares = np.array([queries[qid].postings_gone(first, name) for qid in latency.queries])
+    return {
+        f"{low:.0%} to {high:.0%} gone": (shares >= low) & ((shares < high) | (high == 1))
+        for low, high in _GONE
+    }
 
 
 def _strata(

@@ -140,6 +140,8 @@ def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list
     yield "Latency by query length", _strata(strata["by_length"])
     yield ("Latency by share of a query's terms that pruning dropped",
            _strata(strata["by_dropped"]))  # fmt: skip
+    yield ("Latency by share of a query's postings that pruning dropped",
+           _strata(strata["by_gone"]))  # fmt: skip
     yield "Work and throughput", _work(report, names)
     if not two:
         for where, of in sets.items():

@@ -260,6 +260,7 @@ def speed_tables(report: Mapping[str, Any]) -> list[Table]:
     titles = {
         "by_length": "Latency by query length",
         "by_dropped": "Latency by share of a query's terms that pruning dropped",
+        "by_gone": "Latency by share of a query's postings that pruning dropped",
     }
     strata = [_strata(title, report["latency_strata"][key]) for key, title in titles.items()]
     return [*strata, _work(report)]
@@ -330,10 +331,10 @@ def extreme_queries(
         query = before.queries[i]
         numbers = (before.values[measure][i], after.values[measure][i])
         values = (f"{value:.3f}" for value in numbers)
-        dropped = ", ".join(words[query].dropped(full, pruned)) or "none"
-        return (f"{query}: {topics[query]}", dropped, *values, f"{differences[i]:+.3f}")
+        gone = _most_thinned(words[query].thinned(full, pruned))
+        return (f"{query}: {topics[query]}", gone, *values, f"{differences[i]:+.3f}")
 
-    columns = ("query", "terms dropped", full, pruned, "difference")
+    columns = ("query", "postings gone", full, pruned, "difference")
     return [
         Table(
             f"{title}, {measure}", columns, [row(i) for i in shown],
@@ -341,6 +342,13 @@ def extreme_queries(
         )
         for title, shown in (("Lost most", lost), ("Gained most", gained))
     ]  # fmt: skip
+
+
+def _most_thinned(shares: Mapping[str, float]) -> str:
+    """The terms that lost postings, those that lost most first; a dropped one lost all."""
+    order = sorted(((t, s) for t, s in shares.items() if s >= 0.005), key=lambda of: -of[1])
+    named = (f"{term} {'all' if share == 1 else f'{share:.0%}'}" for term, share in order)
+    return ", ".join(named) or "none"
 
 
 def term_tables(terms: Mapping[str, Any]) -> list[Table]:

@@ -41,11 +41,12 @@ def evaluation(values: list[float]) -> Evaluation:
 def test_extreme_queries_are_only_those_that_changed():
     both = {"full": evaluation([0.5, 0.5, 0.5, 0.5]), "pruned": evaluation([0.5, 0.1, 0.9, 0.4])}
     texts = {f"q{i}": "text" for i in range(4)}
-    words = {q: QueryTerms(("a",), {"full": {"a": 3}, "pruned": {"a": 0}}) for q in texts}
+    doc_freq = {"full": {"a": 3, "b": 4, "c": 9}, "pruned": {"a": 0, "b": 1, "c": 9}}
+    words = {q: QueryTerms(("b", "a", "c"), doc_freq) for q in texts}
     lost, gained = extreme_queries(texts, both, "MAP", words, most=3)
     assert [row[0] for row in lost.rows] == ["q1: text", "q3: text"]
     assert lost.bars == pytest.approx((-0.4, -0.1))
-    assert gained.rows == [("q2: text", "a", "0.500", "0.900", "+0.400")]
+    assert gained.rows == [("q2: text", "a all, b 75%", "0.500", "0.900", "+0.400")]
 
 
 TABLE = Table("Size & <speed>", ("", "a_b"), [("50 %", "1|2"), ("x", "$3")], "note_1")

@@ -40,6 +40,9 @@ DOC_FREQ = {
 def test_terms_of_a_query():
     of = QueryTerms(("a", "b", "new"), DOC_FREQ)
     assert of.dropped("full", "pruned") == ("a",), "a term neither has was not dropped"
+    assert of.thinned("full", "pruned") == {"a": 1.0, "b": pytest.approx(0.2)}
+    assert of.postings_gone("full", "pruned") == pytest.approx(11 / 15)
+    assert QueryTerms(("new",), DOC_FREQ).postings_gone("full", "pruned") == 0.0
 
 
 def test_strata_and_work():
@@ -61,6 +64,8 @@ def test_strata_and_work():
     by_dropped = {row["stratum"]: row["queries"] for row in found["latency_strata"]["by_dropped"]}
     assert by_dropped == {"no term dropped": 1, "over 0% to 50% dropped": 1,
                           "over 50% to 100% dropped": 1}  # fmt: skip
+    by_gone = {row["stratum"]: row["queries"] for row in found["latency_strata"]["by_gone"]}
+    assert by_gone == {"0% to 25% gone": 1, "50% to 75% gone": 1, "90% to 100% gone": 1}
     assert found["latency_ratio"]["pruned"]["top10"]["ratio"] == pytest.approx(5 / 3)
     assert found["postings_per_query"] == {"full": {"top10": 7.0}, "pruned": {"top10": 3.0}}
     assert found["queries_per_second"]["pruned"]["top10"] == pytest.approx(1000.0)
