@@ -10,7 +10,9 @@ venv=$checkout/.venv
 stamp=$venv/tdv-lucene.stamp
 install_log=$venv/install.log
 network_failure='from versions: none|connection broken|Connection(Error|Refused)|Temporary failure in name|timed out|unreachable|SSLError|ProxyError'
-needed_mb=4500 # the environment is 2.8 GB with a CPU build of torch, and pip unpacks beside it
+# MB of disk while installing: the environment, and what pip downloads and also keeps in its cache.
+needed_mb=4500       # with a CPU build of torch: 2.8 GB and twice 0.8 GB
+needed_cuda_mb=13000 # with its default build and CUDA's libraries: 6.8 GB and twice 3.3 GB
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -51,11 +53,25 @@ require_venv_module() {
         "PYTHON=/path/to/python3.11 $0"
 }
 
+brings_cuda() { # whether the torch that pip would choose comes with CUDA's libraries
+    [ "$(uname -sm)" = "Linux x86_64" ] || return
+    # Where pip cannot say (too old, no network) the answer is no: installing will tell.
+    timeout 60 "$venv/bin/python" -m pip install --dry-run --quiet --no-deps --report - --retries 1 \
+        --constraint "$checkout/constraints.txt" torch 2>/dev/null |
+        grep -qE '"version": "[0-9]+\.[0-9.]+"' # a CPU build's ends with +cpu
+}
+
 require_space() {
-    local free_mb
+    local free_mb needed=$needed_mb remedies=()
+    if brings_cuda; then
+        needed=$needed_cuda_mb
+        remedies=("or let pip find a CPU build of PyTorch ($needed_mb MB then): README.md, \"Two commands\"")
+        say "PyTorch comes with CUDA's libraries, 3.3 GB to download in all, though nothing here uses" \
+            "them: README.md, \"Two commands\", says how pip finds its CPU build"
+    fi
     free_mb=$(df -Pm "$checkout" | awk 'NR == 2 { print $4 }')
-    [ "$free_mb" -ge "$needed_mb" ] && return
-    fail "too little disk: $free_mb MB free in $checkout, the environment needs $needed_mb MB"
+    [ "$free_mb" -ge "$needed" ] && return
+    fail "too little disk: $free_mb MB free in $checkout, installing needs $needed MB" "${remedies[@]}"
 }
 
 describe_inputs() { # everything the environment depends on, as one digest
@@ -73,15 +89,15 @@ make_venv() {
     # A whole environment is updated in place, an unfinished one is made anew.
     if [ ! -e "$stamp" ] || [ "$(cat "$stamp")" = unfinished ] || ! is_suitable "$venv/bin/python"; then
         rm -rf "$venv"
-        require_space
         mkdir "$venv" && echo unfinished >"$stamp"
         "$1" -m venv "$venv" >"$install_log" 2>&1 || explain_install_failure
+        require_space
     fi
     echo unfinished >"$stamp"
 }
 
 install_packages() {
-    say "Installing into .venv: a gigabyte or more to download the first time (log: .venv/install.log)"
+    say "Installing into .venv: a gigabyte to download the first time, more with CUDA (log: .venv/install.log)"
     # --use-pep517: an older pip would run the setup.py of trectools, a way newer ones gave up.
     "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --use-pep517 \
         --constraint "$checkout/constraints.txt" --editable "$checkout[test]" 2>&1 |
