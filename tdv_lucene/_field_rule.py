@@ -38,7 +38,13 @@ def load_fields(given: Sequence[str | os.PathLike | TermValues]) -> list[TermVal
 
 
 def point_at(
-    values: TermValues, reduction: float | None, *, tf: str, scale: float | None, unit: str | None
+    values: TermValues,
+    reduction: float | None,
+    *,
+    tf: str,
+    scale: float | None,
+    unit: str | None,
+    min_doc_freq: int = 1,
 ) -> OperatingPoint:
     """Return :meth:`.TermValues.at_reduction` as ``tf`` applies it.
 
@@ -46,12 +52,17 @@ def point_at(
     ----------
     tf : "scaled", "original" or "similarity"
         Of the latter two the scale is None, and the last has values as an index keeps them.
+    min_doc_freq
+        Terms in fewer documents go, beside what goes at ``reduction``.
     """
     scaled = tf == "scaled"
     point = values.at_reduction(
         reduction, scale=scale if scaled else None, original_tf=not scaled, unit=unit
     )
-    return replace(point, tdv=round_values(point.tdv)) if tf == "similarity" else point
+    tdv = round_values(point.tdv) if tf == "similarity" else point.tdv
+    if min_doc_freq > 1:
+        tdv = np.where(np.asarray(values.doc_freq) < min_doc_freq, np.float32(0), tdv)
+    return replace(point, tdv=tdv)
 
 
 def rule_of(values: TermValues, point: OperatingPoint, tf: str) -> FieldValues:

@@ -24,6 +24,7 @@ def describe_field(
     point: OperatingPoint,
     tf: str,
     reduction: float | None,
+    min_doc_freq: int,
     source: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return how a field was made, and how it is to be searched; read by :func:`read_records`.
@@ -34,6 +35,8 @@ def describe_field(
         What decided, as :func:`._field_rule.point_at` returned it.
     reduction
         The one asked for; None for the one that the values recommend.
+    min_doc_freq
+        Terms in fewer documents went as well.
     source
         The identity of the index that is pruned.
     """
@@ -55,6 +58,7 @@ def describe_field(
         "vocabulary_sha256": values.vocabulary.sha256,
         "source_commit": source["commit"],
         "requested_reduction": reduction,
+        "min_doc_freq": min_doc_freq,
     }
 
 

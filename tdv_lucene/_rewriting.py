@@ -33,6 +33,8 @@ class Rewriting:
     tf : "scaled", "original" or "similarity"
     scale : float or None
         For "scaled" only; None for each field's own.
+    min_doc_freq : int
+        At least 1.
     threads : int
     one_segment : bool
     """
@@ -42,6 +44,7 @@ class Rewriting:
     units: Sequence[str | None]
     tf: str
     scale: float | None
+    min_doc_freq: int
     threads: int
     one_segment: bool = False
     progress: Progress = silent
@@ -58,15 +61,18 @@ class Rewriting:
         from .jvm.index import identify, written_lucene_version
 
         points = [
-            point_at(values, reduction, tf=self.tf, scale=self.scale, unit=unit)
+            point_at(
+                values, reduction, tf=self.tf, scale=self.scale, unit=unit,
+                min_doc_freq=self.min_doc_freq,
+            )
             for values, unit in zip(self.fields, self.units)
-        ]
+        ]  # fmt: skip
         source = identify(self.index)
         self._refuse_pruned()
         written = written_lucene_version()
         self._warn(source, written)
         first, *others = (
-            describe_field(values, point, self.tf, reduction, source)
+            describe_field(values, point, self.tf, reduction, self.min_doc_freq, source)
             for values, point in zip(self.fields, points)
         )
         counts = rewriter.rewrite_index(

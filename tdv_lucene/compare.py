@@ -13,7 +13,7 @@ from ._systems import QuerySet, Results, System, check_names, read_query_sets, s
 from .end_to_end import measure_end_to_end
 from .errors import TdvError
 from .evaluate import MEASURES, Evaluation
-from .inspect_index import inspect_index
+from .inspection import inspect_index
 from .latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
 from .progress import Progress, silent
 from .search import recorded_parameters

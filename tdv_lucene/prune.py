@@ -14,7 +14,7 @@ from ._rewriting import Rewriting
 from ._threads import checked_threads
 from .choosing import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
 from .errors import TdvError
-from .inspect_index import index_bytes
+from .inspection import index_bytes
 from .progress import Progress, silent
 from .store import new_folder, refuse_overlap, write_manifest
 from .values import TermValues
@@ -35,6 +35,7 @@ def prune_index(
     scale: float | str = "auto",
     tf: str = "scaled",
     unit: str | None = None,
+    min_doc_freq: int = 1,
     threads: int | None = None,
     others: Sequence[str | os.PathLike | TermValues] = (),
     optimize: bool = False,
@@ -72,6 +73,9 @@ def prune_index(
         postings that add least to a score, given their term and their document; None for what
         was recommended when the values were learned; with ``tf="original"`` and learned values
         ``"term"``, for a rarer term's larger idf cannot be made up for.
+    min_doc_freq
+        Terms in fewer documents go as well, on top of ``reduction``: 2 gives up those of a single
+        document, which are most of a dictionary, and what only they would have found.
     threads
         Segments written side by side; None for one a core.
     others
@@ -101,6 +105,7 @@ def prune_index(
         parameter is out of its range; when ``output`` exists or overlaps the index.
     """
     _refuse_mode(tf)
+    _refuse_min_doc_freq(min_doc_freq)
     _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
     threads = checked_threads(threads)
     given = [values, *others]
@@ -110,7 +115,9 @@ def prune_index(
         _refuse_several_fields(fields, tf, max_loss, max_bytes)
         scale = _checked_scale(scale) if tf == "scaled" else None
         units = [_unit_of(v, tf, unit) for v in fields]
-        rewriting = Rewriting(index, fields, units, tf, scale, threads, optimize, progress)
+        rewriting = Rewriting(
+            index, fields, units, tf, scale, min_doc_freq, threads, optimize, progress
+        )
         chosen: dict[str, Any] = {}
         if max_loss is not None:
             point = point_within_loss(fields[0].points, max_loss)
@@ -179,6 +186,14 @@ def _reduction_within(rewriting: Rewriting, beside: Path, max_bytes: int) -> flo
 def _refuse_mode(tf: str) -> None:
     if tf not in ("scaled", "original", "similarity"):
         raise TdvError(f"tf must be 'scaled', 'original' or 'similarity', got '{tf}'")
+
+
+def _refuse_min_doc_freq(least: int) -> None:
+    if least < 1:
+        raise TdvError(
+            f"min_doc_freq must be at least 1, got {least}: 1 keeps all terms, 2 gives up those of "
+            "one document"
+        )
 
 
 def _checked_scale(scale: float | str) -> float | None:

@@ -96,6 +96,7 @@ def _find_point(values: TermValues, recorded: Mapping[str, str]) -> OperatingPoi
             tf=recorded["tf"],
             scale=float(recorded["scale"]),
             unit=recorded.get("unit", "term"),
+            min_doc_freq=int(recorded.get("min_doc_freq", 1)),  # earlier versions had none
         )
         if checksum(point) == recorded["values_sha256"]:
             return point

@@ -17,7 +17,7 @@ from lucene_reading import read_rest
 
 from tdv_lucene import TdvError
 from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspect_index import inspect_index
+from tdv_lucene.inspection import inspect_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import identify
 from tdv_lucene.prune import prune_index

@@ -8,7 +8,7 @@ import numpy as np
 
 from tdv_lucene._saturation import Cut
 from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspect_index import inspect_index
+from tdv_lucene.inspection import inspect_index
 from tdv_lucene.learning.weighted import apply_values
 from tdv_lucene.records import TermDocumentMatrix
 

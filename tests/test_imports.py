@@ -81,6 +81,12 @@ def _reaches(module: str, target: str, seen: set[str] | None = None) -> bool:
     return False
 
 
+def test_no_module_hides_a_public_name():
+    """Importing a submodule sets an attribute of the package, which then has two meanings."""
+    modules = {name.split(".")[1] for name in MODULES if name.count(".") == 1}
+    assert modules & set(tdv_lucene.__all__) == set()
+
+
 @pytest.mark.parametrize("module", ["errors", "records"])
 def test_records_and_errors_need_only_numpy(module: str) -> None:
     assert _third_party(f"{PACKAGE}.{module}") <= {"numpy"}

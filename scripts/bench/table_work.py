@@ -35,7 +35,7 @@ from tdv_lucene import (
     search_index,
 )
 from tdv_lucene.evaluate import trec_eval_values
-from tdv_lucene.inspect_index import inspect_index
+from tdv_lucene.inspection import inspect_index
 from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe
 from tdv_lucene.tune import candidates
 

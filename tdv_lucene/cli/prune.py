@@ -63,6 +63,14 @@ Plain Pyserini and Anserini rank by the original frequencies."""
     help="What is given up: whole terms, or also the postings that add least to a score.  "
     "[default: what was recommended]",
 )
+@click.option(
+    "--min-doc-freq",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Give up terms in fewer documents as well. 2 makes the dictionary much smaller; queries "
+    "find no more what only a term of a single document finds.",
+)
 @click.option("--optimize", is_flag=True, help="Write one segment.  [default: as many as before]")
 @options.threads_option
 @options.overwrite_option

@@ -14,7 +14,7 @@ from test_prune import _values
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspect_index import inspect_index
+from tdv_lucene.inspection import inspect_index
 from tdv_lucene.jvm import lucene_version, pyserini_jar, rewriter
 from tdv_lucene.prune import prune_index
 from tdv_lucene.search import search_index

@@ -19,16 +19,18 @@ from lucene_indexes import Doc, Layout, open_writer, write_index
 from oracle import assert_pruned
 
 from tdv_lucene._dropping import count_postings_by_tf
+from tdv_lucene._field_rule import point_at
 from tdv_lucene.cli.peers import command as peers_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspect_index import index_bytes
+from tdv_lucene.inspection import index_bytes
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.posting import make_posting_rule
 from tdv_lucene.prune import prune_index
 from tdv_lucene.records import ByteStrings, TermDocumentMatrix, Vocabulary
 from tdv_lucene.values import TermValues
+from tdv_lucene.verify import verify_pruned
 
 pytestmark = pytest.mark.jvm
 
@@ -124,6 +126,20 @@ def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_value
     assert by_term["unit"] == "term" and by_term["terms"] < report["terms"]
 
 
+@pytest.mark.parametrize("tf", ["scaled", "original", "similarity"])
+def test_terms_of_too_few_documents_go_as_well(tf, tiny_index, tiny_matrix, tiny_values, tmp_path):
+    asked = {"reduction": 0.3, "tf": tf}
+    before = prune_index(tiny_index, tiny_values, tmp_path / "all", **asked)
+    report = prune_index(tiny_index, tiny_values, tmp_path / "pruned", min_doc_freq=2, **asked)
+    kept = point_at(tiny_values, 0.3, tf=tf, scale=None, unit=None).tdv > 0
+    rare = np.asarray(tiny_matrix.doc_freq) < 2
+    assert 0 < report["terms"] == before["terms"] - np.count_nonzero(kept & rare) < before["terms"]
+    left = extract_matrix(tmp_path / "pruned", tmp_path / "found").vocabulary.terms
+    assert list(left) == [t for t, k in zip(tiny_matrix.vocabulary.terms, kept & ~rare) if k]
+    assert read_user_data(tmp_path / "pruned")["tdv.min_doc_freq"] == "2"
+    assert verify_pruned(tiny_index, tmp_path / "pruned", tiny_values)["equal"]
+
+
 def test_source_is_not_touched(tiny_index, tiny_values, tmp_path):
     before = {path.name: path.read_bytes() for path in tiny_index.iterdir()}
     prune_index(tiny_index, tiny_values, tmp_path / "pruned")
@@ -157,6 +173,7 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
         ({"tf": "squared"}, "tf must be 'scaled', 'original' or 'similarity', got 'squared'"),
         ({"unit": "list"}, "no unit 'list': choose one of term, posting"),
         ({"unit": "posting"}, "know only whole terms"),
+        ({"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0"),
         ({"threads": 0}, "threads must be at least 1, got 0"),
         ({"scale": "big"}, "scale must be 'auto' or a number above 0, got 'big'"),
         ({"scale": float("nan")}, "scale must be .* got 'nan'"),

@@ -16,7 +16,7 @@ from test_prune import _values
 from tdv_lucene.cli.prune import command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspect_index import inspect_index
+from tdv_lucene.inspection import inspect_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.prune import prune_index

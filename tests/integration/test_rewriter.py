@@ -13,7 +13,7 @@ from oracle import assert_pruned, expected_frequencies
 
 from tdv_lucene._saturation import Cut, Room
 from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspect_index import index_bytes
+from tdv_lucene.inspection import index_bytes
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.search import search_index
 

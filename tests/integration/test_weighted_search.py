@@ -18,7 +18,7 @@ from tdv_lucene._stored_values import round_values
 from tdv_lucene.core.scoring import Bm25, Dirichlet, Statistics, TfIdf
 from tdv_lucene.errors import TdvError
 from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspect_index import inspect_index
+from tdv_lucene.inspection import inspect_index
 from tdv_lucene.jvm import find_java, java_class, pyserini_jar, rewriter
 from tdv_lucene.jvm.index import analyze
 from tdv_lucene.jvm.searcher import explain_scores, make_similarity, weigh_similarity
