@@ -37,6 +37,7 @@ TDV = replace(DefaultRecipe(), reductions=SIZES)
 """Its points are validated at the table's sizes only."""
 METHODS = (
     Method("tdv", TDV),
+    Method("tdv-df2", TDV, min_doc_freq=2, values_of="tdv"),
     Method("binary", TDV, binary=True),
     Method("paper", PAPER),
     *(Method(name) for name in PEERS),

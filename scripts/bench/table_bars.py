@@ -15,6 +15,8 @@ ALPHA = 0.05
 BAR = "nDCG@5"
 RECALL = "R@1000"
 OURS, RIDF = "tdv", "ridf"
+OURS_TOO = "tdv-df2"
+"""The same values, terms of a single document given up as well."""
 TESTS_AGAINST_FULL = len(SIZES) * 2
 TESTS_AGAINST_RIDF = len(SIZES) - 1
 RULE = (
@@ -58,6 +60,18 @@ def sign(entry: Entry, baseline: Entry, measure: str, tests: int) -> str:
     if p_value(entry, baseline, measure, tests) >= ALPHA:
         return "="
     return "+" if entry.mean(measure) > baseline.mean(measure) else "-"
+
+
+def at_bytes(line: Line, method: str, wanted: float) -> float | None:
+    """The mean nDCG@5 of a method whose index has ``wanted`` bytes.
+
+    Linear between its two sizes around that; None where all its indexes are larger, or smaller.
+    """
+    entries = sorted(line.methods.get(method, {}).values(), key=lambda e: e.about["bytes"])
+    sizes, means = [e.about["bytes"] for e in entries], [e.mean(BAR) for e in entries]
+    if not entries or not sizes[0] <= wanted <= sizes[-1]:
+        return None
+    return float(np.interp(wanted, sizes, means))
 
 
 def judge(lines: Mapping[str, Line], peers: list[str]) -> list[dict[str, Any]]:

@@ -8,7 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from results import hardware, markdown_table, write_run
-from table_bars import OURS, RULE, SIZES, TESTS_AGAINST_FULL, Entry, Line, judge, p_value, sign
+from table_bars import (
+    BAR,
+    OURS,
+    OURS_TOO,
+    RIDF,
+    RULE,
+    SIZES,
+    TESTS_AGAINST_FULL,
+    Entry,
+    Line,
+    at_bytes,
+    judge,
+    p_value,
+    sign,
+)
 from table_work import MEASURES, commit
 
 from tdv_lucene._content import versions_and_machine
@@ -27,12 +41,14 @@ _HOW = (
 def write(output: Path, lines: Lines, names: list[str], steps: dict[str, Any]) -> str:
     """Write ``summary.md`` and ``raw.json`` to the folder ``output``; returns the summary."""
     machine = versions_and_machine()
-    bars = {model: judge(of, [n for n in names if n != OURS]) for model, of in lines.items()}
+    peers = [name for name in names if name not in (OURS, OURS_TOO)]
+    bars = {model: judge(of, peers) for model, of in lines.items()}
     parts = [
         "# Learned against unlearned pruning, at the same size\n",
         _HOW + RULE + "\n",
         *[_bars(model, of) for model, of in bars.items() if model != "tfidf"],
         *[_table(model, m, of, names) for model, of in lines.items() for m in MEASURES],
+        *[_same_bytes(model, of) for model, of in lines.items() if model != "tfidf"],
         _sizes(lines, names),
         _missing(lines, names),
         _circumstances(machine, steps),
@@ -97,6 +113,29 @@ def _sizes(lines: Lines, names: list[str]) -> str:
         "## Sizes\n\nPostings removed / bytes of the postings file against the full index's / "
         "bytes of the whole index against the full one's; means over the folds.\n\n"
         f"{markdown_table(head, rows)}\n"
+    )
+
+
+def _same_bytes(model: str, lines: Mapping[str, Line]) -> str:
+    """The same share of postings makes indexes of different size; here it is the same bytes."""
+    head = ["row", *(f"RIDF {size:.0%}" for size in SIZES[1:])]
+    rows = []
+    for name, line in lines.items():
+        cells = []
+        for size in SIZES[1:]:
+            peer = line.at(RIDF, size)
+            if peer is None:
+                cells.append("")
+                continue
+            wanted = peer.about["bytes"]
+            means = [peer.mean(BAR), *(at_bytes(line, m, wanted) for m in (OURS, OURS_TOO))]
+            shown = " / ".join("-" if mean is None else f"{mean:.3f}" for mean in means)
+            cells.append(f"{wanted / line.full.about['bytes']:.0%}: {shown}")
+        rows.append([name, *cells])
+    return (
+        f"## {model}: {BAR} at the bytes of RIDF's index\n\nBytes of the whole index against the "
+        f"full one's: RIDF / {OURS} / {OURS_TOO}, the latter two between their measured sizes, - "
+        f"where they have no index so small.\n\n{markdown_table(head, rows)}\n"
     )
 
 

@@ -64,6 +64,10 @@ class Method:
         Of pruning; None is what the values recommend.
     self_supervised : str or None
         Learned without the judged queries, from what the index itself gives.
+    min_doc_freq : int
+        Of pruning.
+    values_of : str or None
+        The method whose values these are; None for its own.
     """
 
     name: str
@@ -71,6 +75,8 @@ class Method:
     binary: bool = False
     unit: str | None = None
     self_supervised: str | None = None
+    min_doc_freq: int = 1
+    values_of: str | None = None
 
     @property
     def trained(self) -> bool:
@@ -160,7 +166,7 @@ class Work:
     ) -> Made | None:
         """Learn or make the values of a method; ``split`` and ``model`` are None for unlearned."""
         method = _within(method, split)
-        parts = (method.name, split and split.name, model)
+        parts = (method.values_of or method.name, split and split.name, model)
         path = self.folder / "values" / "-".join(part for part in parts if part)
         identity = {
             "commit": self.about_index["commit"],
@@ -265,23 +271,24 @@ class Work:
         compute: bool,
     ) -> list[dict[str, Any] | None]:
         """The cells of one pruned index, in the order of ``wanted`` (queries, model)."""
+        options: dict[str, Any] = {} if method.unit is None else {"unit": method.unit}
+        if method.min_doc_freq > 1:
+            options["min_doc_freq"] = method.min_doc_freq
+        asked = {"unit": None, **options}
         identities = [
-            self._identity(
-                queries, model, values=made.sha256, reduction=reduction, unit=method.unit
-            )
+            self._identity(queries, model, values=made.sha256, reduction=reduction, **asked)
             for queries, model in wanted
         ]
         cells = [self._cell(identity) for identity in identities]
         if all(cells) or not compute:
             return cells
         pruned = self.folder / f"pruned-{os.getpid()}"  # two runs may share the work folder
-        unit = {} if method.unit is None else {"unit": method.unit}
         reports: list[dict[str, Any]] = []
         seconds = timed(
             f"prune {self.collection} {made.path.name} {reduction:.0%}",
             lambda: reports.append(
                 prune_index(
-                    self.index, made.path, pruned, reduction=reduction, overwrite=True, **unit
+                    self.index, made.path, pruned, reduction=reduction, overwrite=True, **options
                 )
             ),
         )

@@ -9,18 +9,37 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["encodings.py", "full_against_pruned.py", "rewriting.py", "table.py"]
 
 
+def load(name: str) -> ModuleType:
+    """A module that the scripts share, which no package holds."""
+    spec = importlib.util.spec_from_file_location(f"bench_{name}", BENCH / f"{name}.py")
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)  # dataclasses look their module up
+    return module
+
+
 @pytest.fixture(scope="module")
 def results() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bench_results", BENCH / "results.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("results")
+
+
+def test_a_mean_at_given_bytes_lies_between_the_measured_sizes() -> None:
+    bars = load("table_bars")
+
+    def entry(size: int, mean: float) -> object:
+        return bars.Entry({"nDCG@5": np.array([mean, mean])}, {"bytes": size})
+
+    line = bars.Line(entry(100, 0.5), None, {"tdv": {0.7: entry(60, 0.2), 0.3: entry(80, 0.4)}})
+    assert bars.at_bytes(line, "tdv", 75) == pytest.approx(0.35)
+    assert bars.at_bytes(line, "tdv", 60) == pytest.approx(0.2)
+    assert bars.at_bytes(line, "tdv", 59) is None, "it has no index so small"
+    assert bars.at_bytes(line, "ridf", 75) is None
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
