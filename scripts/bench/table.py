@@ -15,6 +15,7 @@ import argparse
 import itertools
 import shlex
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import table_ablation
 from table_bars import SIZES, Entry, Line
-from table_rows import ROWS, QueryData, Row, Split
+from table_rows import ROWS, Row, Split
 from table_summary import write
-from table_work import MEASURES, Method, Work
+from table_work import MEASURES, Method, Search, Work
 
 from tdv_lucene import TdvError
 from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe
@@ -40,7 +41,11 @@ METHODS = (
     Method("tdv-df2", TDV, min_doc_freq=2, values_of="tdv"),
     Method("binary", TDV, binary=True),
     Method("paper", PAPER),
-    *(Method(name) for name in PEERS),
+    *(
+        Method(f"{name}, tuned" if tuned else name, values_of=name, tuned=tuned)
+        for name in PEERS
+        for tuned in (False, True)
+    ),
     Method("self-titles", TDV, self_supervised="titles"),
     Method("self-pairs", TDV, self_supervised="pairs"),
 )
@@ -61,8 +66,7 @@ class Group(NamedTuple):
 
     split: Split | None
     learned_for: str | None
-    models: list[str]
-    measured: list[QueryData]
+    searches: list[Search]
 
 
 class Table:
@@ -104,17 +108,29 @@ class Table:
 
     def _groups(self, rows: list[Row], method: Method) -> list[Group]:
         """What the rows need of a method, by the values they are pruned with."""
+        if method.tuned:
+            return [Group(None, None, list(self._tuned_searches(rows)))]
         if not method.trained:
             measured = [row.measured_queries(self.args.collections) for row in rows]
+            of_model = {m: [Search(queries, m) for queries in measured] for m in self.args.models}
             if method.recipe is None:
-                return [Group(None, None, self.args.models, measured)]
-            return [Group(None, model, [model], measured) for model in self.args.models]
+                return [Group(None, None, [*itertools.chain(*of_model.values())])]
+            return [Group(None, model, searches) for model, searches in of_model.items()]
         groups: dict[tuple[str, str], Group] = {}
         for row, model in itertools.product(rows, self.args.models):
             for split in row.splits(self.args.collections):
-                key = (model, split.name)
-                groups.setdefault(key, Group(split, model, [model], [])).measured.append(split.test)
+                group = groups.setdefault((model, split.name), Group(split, model, []))
+                group.searches.append(Search(split.test, model))
         return list(groups.values())
+
+    def _tuned_searches(self, rows: list[Row]) -> Iterator[Search]:
+        """Each split's queries with what its training queries chose, where that is known."""
+        for row, model in itertools.product(rows, self.args.models):
+            queries = row.tuning_queries(self.args.collections)
+            for split in row.splits(self.args.collections) if model != "tfidf" else ():
+                parameters = self.work(row).tuned(queries, split, model, compute=False)
+                if parameters is not None:
+                    yield Search(split.test, model, parameters)
 
     def _guarded(self, work: Work, method: Method, group: Group, compute: bool) -> dict:
         """The cells of a group; what cannot be made is noted and left empty."""
@@ -136,12 +152,11 @@ class Table:
             self.seconds[f"{work.collection} {made.path.name}"] = round(made.seconds, 1)
         found = {}
         for size in self.args.sizes:
-            searched = [m for m in group.models if size in sizes_of(method, m, [size])]
-            wanted = list(itertools.product(group.measured, searched))
+            wanted = [of for of in group.searches if size in sizes_of(method, of.model, [size])]
             if wanted:
                 cells = work.pruned(method, made, size, wanted, compute)
-                for (_, model), cell in zip(wanted, cells):
-                    found.setdefault((model, size), []).append(cell)
+                for search, cell in zip(wanted, cells):
+                    found.setdefault((search.model, size), []).append(cell)
         return {key: cells for key, cells in found.items() if all(cells)}
 
     def lines(self) -> dict[str, dict[str, Line]]:
@@ -163,7 +178,8 @@ class Table:
         for group in groups:
             for key, cells in self._guarded(self.work(row), method, group, compute=False).items():
                 parts.setdefault(key, []).extend(cells)
-        needed = len(groups) // len(self.args.models) if method.trained else 1
+        by_split = method.trained or method.tuned
+        needed = len(row.splits(self.args.collections)) if by_split else 1
         order = list(row.measured_queries(self.args.collections).topics)
         return {key: _join(cells, order) for key, cells in parts.items() if len(cells) == needed}
 

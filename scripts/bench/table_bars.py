@@ -147,14 +147,16 @@ def _against_peers(lines: Mapping[str, Line], peers: list[str]) -> Iterator[dict
             f"{len(pairs) - len(lower)} of {len(pairs)} cells; below: "
             + (", ".join(lower) or "none"),
         )  # fmt: skip
-    pairs = list(_pairs(lines, RIDF))
-    if pairs:
+    for peer in (RIDF, f"{RIDF}, tuned"):
+        pairs = list(_pairs(lines, peer))
+        if not pairs:
+            continue
         above = [
             (name, size) for name, size, ours, theirs in pairs
             if sign(ours, theirs, BAR, TESTS_AGAINST_RIDF) == "+"
         ]  # fmt: skip
         yield _bar(
-            "every size above 0: nDCG@5 significantly above RIDF on half of the cells",
+            f"every size above 0: nDCG@5 significantly above {peer} on half of the cells",
             2 * len(above) >= len(pairs), {name for name, *_ in pairs}, lines,
             f"{len(above)} of {len(pairs)} cells; rows at 45 %: "
             + (", ".join(name for name, size in above if size == 0.45) or "none"),

@@ -12,11 +12,12 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -68,6 +69,9 @@ class Method:
         Of pruning.
     values_of : str or None
         The method whose values these are; None for its own.
+    tuned : bool
+        Searched with k1 and b (or mu) tuned on a row's training queries; learned values have their
+        own.
     """
 
     name: str
@@ -77,6 +81,7 @@ class Method:
     self_supervised: str | None = None
     min_doc_freq: int = 1
     values_of: str | None = None
+    tuned: bool = False
 
     @property
     def trained(self) -> bool:
@@ -94,6 +99,14 @@ class Method:
     def changes_nothing_at_zero(self) -> bool:
         """At 0 % removed such a pruning is the full index itself."""
         return self.recipe is None or self.binary
+
+
+class Search(NamedTuple):
+    """What is searched on an index, with parameters other than its own where some are given."""
+
+    queries: QueryData
+    model: str
+    parameters: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -194,7 +207,8 @@ class Work:
 
     def _make(self, method: Method, split: Split | None, model: str | None, path: Path) -> None:
         if method.recipe is None:
-            make_peer_values(self.index, path, method.name, matrix=self.matrix, overwrite=True)
+            name = method.values_of or method.name
+            make_peer_values(self.index, path, name, matrix=self.matrix, overwrite=True)
         elif method.binary:
             learned = self.values(Method("tdv", method.recipe), split, model)
             binary_values(TermValues.load(learned.path)).save(path, overwrite=True)
@@ -267,17 +281,19 @@ class Work:
         method: Method,
         made: Made,
         reduction: float,
-        wanted: list[tuple[QueryData, str]],
+        wanted: list[Search],
         compute: bool,
     ) -> list[dict[str, Any] | None]:
-        """The cells of one pruned index, in the order of ``wanted`` (queries, model)."""
+        """The cells of one pruned index, in the order of ``wanted``."""
         options: dict[str, Any] = {} if method.unit is None else {"unit": method.unit}
         if method.min_doc_freq > 1:
             options["min_doc_freq"] = method.min_doc_freq
         asked = {"unit": None, **options}
         identities = [
-            self._identity(queries, model, values=made.sha256, reduction=reduction, **asked)
-            for queries, model in wanted
+            self._identity(
+                queries, model, values=made.sha256, reduction=reduction, **asked, **parameters
+            )
+            for queries, model, parameters in wanted
         ]
         cells = [self._cell(identity) for identity in identities]
         if all(cells) or not compute:
@@ -293,9 +309,11 @@ class Work:
             ),
         )
         about = self._about(reports[0], pruned, seconds, made)
-        for at, (queries, model) in enumerate(wanted):
+        for at, (queries, model, parameters) in enumerate(wanted):
             if cells[at] is None:
-                cells[at] = self._measure(identities[at], pruned, queries, model, about)
+                cells[at] = self._measure(
+                    identities[at], pruned, queries, model, about, **parameters
+                )
         shutil.rmtree(pruned)
         return cells
 
