@@ -64,4 +64,4 @@ def _percent(of: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _removed(method: str, of: Mapping[str, Any]) -> tuple[str, ...]:
     published = "-" if of["published"] is None else f"-{of['published']:.2f} %"
-    return f"TDV-{method}", f"-{of['mean']:.2f} %", published
+    return f"TDV-{method}", f"{round(-of['mean'], 2) + 0.0:.2f} %", published  # no -0.00
