@@ -84,3 +84,9 @@ def show(result: dict[str, Any], as_json: bool) -> None:
     for name, value in result.items():
         text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
         click.echo(f"{name:<{width}}  {text}")
+
+
+def megabytes(size: float) -> str:
+    """Megabytes of a number of bytes: three digits that tell something of a small index too."""
+    of = size / 1e6
+    return f"{of:,.1f}" if of >= 100 else f"{of:.3g}"

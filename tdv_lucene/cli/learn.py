@@ -83,14 +83,14 @@ def _print_points(values: object) -> None:
         figures = [m[name] for name in ("nDCG@5", "R@1000") for m in (measures, full)]
         table.add_row(
             f"{point['removed']:.0%}{mark}",
-            f"{point['posting_bytes'] / 1e6:.2f}",
+            options.megabytes(point["posting_bytes"]),
             f"{point['scale']:g}",
             *[f"{x:.4f}" for x in figures],
         )
     console = Console()
     console.print(table)
-    full_bytes = points[0]["full_posting_bytes"] / 1e6
-    console.print(f"MB: estimated posting lists; those of the full index {full_bytes:.2f}")
+    full_size = options.megabytes(points[0]["full_posting_bytes"])
+    console.print(f"MB: estimated posting lists; those of the full index {full_size}")
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     if names:
         used = ", ".join(f"{name} {values.parameters[name]:g}" for name in names)

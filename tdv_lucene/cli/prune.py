@@ -109,7 +109,7 @@ def _fidelity(measured: dict[str, float]) -> str:
     return (
         "\nAgainst real-valued scoring, when learned: overlap of the ten best "
         f"{measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}; posting lists about "
-        f"{measured['posting_bytes'] / 1e6:.1f} MB"
+        f"{options.megabytes(measured['posting_bytes'])} MB"
     )
 
 
