@@ -107,9 +107,9 @@ def read_records(index: str | os.PathLike, user_data: Mapping[str, str]) -> list
             "its commit was replaced by another writer's"
         )
     first = _record(user_data[f"{PREFIX}field"], PREFIX, user_data)
-    names = (
+    names = sorted(
         key.removeprefix(_OTHERS).removesuffix(f".{_CHECKSUM}")
-        for key in sorted(user_data)
+        for key in user_data
         if key.startswith(_OTHERS) and key.endswith(f".{_CHECKSUM}")
     )
     others = [_record(name, _prefix_of(name), user_data) for name in names]

@@ -13,7 +13,7 @@ from oracle import assert_pruned, expected_frequencies
 
 from tdv_lucene._saturation import Cut, Room
 from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspection import index_bytes
+from tdv_lucene.inspection import index_bytes, inspect_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.search import search_index
 
@@ -101,11 +101,16 @@ def test_random_index_equals_oracle(seed: int, tmp_path: Path) -> None:
     assert counts["tokens"] == int(found.doc_len.sum())
     assert counts["documents_without_terms"] == np.count_nonzero(np.asarray(found.doc_len) == 0)
     rewriter.check_index(pruned)
+    assert _compound(pruned) == _compound(source) == [layout.compound] * len(segments)
     assert read_rest(pruned) == read_rest(source)
     assert count_years(pruned, YEARS) == count_years(source, YEARS)
     _assert_title_kept(source, pruned, layout, tmp_path)
     _assert_positions(source, pruned, found, scale)
     _assert_vectors(source, pruned, found, layout, scale)
+
+
+def _compound(index: Path) -> list[bool]:
+    return [segment["compound"] for segment in inspect_index(index)["segments"]]
 
 
 def _assert_title_kept(source: Path, pruned: Path, layout: Layout, tmp_path: Path) -> None:

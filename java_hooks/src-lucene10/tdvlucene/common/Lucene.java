@@ -13,12 +13,8 @@ import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.LeafMetaData;
-import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
-import org.apache.lucene.index.SortedDocValues;
-import org.apache.lucene.index.SortedNumericDocValues;
-import org.apache.lucene.index.SortedSetDocValues;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.CollectorManager;
@@ -27,7 +23,6 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopScoreDocCollector;
 import org.apache.lucene.search.TopScoreDocCollectorManager;
 import org.apache.lucene.store.Directory;
-import org.apache.lucene.util.IOUtils;
 
 /**
  * What Lucene 10 calls otherwise than Lucene 9: this class is written once for each, with the same
@@ -99,52 +94,10 @@ public final class Lucene {
    */
   public static DocValuesProducer withBinary(
       DocValuesProducer in, String name, Supplier<BinaryDocValues> more) {
-    return new DocValuesProducer() {
-      @Override
-      public BinaryDocValues getBinary(FieldInfo info) throws IOException {
-        return info.name.equals(name) ? more.get() : in.getBinary(info);
-      }
-
-      @Override
-      public NumericDocValues getNumeric(FieldInfo info) throws IOException {
-        return in.getNumeric(info);
-      }
-
-      @Override
-      public SortedDocValues getSorted(FieldInfo info) throws IOException {
-        return in.getSorted(info);
-      }
-
-      @Override
-      public SortedNumericDocValues getSortedNumeric(FieldInfo info) throws IOException {
-        return in.getSortedNumeric(info);
-      }
-
-      @Override
-      public SortedSetDocValues getSortedSet(FieldInfo info) throws IOException {
-        return in.getSortedSet(info);
-      }
-
+    return new WithBinary(in, name, more) {
       @Override
       public DocValuesSkipper getSkipper(FieldInfo info) throws IOException {
         return in.getSkipper(info);
-      }
-
-      @Override
-      public DocValuesProducer getMergeInstance() {
-        return withBinary(in == null ? null : in.getMergeInstance(), name, more);
-      }
-
-      @Override
-      public void checkIntegrity() throws IOException {
-        if (in != null) {
-          in.checkIntegrity();
-        }
-      }
-
-      @Override
-      public void close() throws IOException {
-        IOUtils.close(in);
       }
     };
   }

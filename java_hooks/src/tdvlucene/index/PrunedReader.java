@@ -6,7 +6,6 @@ import org.apache.lucene.codecs.TermVectorsReader;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
-import org.apache.lucene.index.FilterCodecReader;
 import tdvlucene.common.Lucene;
 
 /**
@@ -17,36 +16,29 @@ import tdvlucene.common.Lucene;
  * segment's own readers, so that merging copies them in bulk. For merging only: the terms can be
  * walked, not sought.
  */
-final class PrunedReader extends FilterCodecReader {
+final class PrunedReader extends ChangedReader {
   private final Pruning pruning;
   private final int postingsInMemory;
-  private final FieldInfos infos;
 
   /**
    * @param in the segment, or the segment with other fields pruned already
    * @param postingsInMemory how many postings may be held to make term vectors of them
    */
   PrunedReader(CodecReader in, Pruning pruning, int postingsInMemory) {
-    super(in);
+    super(in, describe(in.getFieldInfos(), pruning));
     this.pruning = pruning;
     this.postingsInMemory = postingsInMemory;
-    this.infos = describe();
   }
 
-  private FieldInfos describe() {
-    FieldInfo[] described = new FieldInfo[in.getFieldInfos().size()];
+  private static FieldInfos describe(FieldInfos before, Pruning pruning) {
+    FieldInfo[] described = new FieldInfo[before.size()];
     int next = 0;
-    for (FieldInfo info : in.getFieldInfos()) {
+    for (FieldInfo info : before) {
       boolean pruned = info.name.equals(pruning.field) && !pruning.rule.keepsFrequencies();
       // Lucene allows a frequency other than the number of positions only where there are none.
       described[next++] = pruned ? Lucene.withoutPositions(info) : info;
     }
     return new FieldInfos(described);
-  }
-
-  @Override
-  public FieldInfos getFieldInfos() {
-    return infos;
   }
 
   @Override
@@ -82,19 +74,9 @@ final class PrunedReader extends FilterCodecReader {
 
   private int vectorFields() {
     int count = 0;
-    for (FieldInfo info : infos) {
+    for (FieldInfo info : getFieldInfos()) {
       count += Lucene.hasTermVectors(info) ? 1 : 0;
     }
     return count;
-  }
-
-  @Override
-  public CacheHelper getCoreCacheHelper() {
-    return null; // the content differs from the segment's: nothing cached for it may be used
-  }
-
-  @Override
-  public CacheHelper getReaderCacheHelper() {
-    return null;
   }
 }

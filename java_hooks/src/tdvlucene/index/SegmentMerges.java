@@ -1,15 +1,22 @@
 package tdvlucene.index;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.FilterCodecReader;
 import org.apache.lucene.index.MergePolicy;
 import org.apache.lucene.index.MergeTrigger;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
+import org.apache.lucene.index.SegmentReader;
 
 /** Makes one segment of each reader added, in order, or one of all; and no merge otherwise. */
 final class SegmentMerges extends MergePolicy {
   private final boolean oneSegment;
+
+  /** The merges whose segment is compound in the source; all found before the first one runs. */
+  private final List<OneMerge> compound = new ArrayList<>();
 
   SegmentMerges(boolean oneSegment) {
     this.oneSegment = oneSegment;
@@ -23,7 +30,11 @@ final class SegmentMerges extends MergePolicy {
       return merges;
     }
     for (CodecReader reader : readers) {
-      merges.add(new OneMerge(reader));
+      OneMerge merge = new OneMerge(reader);
+      merges.add(merge);
+      if (isCompound(reader)) {
+        compound.add(merge);
+      }
     }
     return merges;
   }
@@ -45,10 +56,16 @@ final class SegmentMerges extends MergePolicy {
     return null;
   }
 
-  /** Never: an index that is not written to gains nothing, and its bytes by kind stay visible. */
+  /** As in the source; one segment of all is no compound, as Lucene itself would decide. */
   @Override
   public boolean useCompoundFile(
       SegmentInfos infos, SegmentCommitInfo merged, MergeContext context) {
-    return false;
+    return compound.stream().anyMatch(merge -> merge.getMergeInfo() == merged);
+  }
+
+  private static boolean isCompound(CodecReader reader) {
+    CodecReader segment = FilterCodecReader.unwrap(reader);
+    return segment instanceof SegmentReader
+        && ((SegmentReader) segment).getSegmentInfo().info.getUseCompoundFile();
   }
 }
