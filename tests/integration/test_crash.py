@@ -153,7 +153,8 @@ def test_writer_that_commits_meanwhile_is_noticed(tmp_path: Path) -> None:
     output = tmp_path / "pruned"
     output.mkdir()
     new_job = java_class("tdvlucene.index.PruneJob")
-    job = new_job(str(crashes.source), "contents", table, rule, str(output), 1)
+    job = new_job(str(crashes.source), str(output), 1)
+    job.addField("contents", table, rule)
     with pytest.raises(TdvError, match="was changed by another process while it was read"):
         run_job(job)
     table.close()

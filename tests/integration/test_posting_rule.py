@@ -72,7 +72,8 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
     values = java_class("tdvlucene.index.TermTable")(str(table))
     rule = _java_rule(keeps_frequencies)
     new_job = java_class("tdvlucene.index.PruneJob")
-    job = new_job(str(source), "contents", values, rule, str(pruned), 2)
+    job = new_job(str(source), str(pruned), 2)
+    job.addField("contents", values, rule)
     job.setPostingsInMemory(5)  # the vectors of a document or two at a time
     run_job(job)
     values.close()
