@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-SCRIPTS = ["encodings.py", "full_against_pruned.py", "rewriting.py", "table.py"]
+SCRIPTS = ["tf_encodings.py", "full_against_pruned.py", "rewriting.py", "table.py"]
 
 
 def load(name: str) -> ModuleType:

@@ -6,7 +6,7 @@ For each collection and each share of removed postings the index is pruned with 
 decide what goes) and for a similarity that applies the values at search; all of them and the full
 index are then compared on queries that learning never saw, their latencies in turn.
 
-    scripts/bench/encodings.py --work DIR --output scripts/bench/runs/NAME \\
+    scripts/bench/tf_encodings.py --work DIR --output scripts/bench/runs/NAME \\
         --collection wiki165k INDEX VALUES queries.tydi-dev.tsv qrels.tydi-dev.txt \\
         --collection scifact INDEX VALUES queries.tsv qrels.txt \\
         --positions wiki165k INDEX-WITH-POSITIONS
