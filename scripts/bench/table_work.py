@@ -181,7 +181,7 @@ class Work:
         method = _within(method, split)
         parts = (method.values_of or method.name, split and split.name, model)
         path = self.folder / "values" / "-".join(part for part in parts if part)
-        identity = {
+        described = {
             "commit": self.about_index["commit"],
             "recipe": None if method.recipe is None else asdict(method.recipe),
             "binary": method.binary,
@@ -190,6 +190,7 @@ class Work:
             "model": model,
             "code": method.code,
         }
+        identity = json.loads(json.dumps(described))  # as it is read again: lists for tuples
         beside = path.with_name(f"{path.name}.json")
         kept = _read_json(beside)
         if kept and path.exists() and (kept["identity"] == identity or self.keep_values):
