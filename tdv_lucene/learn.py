@@ -139,7 +139,7 @@ def learn_from_index(
         A folder from :func:`extract_matrix` of this index; None extracts it on the way.
     k1, b, mu
         Of the search. All None: what serves the training queries best, Anserini's defaults
-        unless something else is clearly better.
+        unless something else is clearly better; with ``self_supervised`` Anserini's defaults.
     plot
         A ``.svg`` or ``.png`` file for the picture of the validated points.
 
@@ -158,6 +158,8 @@ def learn_from_index(
     given = {"k1": k1, "b": b, "mu": mu}
     given = {name: x for name, x in given.items() if x is not None}
     parameters = Parameters(**given) if given else None
+    if self_supervised is not None and parameters is None:
+        parameters = Parameters()  # made topics prefer a k1 that real ones do not (see README)
     _check_supervision(topics, qrels, self_supervised)
     if self_supervised is None:
         texts, judgements = read_topics(topics), read_qrels(qrels)

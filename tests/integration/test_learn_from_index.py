@@ -130,8 +130,9 @@ def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
     assert [point["reduction"] for point in summary["points"]] == [0, 0.3]
 
 
-def test_without_judgements_titles_of_stored_text_serve_or_pairs(case, tmp_path):
+def test_without_judgements_titles_of_stored_text_serve_or_pairs(case, tmp_path, monkeypatch):
     """A first sentence asks for its document; documents without one are passed over."""
+    monkeypatch.setattr("tdv_lucene.learn.choose_parameters", None)  # made topics choose no k1
     subjects = ["index", "rank", "weight"]
     docs = [
         Doc(f"d{i}", [subjects[i % 3], f"t{i}." if i % 2 else f"t{i}", subjects[i % 3], f"t{i}"])
@@ -142,6 +143,7 @@ def test_without_judgements_titles_of_stored_text_serve_or_pairs(case, tmp_path)
         index, None, None, tmp_path / "V", self_supervised="auto", recipe=SHORT
     )
     assert values.manifest["self_supervised"] == {"method": "titles", "topics": 20}
+    assert values.parameters == {"k1": 0.9, "b": 0.4, "mu": 1000.0}
     assert int(values.doc_freq.sum()) == extract_matrix(index, tmp_path / "M").postings
     report = prune_index(index, values, tmp_path / "P", reduction=0.3)
     assert report["learned_from"] == "self-supervised: 20 titles of the index, no judgements"
