@@ -33,6 +33,14 @@ def test_random_cases(block: int, tmp_path: Path) -> None:
     assert pruned > CASES / 2, outcomes
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [pytest.param(100031, id="all documents with payloads deleted")],
+)
+def test_cases_that_failed_once(seed: int, tmp_path: Path) -> None:
+    run_case(seed, tmp_path)
+
+
 def test_a_seed_is_a_case() -> None:
     assert random_case(7).index == random_case(7).index
     assert random_case(7).rules == random_case(7).rules
