@@ -35,7 +35,10 @@ def test_random_cases(block: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "seed",
-    [pytest.param(100031, id="all documents with payloads deleted")],
+    [
+        pytest.param(100031, id="all documents with payloads deleted"),
+        pytest.param(300162, id="one segment of two, all documents of one deleted"),
+    ],
 )
 def test_cases_that_failed_once(seed: int, tmp_path: Path) -> None:
     run_case(seed, tmp_path)

@@ -1,6 +1,7 @@
 package tdvlucene.index;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.apache.lucene.index.CodecReader;
@@ -26,7 +27,8 @@ final class SegmentMerges extends MergePolicy {
   public MergeSpecification findMerges(CodecReader... readers) {
     MergeSpecification merges = new MergeSpecification();
     if (oneSegment && readers.length > 0) {
-      merges.add(new OneMerge(readers));
+      CodecReader[] live = withDocuments(readers);
+      merges.add(new OneMerge(live.length > 0 ? live : readers));
       return merges;
     }
     for (CodecReader reader : readers) {
@@ -37,6 +39,13 @@ final class SegmentMerges extends MergePolicy {
       }
     }
     return merges;
+  }
+
+  /** The others would leave their fields in the segment, without a document that has them. */
+  private static CodecReader[] withDocuments(CodecReader[] readers) {
+    return Arrays.stream(readers)
+        .filter(reader -> reader.numDocs() > 0)
+        .toArray(CodecReader[]::new);
   }
 
   @Override
