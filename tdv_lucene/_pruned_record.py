@@ -10,13 +10,12 @@ from typing import Any
 from . import __version__
 from ._field_rule import checksum
 from .errors import TdvError
+from .search import ANSERINI_DEFAULTS
 from .values import OperatingPoint, TermValues
 
 PREFIX = "tdv."
 _OTHERS = f"{PREFIX}fields."
 _CHECKSUM = "values_sha256"
-
-_ANSERINI_DEFAULTS = {"k1": 0.9, "b": 0.4, "mu": 1000.0}
 
 
 def describe_field(
@@ -42,7 +41,7 @@ def describe_field(
     """
     if reduction is None:
         reduction = values.manifest["recommended_reduction"]
-    trained = {**_ANSERINI_DEFAULTS, **values.parameters}
+    trained = {**ANSERINI_DEFAULTS, **values.parameters}
     scale = 1.0 if point.scale is None else float(point.scale)
     return {
         "version": __version__,
@@ -52,7 +51,7 @@ def describe_field(
         "tf": tf,
         "unit": "term" if point.cut is None else "posting",
         "scale": scale,
-        **{name: trained[name] for name in _ANSERINI_DEFAULTS},
+        **{name: trained[name] for name in ANSERINI_DEFAULTS},
         "search": {"k1": trained["k1"] * scale, "b": trained["b"], "mu": trained["mu"] * scale},
         _CHECKSUM: checksum(point),
         "vocabulary_sha256": values.vocabulary.sha256,

@@ -157,9 +157,8 @@ def learn_from_index(
         check_plot(plot, overwrite=overwrite)
     given = {"k1": k1, "b": b, "mu": mu}
     given = {name: x for name, x in given.items() if x is not None}
-    parameters = Parameters(**given) if given else None
-    if self_supervised is not None and parameters is None:
-        parameters = Parameters()  # made topics prefer a k1 that real ones do not (see README)
+    # Made topics choose no parameters: they prefer a k1 that real ones do not.
+    parameters = Parameters(**given) if given or self_supervised is not None else None
     _check_supervision(topics, qrels, self_supervised)
     if self_supervised is None:
         texts, judgements = read_topics(topics), read_qrels(qrels)

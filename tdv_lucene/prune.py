@@ -75,7 +75,8 @@ def prune_index(
         ``"term"``, for a rarer term's larger idf cannot be made up for.
     min_doc_freq
         Terms in fewer documents go as well, on top of ``reduction``: 2 gives up those of a single
-        document, which are most of a dictionary, and what only they would have found.
+        document, which are most of a dictionary, and what only they would have found. What was
+        validated at a point, and ``max_loss``, know nothing of it.
     threads
         Segments written side by side; None for one a core.
     others

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,8 +29,7 @@ class QueryTerms:
 
     def dropped(self, first: str, name: str) -> tuple[str, ...]:
         """Terms that the index ``first`` has and ``name`` has not."""
-        before, after = self.doc_freq[first], self.doc_freq[name]
-        return tuple(term for term in self.terms if before[term] and not after[term])
+        return tuple(t for t, share in self.thinned(first, name).items() if share == 1)
 
     def thinned(self, first: str, name: str) -> dict[str, float]:
         """Term -> the share of its postings in ``first`` that ``name`` has not; none at 0."""
@@ -106,14 +105,8 @@ def summarise_speed(
         "latency_ratio": {name: _ratios(latency, name, seed) for name in others},
         "latency_strata": {
             "by_length": list(_strata(latency, _by_length(latency, queries), seed)),
-            **{
-                f"by_{share}": [
-                    row
-                    for name in others
-                    for row in _strata(latency, split(latency, queries, name), seed, name)
-                ]
-                for share, split in (("dropped", _by_dropped), ("gone", _by_gone))
-            },
+            "by_dropped": list(_strata_of_each(latency, queries, _by_dropped, seed)),
+            "by_gone": list(_strata_of_each(latency, queries, _by_gone, seed)),
         },
         "queries_per_second": {
             name: {depth: 1000 / of["mean"] for depth, of in latency.summary(name).items()}
@@ -186,6 +179,17 @@ def _strata(
                     pair = (latency.per_query_ms(mode, of)[members] for of in (first, name))
                     row[mode] = paired_ratio(*pair, seed)
                 yield row
+
+
+def _strata_of_each(
+    latency: Latency,
+    queries: Mapping[str, QueryTerms],
+    split: Callable[[Latency, Mapping[str, QueryTerms], str], dict[str, np.ndarray]],
+    seed: int,
+) -> Iterator[dict[str, Any]]:
+    """The strata of every index but the first, split by what that index dropped."""
+    for name in latency.names[1:]:
+        yield from _strata(latency, split(latency, queries, name), seed, name)
 
 
 def measure_service(

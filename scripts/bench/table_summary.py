@@ -189,8 +189,8 @@ def _entries(lines: Lines) -> Any:
             systems += [(m, s, e) for m, sizes in line.methods.items() for s, e in sizes.items()]
             for method, size, entry in systems:
                 compared = {
-                    f"p against {against}, {measure}": p_value(
-                        entry, base, measure, TESTS_AGAINST_FULL
+                    f"p against {against}, {measure}": float(
+                        f"{p_value(entry, base, measure, TESTS_AGAINST_FULL):.3g}"
                     )
                     for against, base in (("full", line.full), ("tuned", line.tuned))
                     if base is not None and size is not None
