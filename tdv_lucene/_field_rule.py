@@ -51,10 +51,16 @@ def point_at(
     Parameters
     ----------
     tf : "scaled", "original" or "similarity"
-        Of the latter two the scale is None, and the last has values as an index keeps them.
+        Of the latter two the scale is None, and the last has values as an index keeps them; it
+        takes none that count a term's place.
     min_doc_freq
         Terms in fewer documents go, beside what goes at ``reduction``.
     """
+    if tf == "similarity" and values.lead is not None:
+        raise TdvError(
+            "these values count a term's place in its document, which a search does not know: "
+            "prune with --tf scaled, or learn again with --no-lead"
+        )
     scaled = tf == "scaled"
     point = values.at_reduction(
         reduction, scale=scale if scaled else None, original_tf=not scaled, unit=unit
@@ -70,7 +76,9 @@ def rule_of(values: TermValues, point: OperatingPoint, tf: str) -> FieldValues:
     from .jvm.rewriter import FieldValues
 
     keep_values = _mean_value(values, point) if tf == "similarity" else None
-    return FieldValues(values.vocabulary, point.tdv, point.scale, point.cut, keep_values)
+    return FieldValues(
+        values.vocabulary, point.tdv, point.scale, point.cut, keep_values, point.lead
+    )
 
 
 def checksum(point: OperatingPoint) -> str:
@@ -79,6 +87,8 @@ def checksum(point: OperatingPoint) -> str:
     if point.cut is not None:
         checksum.update(np.ascontiguousarray(point.cut.least).tobytes())
         checksum.update(np.array(point.cut.room).tobytes())
+    if point.lead is not None:
+        checksum.update(point.lead.factors.tobytes())
     return checksum.hexdigest()
 
 

@@ -58,6 +58,7 @@ def describe_field(
         "source_commit": source["commit"],
         "requested_reduction": reduction,
         "min_doc_freq": min_doc_freq,
+        **({} if point.lead is None else {"lead": point.lead._asdict()}),
     }
 
 

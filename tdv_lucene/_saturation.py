@@ -3,9 +3,6 @@
 A posting's saturation is tf / (tf + K_d), with K_d = k1 (1 - b + b |d| / avgdl): the part of a BM25
 score that is the posting's own. Lengths are those of the index before pruning, as its norms tell
 them (see :func:`.learning.norms.stored_lengths`), so that the rewriter need not count them.
-
-What a posting is worth may grow faster than its saturation: s (s / (1 - s))^steepness, where
-s / (1 - s) = tf / K_d. It grows with s alone, so that one least saturation a term decides.
 """
 
 from __future__ import annotations
@@ -15,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from ._dropping import first_terms, nearest
+from .errors import TdvError
 
-_LOGITS = np.linspace(-15, 15, 30_001)
+_ROUNDING = 1e-6
+"""Of float32, and some; thresholds lie a thousandth apart."""
 
 
 class Room(NamedTuple):
@@ -66,27 +64,6 @@ def stays(tf: np.ndarray, least: np.ndarray | float, room: np.ndarray) -> np.nda
     return ~(tf < np.asarray(least, np.float64) * (tf + room))
 
 
-def worth(saturation: np.ndarray, odds: np.ndarray, steepness: float) -> np.ndarray:
-    """Return float[n]: saturation times ``odds`` (tf / K_d) to the power of ``steepness``."""
-    return saturation * odds**steepness if steepness else saturation
-
-
-def least_saturation(wanted: np.ndarray, steepness: float) -> np.ndarray:
-    """Return float32[n]: the saturations that are worth ``wanted``; from 1 on, none is."""
-    if not steepness:
-        return np.asarray(wanted, np.float32)
-    saturation = expit(_LOGITS)
-    with np.errstate(divide="ignore"):
-        found = np.interp(
-            np.log(wanted),
-            np.log(saturation) + steepness * _LOGITS,
-            saturation,
-            left=0.0,
-            right=1.0,
-        )
-    return found.astype(np.float32)
-
-
 @dataclass(frozen=True, eq=False)
 class PostingRule:
     """How many postings go with their whole term, and which of the others.
@@ -94,14 +71,12 @@ class PostingRule:
     Attributes
     ----------
     priority : float32[V]
-        Postings with the smallest priority times worth go first; finite and above 0.
+        Postings with the smallest priority times saturation go first; finite and above 0.
     whole_terms : float
         Of what is to go, this share goes as whole terms, in the order of the terms' own priority.
     room : Room
     thresholds : (reductions, theta) float64[n] each, ascending
-        The priority times worth that postings must reach: between two reductions, interpolated.
-    steepness : float
-        See :func:`worth`.
+        The priority times saturation that postings must reach; interpolated in between.
     factors_at, factors : tuple of F float, float32[F, V]
         What term values are multiplied by near each of these reductions: postings that go make
         their term rarer, and Lucene would count it for more. None where nothing is made up for.
@@ -111,7 +86,6 @@ class PostingRule:
     whole_terms: float
     room: Room
     thresholds: tuple[np.ndarray, np.ndarray]
-    steepness: float = 0.0
     factors_at: tuple[float, ...] = ()
     factors: np.ndarray | None = None
 
@@ -120,8 +94,9 @@ class PostingRule:
     ) -> tuple[np.ndarray, Cut]:
         """Return float32[V] values, 0 for terms that go whole, and which other postings go."""
         gone = first_terms(weights, priority, doc_freq, self.whole_terms * reduction)
-        theta = np.interp(reduction, *self.thresholds)
-        least = least_saturation(theta / np.asarray(self.priority, np.float64), self.steepness)
+        # A posting worth exactly theta stays, whatever the rounding.
+        theta = (1 - _ROUNDING) * np.interp(reduction, *self.thresholds)
+        least = (theta / np.asarray(self.priority, np.float64)).astype(np.float32)
         tdv = np.where(gone | (least >= 1), 0, weights).astype(np.float32)
         if self.factors is not None:
             tdv *= self.factors[nearest(self.factors_at, reduction)]
@@ -132,7 +107,6 @@ class PostingRule:
         reductions, theta = (np.asarray(part).tolist() for part in self.thresholds)
         return {
             "whole_terms": self.whole_terms,
-            "steepness": self.steepness,
             "factors_at": list(self.factors_at),
             **self.room._asdict(),
             "reductions": reductions,
@@ -144,9 +118,11 @@ class PostingRule:
         cls, priority: np.ndarray, factors: np.ndarray | None, described: Mapping[str, Any]
     ) -> PostingRule:
         """Make it again of what :meth:`describe` returned."""
+        if described.get("steepness"):
+            raise TdvError("these values are of an earlier version's rule: learn them again")
         room = Room(described["fixed"], described["per_token"])
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
         return cls(
             priority, described["whole_terms"], room, thresholds,
-            described["steepness"], tuple(described["factors_at"]), factors,
+            tuple(described["factors_at"]), factors,
         )  # fmt: skip

@@ -18,6 +18,7 @@ from .store import new_folder, read_manifest, refuse_overlap, write_manifest
 
 KIND = "matrix"
 _ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
+_POSITIONS = "first_positions"
 
 
 def extract_matrix(
@@ -26,6 +27,7 @@ def extract_matrix(
     *,
     field: str = "contents",
     documents: Iterable[str] | None = None,
+    positions: bool = True,
     threads: int | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -43,6 +45,9 @@ def extract_matrix(
         ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
         scores of these documents stay true: to learn on a large collection, select the judged
         documents and those each training query retrieves.
+    positions
+        Also write ``first_positions``, if the field has positions: what :func:`.learn` weighs
+        postings by. Reading them takes about as long again as all else.
     threads
         Threads that decode postings; None for one a core.
 
@@ -60,8 +65,9 @@ def extract_matrix(
     with new_folder(output, overwrite=overwrite) as folder, _id_file(documents) as ids:
         source = jvm_index.identify(index)
         totals = jvm_index.extract_arrays(
-            index, field, folder, threads=threads, documents=ids, progress=progress
-        )
+            index, field, folder,
+            threads=threads, documents=ids, positions=positions, progress=progress,
+        )  # fmt: skip
         selected = {} if ids is None else {"collection": totals}
         matrix = _load(folder, {"field": field, "source": source, **selected})
         write_manifest(folder, KIND, describe_matrix(matrix))
@@ -96,6 +102,7 @@ def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
     def array(name: str) -> np.ndarray:
         return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
 
+    has_positions = (folder / f"{_POSITIONS}.npy").exists()
     return TermDocumentMatrix(
         vocabulary=Vocabulary(
             manifest["field"], ByteStrings(array("terms"), array("terms_indptr"))
@@ -103,6 +110,7 @@ def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
         doc_ids=ByteStrings(array("doc_ids"), array("doc_ids_indptr")),
         source=manifest["source"],
         collection=manifest.get("collection"),
+        first_positions=array(_POSITIONS) if has_positions else None,
         **{name: array(name) for name in _ARRAYS},
     )
 
@@ -119,6 +127,7 @@ def describe_matrix(matrix: TermDocumentMatrix) -> dict:
         "doc_count": matrix.doc_count,
         "postings": matrix.postings,
         "tokens": int(matrix.doc_len.sum()),
+        "positions": matrix.first_positions is not None,
     }
     collection = {} if matrix.collection is None else {"collection": matrix.collection}
     return {**described, **collection}
@@ -130,9 +139,12 @@ def open_matrix(
     matrix: str | os.PathLike | None = None,
     *,
     field: str = "contents",
+    positions: bool = False,
     progress: Progress = silent,
 ) -> Iterator[TermDocumentMatrix]:
     """Yield the matrix in the folder ``matrix`` after checking whose it is, or a temporary one.
+
+    A temporary one has ``positions`` (of the first occurrences) where that is asked for.
 
     Raises
     ------
@@ -141,7 +153,10 @@ def open_matrix(
     """
     if matrix is None:
         with TemporaryDirectory(prefix="tdv-lucene-") as folder:
-            yield extract_matrix(index, Path(folder) / "matrix", field=field, progress=progress)
+            yield extract_matrix(
+                index, Path(folder) / "matrix",
+                field=field, positions=positions, progress=progress,
+            )  # fmt: skip
         return
     from .jvm.index import identify
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ._dropping import count_postings_by_tf
+from ._lead import DEFAULT_LEAD, Lead
 from .embed import TermVectors, latent_semantic_vectors, load_term_vectors
 from .errors import TdvError
 from .extract import open_matrix
@@ -77,7 +78,8 @@ def learn_term_values(
     chosen = make_recipe(recipe)
     if vectors is None:
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress)
-    problem = Problem.of(matrix, topics, qrels, vectors, model, parameters or Parameters())
+    counted = matrix.weighed(_lead(matrix, chosen))
+    problem = Problem.of(counted, topics, qrels, vectors, model, parameters or Parameters())
     if len(problem.queries) < 2:
         raise TdvError(
             "learning needs at least 2 judged queries with a relevant document in the index, got "
@@ -87,7 +89,7 @@ def learn_term_values(
         learned = learn_paper(problem, chosen, seed, progress)
     else:
         if parameters is None and chosen.tuned:
-            problem = problem.with_parameters(choose_parameters(problem, seed, progress))
+            problem = choose_parameters(problem, seed, progress)
         learned = learn_default(problem, chosen, seed, progress)
     rule = learned.final.rule
     return TermValues(
@@ -103,6 +105,12 @@ def learn_term_values(
     )
 
 
+def _lead(matrix: TermDocumentMatrix, recipe: DefaultRecipe | PaperRecipe) -> Lead | None:
+    """What learning starts from."""
+    wanted = isinstance(recipe, DefaultRecipe) and recipe.lead
+    return DEFAULT_LEAD if wanted and matrix.first_positions is not None else None
+
+
 def learn_from_index(
     index: str | os.PathLike,
     topics: str | os.PathLike | None,
@@ -115,6 +123,7 @@ def learn_from_index(
     vectors: str | os.PathLike | None = None,
     matrix: str | os.PathLike | None = None,
     field: str = "contents",
+    lead: bool = True,
     seed: int = 0,
     k1: float | None = None,
     b: float | None = None,
@@ -137,6 +146,9 @@ def learn_from_index(
         A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
     matrix
         A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+    lead
+        Let frequencies count for more where a term stands first early in its document (see
+        :mod:`._lead`); no matter where the index has no positions, or ``self_supervised`` is given.
     k1, b, mu
         Of the search. All None: what serves the training queries best, Anserini's defaults
         unless something else is clearly better; with ``self_supervised`` Anserini's defaults.
@@ -155,6 +167,10 @@ def learn_from_index(
     refuse_existing(Path(output), overwrite=overwrite)
     if plot is not None:
         check_plot(plot, overwrite=overwrite)
+    recipe = make_recipe(recipe)
+    if isinstance(recipe, DefaultRecipe):
+        # Titles stand first: topics made of them would only learn that.
+        recipe = replace(recipe, lead=lead and recipe.lead and self_supervised is None)
     given = {"k1": k1, "b": b, "mu": mu}
     given = {name: x for name, x in given.items() if x is not None}
     # Made topics choose no parameters: they prefer a k1 that real ones do not.
@@ -162,7 +178,10 @@ def learn_from_index(
     _check_supervision(topics, qrels, self_supervised)
     if self_supervised is None:
         texts, judgements = read_topics(topics), read_qrels(qrels)
-    with open_matrix(index, matrix, field=field, progress=progress) as counts:
+    positions = isinstance(recipe, DefaultRecipe) and recipe.lead
+    with open_matrix(
+        index, matrix, field=field, positions=positions, progress=progress
+    ) as counts:
         word_vectors = None if vectors is None else load_term_vectors(vectors, counts, progress)
         options = {
             "model": model, "recipe": recipe, "vectors": word_vectors, "parameters": parameters,
@@ -218,6 +237,7 @@ def _manifest(
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "model": problem.model,
         "parameters": asdict(problem.parameters),
+        "lead": None if matrix.lead is None else matrix.lead._asdict(),
         "recipe": {"name": recipe.name, **asdict(recipe)},
         "seed": seed,
         "vectors": dict(problem.vectors.origin),

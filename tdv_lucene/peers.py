@@ -190,7 +190,8 @@ def _posting_rule(
 
 
 def binary_values(learned: TermValues) -> TermValues:
-    """Return ``learned`` with every value above 0 set to 1: what its order alone is worth.
+    """Return ``learned`` with every value above 0 set to 1: what its order, and its lead if it has
+    one, are worth without values.
 
     Nothing of the learned points' measures is kept, for they are those of the weights.
     """

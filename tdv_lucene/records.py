@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from ._lead import Lead
 from .errors import TdvError
 
 
@@ -108,6 +109,11 @@ class TermDocumentMatrix:
     collection : dict or None
         Of a selection: ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live
         documents.
+    first_positions : uint16[nnz] or None
+        Where each posting's document has the term first; 65535 for that and all behind. None
+        where the field has no positions, or nobody asked.
+    lead : Lead or None
+        What frequencies count for by these positions; None for what they are.
     """
 
     vocabulary: Vocabulary
@@ -121,6 +127,8 @@ class TermDocumentMatrix:
     norms: np.ndarray
     source: dict
     collection: dict | None = None
+    first_positions: np.ndarray | None = None
+    lead: Lead | None = None
 
     def __post_init__(self) -> None:
         sizes = {
@@ -132,6 +140,8 @@ class TermDocumentMatrix:
             "doc_ids": (len(self.doc_ids), len(self.doc_len)),
             "norms": (len(self.norms), len(self.doc_len)),
         }
+        if self.first_positions is not None:
+            sizes["first_positions"] = len(self.first_positions), int(self.indptr[-1])
         for name, (actual, expected) in sizes.items():
             if actual != expected:
                 raise TdvError(
@@ -148,6 +158,16 @@ class TermDocumentMatrix:
     def postings(self) -> int:
         """Number of postings of these documents (nnz)."""
         return int(self.indptr[-1])
+
+    def weighed(self, lead: Lead | None) -> TermDocumentMatrix:
+        """Return the matrix with frequencies that count for what ``lead`` says."""
+        return self if lead == self.lead else replace(self, lead=lead)
+
+    def tf(self, postings: slice) -> np.ndarray:
+        """Return int32[n] or float32[n]: what these postings' frequencies count for."""
+        if self.lead is None:
+            return self.data[postings]
+        return self.lead.weigh(self.data[postings], self.first_positions[postings])
 
     @property
     def doc_count(self) -> int:

@@ -230,6 +230,7 @@ class _Lowered:
             total_term_freq=np.add.reduceat(data, indptr[:-1], dtype=np.int64),
             doc_len=doc_len,
             norms=doc_len if has_exact_norms(source) else source.norms,
+            first_positions=None,  # a title's words would stand where it was
         )
 
 

@@ -14,7 +14,7 @@ from .search import SearchParameters, recorded_parameters, search_index
 from .topics import Qrels
 
 GRIDS = {
-    "bm25": {"k1": (0.5, 0.9, 1.2, 1.6, 2.0), "b": (0.2, 0.4, 0.6, 0.8)},
+    "bm25": {"k1": (0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), "b": (0.2, 0.4, 0.6, 0.8)},
     "qld": {"mu": (250.0, 500.0, 1000.0, 2000.0, 4000.0)},
     "tfidf": {},
 }

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ._dropping import COUNTED_TF, drop_terms, nearest
+from ._lead import Lead
 from ._saturation import Cut, PostingRule
 from ._scaling import whole_multiples, whole_multiples_above
 from .errors import TdvError
@@ -46,6 +47,8 @@ class OperatingPoint:
     nearest : dict
         What was validated at the nearest learned point: its reduction, held-out measures and the
         fidelity of each scale.
+    lead : Lead or None
+        What tf counts for in all this; None for what it is.
     """
 
     tdv: np.ndarray
@@ -53,6 +56,7 @@ class OperatingPoint:
     cut: Cut | None
     reduction: float
     nearest: Mapping[str, Any]
+    lead: Lead | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,7 @@ class TermValues:
     priority : float32[V]
         Terms with the smallest go first.
     manifest : dict
-        Model, recipe, seed, ``parameters`` (k1, b, mu), ``source``, ``folds``,
+        Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead``, ``source``, ``folds``,
         ``recommended_reduction``, and ``points``: dicts with ``reduction``, the ``measures`` on
         held-out queries (``full`` beside them), the estimated ``posting_bytes`` (and
         ``full_posting_bytes`` of the index as it is), the ``scale`` that keeps the ranking and the
@@ -136,6 +140,12 @@ class TermValues:
     def parameters(self) -> dict[str, float]:
         """k1, b and mu of training and search; with a scale, multiply k1 and mu by it."""
         return dict(self.manifest["parameters"])
+
+    @property
+    def lead(self) -> Lead | None:
+        """What frequencies count for by their place; None for what they are."""
+        described = self.manifest.get("lead")
+        return None if described is None else Lead(**described)
 
     @property
     def posting_rule(self) -> PostingRule | None:
@@ -209,12 +219,12 @@ class TermValues:
         if rule is not None:
             tdv, cut = rule.drop(weights, self.priority, self.doc_freq, reduction)
             tdv = whole_multiples_above(tdv, scale)
-            return OperatingPoint(tdv, scale, cut, reduction, point)
+            return OperatingPoint(tdv, scale, cut, reduction, point, self.lead)
         weights = whole_multiples(weights, scale)
         tdv, removed = drop_terms(
             weights, self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
         )
-        return OperatingPoint(tdv, scale, None, removed, point)
+        return OperatingPoint(tdv, scale, None, removed, point, self.lead)
 
     def _rule_of(self, unit: str | None) -> PostingRule | None:
         """Return the rule for single postings, None for whole terms."""

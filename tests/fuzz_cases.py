@@ -37,6 +37,7 @@ class FieldRule:
     tdv : a value for each term of a live document
     least : the saturation from which each term's postings stay, or None for all
     room : (fixed, per token): the K of a document in its saturation, by the length
+    lead : (boost, span) of what a posting's place counts, or None for nothing
     """
 
     tf: str
@@ -44,6 +45,7 @@ class FieldRule:
     tdv: dict[bytes, np.float32]
     least: dict[bytes, np.float32] | None
     room: tuple[float, float]
+    lead: tuple[float, float] | None
 
     @property
     def keeps(self) -> bool:
@@ -83,6 +85,18 @@ class Case:
                 live = doc["deleted"] != "hard"
                 yield number if live else -1, doc
                 number += live
+
+    def first_positions(self, field: str) -> dict[tuple[bytes, int], int]:
+        """(Term, live document) -> where it stands first."""
+        found: dict[tuple[bytes, int], int] = {}
+        for number, doc in self.documents():
+            position = -1
+            for value in doc["fields"].get(field, ()):
+                for text, increment, *_ in value:
+                    position += increment
+                    found.setdefault((text.encode("latin-1"), number), position)
+                position += 1  # the tokens' end, as it was written
+        return found
 
     def frequencies(self, field: str) -> dict[tuple[bytes, int], int]:
         """(Term, live document) -> tf, from the documents as they were given."""
@@ -231,7 +245,11 @@ def _rule(rng: random.Random, written: Case, field: str) -> FieldRule:
     if rng.random() < 0.3:
         least = {term: np.float32(rng.choice([0, 0.2, 0.4, 0.5, 0.7, 0.99])) for term in terms}
     room = rng.choice([(0.54, 0.012), (1.0, 0.0), (0.0, 0.1), (3.6, 0.5)])
-    return FieldRule(tf, rng.choice(_SCALES), tdv, least, room)
+    lead = rng.choice([None, None, (2.0, 4.0), (8.0, 1.0), (0.3, 200.0)])
+    kind = written.index["layout"]["fields"][field]
+    if tf == "similarity" or "POSITIONS" not in kind["options"]:
+        lead = None
+    return FieldRule(tf, rng.choice(_SCALES), tdv, least, room, lead)
 
 
 def _values(rng: random.Random, tf: str, terms: int) -> list[float]:

@@ -17,6 +17,7 @@ from fuzz_cases import Case, FieldRule, random_case, terms_of
 from oracle import int_to_byte4
 from testing_jar import dump_index, write_described
 
+from tdv_lucene._lead import Lead
 from tdv_lucene._saturation import Cut, Room
 from tdv_lucene.errors import TdvError
 from tdv_lucene.extract import extract_matrix
@@ -42,17 +43,30 @@ class Postings:
         self.tdv = np.array([rule.tdv[term] for term in self.terms], np.float32)
         self.documents = sum(number >= 0 for number, _ in case.documents())
         of_posting = self.tdv[self.rows].astype(np.float64)
+        firsts = case.first_positions(field)
+        self.first_positions = np.array([firsts[key] for key, _ in found], np.int64)
+        self.counted = self._counted(rule)
         if rule.keeps:
             self.after = np.where(of_posting > 0, self.before, 0).astype(np.float64)
         else:
             with np.errstate(over="ignore"):
-                self.after = np.rint(rule.scale * self.before.astype(np.float64) * of_posting)
+                self.after = np.rint(rule.scale * self.counted * of_posting)
         if rule.least is not None:
             self.after[self._below(rule, _norms(case, field))] = 0
         self.lengths = np.bincount(self.docs, self.after, self.documents)
         self.stored_lengths = self.lengths
         if rule.tf == "similarity":
             self.stored_lengths = self._weighted(of_posting, rule.mean)
+
+    def _counted(self, rule: FieldRule) -> np.ndarray:
+        """float64[postings]: what frequencies count for, a product of float32; from the 1,024th
+        place on as at that."""
+        if rule.lead is None:
+            return self.before.astype(np.float64)
+        boost, span = rule.lead
+        place = np.minimum(self.first_positions, 1023)
+        factor = (1 + boost / (1 + place / span) ** 2).astype(np.float32)
+        return (self.before.astype(np.float32) * factor).astype(np.float64)
 
     def _below(self, rule: FieldRule, norms: str) -> np.ndarray:
         """bool[postings]: saturation below the term's least, by the length the norm tells."""
@@ -62,7 +76,7 @@ class Postings:
         least = np.array([rule.least[term] for term in self.terms], np.float32)[self.rows]
         fixed, per_token = rule.room
         room = fixed + per_token * lengths[self.docs].astype(np.float64)
-        return self.before < least.astype(np.float64) * (self.before + room)
+        return self.counted < least.astype(np.float64) * (self.counted + room)
 
     def _weighted(self, of_posting: np.ndarray, mean: float) -> np.ndarray:
         """float64[live documents], not rounded: sums of tf x value, that sum to the tokens."""
@@ -161,6 +175,7 @@ def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
         None if rule.keeps else rule.scale,
         None if rule.least is None else Cut(array(rule.least), Room(*rule.room)),
         rule.mean if rule.tf == "similarity" else None,
+        None if rule.lead is None else Lead(*rule.lead),
     )
 
 
@@ -178,6 +193,12 @@ def _why_refused(case: Case) -> str:
     for field in case.rules:
         if _norms(case, field) == "impact":
             return "its norms are all 1"
+    for field, rule in case.rules.items():
+        vectors = case.index["layout"]["fields"][field]["vectors"]
+        held = any(terms_of(doc, field) for number, doc in case.documents() if number >= 0)
+        reads = rule.lead is not None and (rule.least is not None or not rule.keeps)
+        if reads and vectors and "p" not in vectors and held:
+            return "hold no positions"
     for field in case.rules:
         postings = Postings(case, field)
         if np.any(postings.after > _LARGEST) or np.any(postings.lengths > _LARGEST):
@@ -227,6 +248,10 @@ def _check_extraction(case: Case, field: str, matrix: Any) -> None:
     )
     lengths = np.bincount(expected.docs, expected.before, expected.documents)
     np.testing.assert_array_equal(matrix.doc_len, lengths)
+    has_positions = "POSITIONS" in case.index["layout"]["fields"][field]["options"]
+    assert (matrix.first_positions is not None) == has_positions
+    if has_positions:
+        np.testing.assert_array_equal(matrix.first_positions, expected.first_positions)
 
 
 def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str, Any]) -> None:

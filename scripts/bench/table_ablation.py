@@ -25,11 +25,14 @@ QUERIES = (
 )
 CHANGES: dict[str, dict[str, Any]] = {
     "default": {},
+    "no lead": {"lead": False},
+    "all values 1": {"slopes": (0.0,), "level": 0.0},
     "Anserini's k1 and b": {"tuned": False},
     "batch statistics": {"statistics": "batch"},
     "pairwise hinge loss": {"loss": "hinge"},
     "statistics alone, no vectors": {"features": "statistics"},
     "vectors alone, no statistics": {"features": "vectors"},
+    "one order of terms": {"orders": ("named",)},
     "order learned by a gate": {"gate": True, "gate_min_queries": 0},
     "candidates 100 deep": {"depth": 100},
     "20 candidates a list": {"width": 20},
@@ -38,7 +41,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "whole terms": {"unit": "term"},
     "two thirds as whole terms": {"whole_terms": 0.67},
     "a larger idf not made up for": {"make_up": False},
-    "postings by saturation alone": {"steepness": 0.0},
     "a term's place in the order counts half": {"posting_power": 0.5},
     "one training for all sizes": {"trained_at": (0.0,)},
     "no shrinking of values": {"slopes": (1.0,), "level": 1.0},

@@ -42,11 +42,12 @@ from tdv_lucene.tune import candidates
 
 MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
 _LEARNED_BY = (
-    "learning", "core", "embedding", "_dropping.py", "_saturation.py", "values.py", "learn.py",
+    "learning", "core", "embedding", "_dropping.py", "_lead.py", "_saturation.py", "tune.py",
+    "values.py", "learn.py",
 )  # fmt: skip
 _PAPER_BY = ("learning/paper.py", "learning/pairwise.py", "core/paper.py", "core/losses.py")
 _ORDERED_BY = ("peers.py", "_dropping.py", "_saturation.py", "learning/posting.py")
-_CHOOSING = ("trained_at", "unit", "posting_rule")
+_CHOOSING = ("trained_at", "unit", "posting_rule", "lead")
 """Of a manifest, what pruning reads."""
 
 
@@ -89,6 +90,11 @@ class Method:
         return self.recipe is not None and self.self_supervised is None
 
     @property
+    def positions(self) -> bool:
+        """Whether it is learned on, and prunes, an index with positions."""
+        return self.trained and isinstance(self.recipe, DefaultRecipe) and self.recipe.lead
+
+    @property
     def code(self) -> str:
         """Stands for the parts of the package that decide what the values are."""
         if self.recipe is None:
@@ -125,6 +131,7 @@ class Work:
         self.source, self.collection = collections / collection, collection
         self.folder, self.cells = work / collection, work / "cells"
         self.keep_values = keep_values
+        self._commits: dict[Path, str] = {}
         self.folder.mkdir(parents=True, exist_ok=True)
         self.cells.mkdir(exist_ok=True)
 
@@ -145,19 +152,38 @@ class Work:
     @cached_property
     def index_with_text(self) -> Path:
         """The same collection indexed with its text, which titles are read from."""
-        path = self.folder / "index-with-text"
+        return self._index_with("text", "-storeRaw")
+
+    @cached_property
+    def index_with_positions(self) -> Path:
+        """The same collection indexed with positions; what is pruned from it has none."""
+        return self._index_with("positions", "-storePositions")
+
+    def _index_with(self, what: str, flag: str) -> Path:
+        path = self.folder / f"index-with-{what}"
         if not path.exists():
             timed(
-                f"index {self.collection} with its text",
-                lambda: build_index(path, [*self._flags, "-storeRaw"]),
+                f"index {self.collection} with {what}",
+                lambda: build_index(path, [*self._flags, flag]),
             )
         return path
 
+    def index_of(self, method: Method) -> Path:
+        """The index that a method learns on and prunes."""
+        return self.index_with_positions if method.positions else self.index
+
     @cached_property
     def matrix(self) -> Path:
-        path = self.folder / "matrix"
+        return self._extract(self.index, "matrix")
+
+    @cached_property
+    def matrix_with_positions(self) -> Path:
+        return self._extract(self.index_with_positions, "matrix-with-positions")
+
+    def _extract(self, index: Path, name: str) -> Path:
+        path = self.folder / name
         if not path.exists():
-            timed(f"extract {self.collection}", lambda: extract_matrix(self.index, path))
+            timed(f"extract {self.collection} {name}", lambda: extract_matrix(index, path))
         return path
 
     @cached_property
@@ -174,6 +200,11 @@ class Work:
     def about_index(self) -> dict[str, Any]:
         return inspect_index(self.index)
 
+    def _commit_of(self, index: Path) -> str:
+        if index not in self._commits:
+            self._commits[index] = inspect_index(index)["commit"]
+        return self._commits[index]
+
     def values(
         self, method: Method, split: Split | None, model: str | None, compute: bool = True
     ) -> Made | None:
@@ -182,7 +213,7 @@ class Work:
         parts = (method.values_of or method.name, split and split.name, model)
         path = self.folder / "values" / "-".join(part for part in parts if part)
         described = {
-            "commit": self.about_index["commit"],
+            "commit": self._commit_of(self.index_of(method)),
             "recipe": None if method.recipe is None else asdict(method.recipe),
             "binary": method.binary,
             **({"self": method.self_supervised} if method.self_supervised else {}),
@@ -222,9 +253,10 @@ class Work:
             )  # fmt: skip
         else:
             topics, qrels = split.train.write(self.folder / "train", split.name)
+            matrix = self.matrix_with_positions if method.positions else self.matrix
             learn_from_index(
-                self.index, topics, qrels, path, model=model, recipe=method.recipe,
-                vectors=self.vectors, matrix=self.matrix, overwrite=True,
+                self.index_of(method), topics, qrels, path, model=model, recipe=method.recipe,
+                vectors=self.vectors, matrix=matrix, overwrite=True,
             )  # fmt: skip
 
     def full(
@@ -244,7 +276,8 @@ class Work:
 
         The grid is searched once for all ``queries`` that any split trains on.
         """
-        identity = self._identity(queries, model, values=None, what="grid")
+        grid = candidates(self.index, model)
+        identity = self._identity(queries, model, values=None, what="grid", grid=grid)
         cell = self._cell(identity)
         if cell is None:
             if not compute:
@@ -290,6 +323,8 @@ class Work:
         if method.min_doc_freq > 1:
             options["min_doc_freq"] = method.min_doc_freq
         asked = {"unit": None, **options}
+        source = self.index_of(method)
+        asked["index"] = self._commit_of(source)
         identities = [
             self._identity(
                 queries, model, values=made.sha256, reduction=reduction, **asked, **parameters
@@ -305,7 +340,7 @@ class Work:
             f"prune {self.collection} {made.path.name} {reduction:.0%}",
             lambda: reports.append(
                 prune_index(
-                    self.index, made.path, pruned, reduction=reduction, overwrite=True, **options
+                    source, made.path, pruned, reduction=reduction, overwrite=True, **options
                 )
             ),
         )

@@ -18,6 +18,12 @@ from . import _options as options
     type=click.File(encoding="utf-8"),
     help="Write rows of these documents only: their ids, one a line.",
 )
+@click.option(
+    "--positions/--no-positions",
+    default=True,
+    show_default=True,
+    help="Also write where each document has each term first, if the index knows.",
+)
 @options.threads_option
 @options.overwrite_option
 @options.json_option

@@ -37,6 +37,13 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
     help="A fastText, word2vec or gensim file, or a folder from 'embed'.  [default: LSA]",
 )
 @options.matrix_option
+@click.option(
+    "--lead/--no-lead",
+    default=True,
+    show_default=True,
+    help="Let terms count for more where they stand early in a document, if the index has "
+    "positions.",
+)
 @options.seed_option
 @click.option("--k1", type=float, help=f"BM25's k1 at search.  {_CHOSEN.format(0.9)}")
 @click.option("--b", type=float, help=f"BM25's b at search.  {_CHOSEN.format(0.4)}")
@@ -95,4 +102,10 @@ def _print_points(values: object) -> None:
     if names:
         used = ", ".join(f"{name} {values.parameters[name]:g}" for name in names)
         console.print(f"Both searched with {used}")
+    if values.lead is not None:
+        first = 1 + values.lead.boost
+        console.print(
+            f"Terms count x{first:g} at a document's beginning, a quarter of the surplus from "
+            f"position {values.lead.span:g}"
+        )
     console.print("* recommended: 'tdv-lucene prune' takes it without --reduction")

@@ -44,17 +44,21 @@ def extract_arrays(
     *,
     threads: int,
     documents: Path | None = None,
+    positions: bool = False,
     progress: Progress = silent,
 ) -> dict[str, int]:
     """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder).
 
-    ``documents`` is a file of ids, one a line; without it all live documents get rows. Returns
+    ``documents`` is a file of ids, one a line; without it all live documents get rows. With
+    ``positions`` also ``first_positions``, where the field has positions. Returns
     ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live documents.
     """
     new_job = java_class("tdvlucene.index.ExtractJob")
     job = new_job(os.fspath(index), field, os.fspath(folder), threads)
     if documents is not None:
         job.setDocuments(os.fspath(documents))
+    if positions:
+        job.readPositions()
     return json.loads(run_job(job, progress))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._lead import Lead
 from .._saturation import Cut
 from ..errors import TdvError
 from ..progress import Progress, silent
@@ -39,6 +40,8 @@ class FieldValues:
         Leave the weighting to the search: the index gets ``tdv`` (at most 65,536 distinct values),
         and lengths of weighted frequencies. Given is about the mean value of the tokens that stay.
         Needs ``scale`` None.
+    lead : Lead or None
+        What tf counts for in both; needs a field with positions. None for what it is.
     """
 
     vocabulary: Vocabulary
@@ -46,6 +49,7 @@ class FieldValues:
     scale: float | None
     cut: Cut | None = None
     keep_values: float | None = None
+    lead: Lead | None = None
 
 
 def rewrite_index(
@@ -160,6 +164,8 @@ def _write_table(folder: Path, values: FieldValues) -> None:
     save_array(folder / "terms.npy", np.ascontiguousarray(terms.data, np.uint8))
     save_array(folder / "terms_indptr.npy", np.ascontiguousarray(terms.indptr, "<i8"))
     save_array(folder / "tdv.npy", np.ascontiguousarray(values.tdv, "<f4"))
+    if values.lead is not None:
+        save_array(folder / "lead.npy", np.ascontiguousarray(values.lead.factors, "<f4"))
     if values.cut is not None:
         save_array(folder / "least_saturation.npy", np.ascontiguousarray(values.cut.least, "<f4"))
 

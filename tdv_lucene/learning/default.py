@@ -11,15 +11,15 @@ import numpy as np
 from .._saturation import PostingRule
 from ..core import tdv
 from ..progress import Progress
-from .features import prior_importance, term_features
+from .features import order_terms, term_features
 from .gating import kept_terms, train_priority
 from .listwise import train
 from .points import Learned, validate_points
-from .posting import make_posting_rule, make_up_for, mean_odds, rule_room
+from .posting import make_posting_rule, make_up_for
 from .problem import Problem
 from .recipes import DefaultRecipe
 from .scored import Scored
-from .stopping import Stopped, choose, served, stop
+from .stopping import Stopped, clearly_better, deciding, stop
 from .task import Task, make_task
 
 
@@ -70,7 +70,7 @@ class _Order(NamedTuple):
         Neither learned from nor chosen by the fold's own queries.
     final : float32[V]
     kind : str
-        ``"learned"`` or ``"prior"``: what ``final`` is.
+        What ``final`` is: one of the recipe's orders, or ``"learned"``.
     """
 
     honest: list[np.ndarray]
@@ -95,7 +95,7 @@ class _Counter:
 def _rules(
     problem: Problem, recipe: DefaultRecipe, orders: list[np.ndarray]
 ) -> list[PostingRule]:
-    """Return the rule by which single postings go, for each order of terms."""
+    """Return the rule by which single postings go, for each order of terms; made once."""
     rules: dict[int, PostingRule] = {}
     for order in orders:
         if id(order) not in rules:
@@ -104,21 +104,17 @@ def _rules(
 
 
 def _rule(problem: Problem, recipe: DefaultRecipe, order: np.ndarray) -> PostingRule:
-    """A posting goes by its saturation, its term's place in the order, and how much more often
-    than in the term's other documents the term is in this one."""
+    """A posting goes by its saturation and its term's place in the order."""
     matrix, k1, b = problem.matrix, problem.parameters.k1, problem.parameters.b
-    usual = mean_odds(matrix, rule_room(matrix, k1, b))
-    priority = order**recipe.posting_power / usual**recipe.steepness
     rule = make_posting_rule(
         matrix,
         np.ones((1, len(order)), np.float32),  # the network is shrunk: no value is 0
         [0.0],
         order,
-        priority.astype(np.float32),
+        order**recipe.posting_power,
         recipe.whole_terms_qld if problem.model == "qld" else recipe.whole_terms,
         k1=k1,
         b=b,
-        steepness=recipe.steepness,
     )
     if not recipe.make_up:
         return rule
@@ -134,26 +130,50 @@ def _order_terms(
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> _Order:
-    """Learn an order with a gate, and keep it where held-out queries prefer it to the prior."""
-    prior = prior_importance(problem.matrix).astype(np.float32)
-    if not recipe.gate or len(problem.queries) < recipe.gate_min_queries:
-        return _Order([prior] * len(folds), prior, "prior")
-    learned = [
-        train_priority(problem, recipe, features, prior, _without(folds, k), rng, step_done)
-        for k in range(len(folds))
-    ]
-    sums = [
-        [
-            served(problem, kept_terms(problem, order, recipe.recommended_reduction), fold)
-            for order in (prior, of_fold)
+    """Take the first order unless another serves held-out queries clearly better; a gate may have
+    learned one besides."""
+    made = [order_terms(problem.matrix, kind) for kind in recipe.orders]
+    kinds, orders = list(recipe.orders), [[order] * len(folds) for order in made]
+    final = list(made)
+    if recipe.gate and len(problem.queries) >= recipe.gate_min_queries:
+        learned = [
+            train_priority(problem, recipe, features, made[0], _without(folds, k), rng, step_done)
+            for k in range(len(folds))
         ]
-        for of_fold, fold in zip(learned, folds)
-    ]
-    others, everyone = choose(np.array(sums))
-    honest = [of_fold if choice else prior for of_fold, choice in zip(learned, others)]
-    if everyone:
-        return _Order(honest, np.mean(learned, axis=0), "learned")
-    return _Order(honest, prior, "prior")
+        kinds.append("learned")
+        orders.append(learned)
+        final.append(np.mean(learned, axis=0))
+    if len(kinds) == 1:
+        return _Order(orders[0], final[0], kinds[0])
+    served_by = np.array([_served_by(problem, recipe, each, folds) for each in orders])
+    choices = [_clearly_best(served_by[:, _without(folds, k)]) for k in range(len(folds))]
+    honest = [orders[choice][k] for k, choice in enumerate(choices)]
+    everyone = _clearly_best(served_by)
+    return _Order(honest, final[everyone], kinds[everyone])
+
+
+def _clearly_best(served_by: np.ndarray) -> int:
+    """Return the best row of float64[orders, queries] where it is clearly better than the first.
+
+    The first serves all kinds of query tolerably; few queries of one kind would leave it at random.
+    """
+    best = int(np.argmax(served_by.mean(axis=1)))
+    return best if best and clearly_better(served_by[best], served_by[0]) else 0
+
+
+_ORDER_AT = 0.6
+"""Of the postings: at smaller reductions orders differ less."""
+
+
+def _served_by(
+    problem: Problem, recipe: DefaultRecipe, orders: list[np.ndarray], folds: list[np.ndarray]
+) -> np.ndarray:
+    """Return float64[n]: how each fold's order serves its queries, all terms worth the same."""
+    found = np.zeros(len(problem.queries))
+    for order, rule, fold in zip(orders, _rules(problem, recipe, orders), folds):
+        left, base = _pruned(problem, recipe, order, rule, _ORDER_AT)
+        found[fold] = deciding(left.measure(left.rows.weighted(base), fold))
+    return found
 
 
 def _train_stage(

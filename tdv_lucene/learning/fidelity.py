@@ -11,9 +11,12 @@ from .measures import evaluate, mean_measures
 from .problem import Problem
 from .scored import Scored
 from .sizes import estimate_posting_bytes
+from .weighted import WeightedCollection
 
 SCALES = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
 KEPT_OVERLAP = 0.95
+MOST_ROUNDED_AWAY = 0.01
+"""Of the postings, beside those that were to go."""
 _QUERIES = 300
 """Queries that the agreement is measured on, at most."""
 
@@ -26,7 +29,8 @@ def scale_table(
     ``overlap_at_10`` is the mean share of the real-valued model's ten best documents that the
     integer index (with its recounted statistics and length bytes) also has among its ten best,
     ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
-    index on the same training queries; ``posting_bytes`` is an estimate of its posting lists.
+    index on the same training queries; ``posting_bytes`` is an estimate of its posting lists,
+    ``rounded_away`` the share of the postings that were to stay and do not.
 
     Bytes and agreement grow with the scale, so the smallest that agrees is looked for by halving.
     """
@@ -37,7 +41,7 @@ def scale_table(
     low, high = 0, len(SCALES)
     while low < high:
         middle = (low + high) // 2
-        entry = _entry(problem, scored, reduction, SCALES[middle], unit, some, best)
+        entry = _entry(problem, scored, reduction, SCALES[middle], unit, some, real, best)
         table.append(entry)
         if _faithful(entry):
             high = middle
@@ -53,12 +57,13 @@ def _entry(
     scale: float,
     unit: str,
     some: np.ndarray,
-    real: np.ndarray,
+    real: WeightedCollection,
+    best: np.ndarray,
 ) -> dict[str, Any]:
     left, collection = scored.prune(problem, reduction, scale, unit)
     impacts = left.impacts(collection, some)
     found = left.postings.top(impacts, 10, some)
-    pairs = [(a[a >= 0].tolist(), b[b >= 0].tolist()) for a, b in zip(real, found)]
+    pairs = [(a[a >= 0].tolist(), b[b >= 0].tolist()) for a, b in zip(best, found)]
     pairs = [(a, b) for a, b in pairs if a]
     return {
         "scale": scale,
@@ -66,16 +71,19 @@ def _entry(
         "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
         "posting_bytes": estimate_posting_bytes(left.matrix, collection),
         "removed": 1 - collection.postings / max(1, problem.matrix.postings),
+        "rounded_away": 1 - collection.postings / max(1, real.postings),
         **mean_measures(evaluate(left.postings, impacts, some)),
     }
 
 
 def _faithful(entry: dict[str, Any]) -> bool:
-    return entry["overlap_at_10"] >= KEPT_OVERLAP
+    few = entry["rounded_away"] <= MOST_ROUNDED_AWAY
+    return few and entry["overlap_at_10"] >= KEPT_OVERLAP
 
 
 def fewest_bytes(table: list[dict[str, Any]]) -> float:
-    """Return the scale with the fewest bytes of those whose overlap reaches ``KEPT_OVERLAP``.
+    """Return the scale with the fewest bytes of those that are faithful: whose overlap reaches
+    ``KEPT_OVERLAP`` and that round away no more than ``MOST_ROUNDED_AWAY``.
 
     Where none does, the one that agrees best.
     """

@@ -46,8 +46,8 @@ def validate_points(
     Held-out measures are those of each fold's own training on the queries that took no part in
     it, on the integer index that pruning would write at the point's scale.
     """
-    full = problem.measure(problem.plain)
-    full_bytes = estimate_posting_bytes(problem.matrix, problem.plain)
+    full = problem.full.measure(problem.plain)
+    full_bytes = estimate_posting_bytes(problem.full.matrix, problem.plain)
     points = []
     by_fold = [
         {"queries": len(fold), "full": mean_measures(full[fold]), "held_out": {}} for fold in folds

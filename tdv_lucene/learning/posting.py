@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._dropping import nearest, postings_before
-from .._saturation import PostingRule, Room, worth
+from .._saturation import PostingRule, Room
 from ..records import TermDocumentMatrix
 from .norms import stored_lengths
 from .weighted import apply_values, blocks
@@ -30,7 +30,6 @@ def make_posting_rule(
     *,
     k1: float,
     b: float,
-    steepness: float = 0.0,
 ) -> PostingRule:
     """Find the thresholds at which a rule removes 0, 1, ... 99 % of the postings, O(postings).
 
@@ -46,8 +45,6 @@ def make_posting_rule(
         Of what is to go, the share that goes as whole terms, within [0, 1].
     k1, b
         Of the saturation.
-    steepness
-        See :func:`._saturation.worth`.
 
     A threshold is the largest of some ten thousand, a thousandth or less apart, that removes no
     more than was asked for.
@@ -62,13 +59,12 @@ def make_posting_rule(
             postings_before(weights[stage], priority, matrix.doc_freq),
             np.asarray(posting_priority, np.float32),
             room.at(stored_lengths(matrix)),
-            steepness,
             (REDUCTIONS[here] * matrix.postings).astype(np.int64),
             (whole_terms * REDUCTIONS[here] * matrix.postings).astype(np.int64),
         )
     # Between stages the terms that go whole may change a little; thresholds never fall.
     theta = np.maximum.accumulate(theta)
-    return PostingRule(posting_priority, whole_terms, room, (REDUCTIONS, theta), steepness)
+    return PostingRule(posting_priority, whole_terms, room, (REDUCTIONS, theta))
 
 
 def rule_room(matrix: TermDocumentMatrix, k1: float, b: float) -> Room:
@@ -76,18 +72,6 @@ def rule_room(matrix: TermDocumentMatrix, k1: float, b: float) -> Room:
     lengths = stored_lengths(matrix)
     # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
     return Room.of(max(k1, _LEAST_K1), b, float(lengths.sum() / max(1, matrix.doc_count)))
-
-
-def mean_odds(matrix: TermDocumentMatrix, room: Room) -> np.ndarray:
-    """Return float64[V]: a term's mean tf / K_d over its documents."""
-    rooms = room.at(stored_lengths(matrix))
-    sums = np.zeros(matrix.shape[0])
-    for first, last in blocks(matrix.indptr):
-        span = slice(matrix.indptr[first], matrix.indptr[last])
-        starts = matrix.indptr[first:last] - matrix.indptr[first]
-        odds = matrix.data[span] / rooms[matrix.indices[span]]
-        sums[first:last] = np.add.reduceat(odds, starts)
-    return sums / np.asarray(matrix.doc_freq)
 
 
 def make_up_for(
@@ -130,22 +114,21 @@ def _thresholds(
     before: np.ndarray,
     priority: np.ndarray,
     room: np.ndarray,
-    steepness: float,
     wanted: np.ndarray,
     whole: np.ndarray,
 ) -> np.ndarray:
     """Return float64[n]: thresholds that remove ``wanted`` int64[n] postings, ``whole`` of them
     with terms of ``before`` int64[V] at most."""
     gone_from = np.searchsorted(whole, before)  # the first reduction at which the term is gone
-    codes = _Codes(priority, room, steepness, int(matrix.data.max(initial=1)))
+    largest_tf = matrix.data.max(initial=1) * (1 if matrix.lead is None else 1 + matrix.lead.boost)
+    codes = _Codes(priority, room, float(largest_tf))
     columns = len(wanted) + 1
     counts = np.zeros(_CELLS * columns, np.int64)
     for first, last in blocks(matrix.indptr):
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
-        tf, rooms = matrix.data[span], room[matrix.indices[span]]
-        value = worth(tf / (tf + rooms), tf / rooms, steepness)
-        cell = codes.of(np.repeat(priority[first:last], row_sizes) * value)
+        tf, rooms = matrix.tf(span), room[matrix.indices[span]]
+        cell = codes.of(np.repeat(priority[first:last], row_sizes) * (tf / (tf + rooms)))
         cell = cell * columns + np.repeat(gone_from[first:last], row_sizes)
         counts += np.bincount(cell, minlength=len(counts))
     by_column = counts.reshape(_CELLS, columns)
@@ -161,12 +144,10 @@ def _thresholds(
 class _Codes:
     """Numbers float32 values by the upper bits of their binary form, which sorts as they do."""
 
-    def __init__(
-        self, priority: np.ndarray, room: np.ndarray, steepness: float, largest_tf: int
-    ) -> None:
+    def __init__(self, priority: np.ndarray, room: np.ndarray, largest_tf: float) -> None:
         widest, narrowest = room.max(initial=_LEAST_K1), max(room.min(initial=1), 1e-3)
-        low = worth(1 / (1 + widest), 1 / widest, steepness) * priority.min(initial=1)
-        high = worth(1.0, largest_tf / narrowest, steepness) * priority.max(initial=1)
+        low = 1 / (1 + widest) * priority.min(initial=1)
+        high = largest_tf / (largest_tf + narrowest) * priority.max(initial=1)
         ends = np.array([low / 2, high * 2], np.float32).view(np.int32)
         self._low = int(ends[0])
         self._shift = max(0, (int(ends[1]) - self._low).bit_length() - _CELLS.bit_length() + 1)

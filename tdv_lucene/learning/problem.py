@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from .._dropping import count_postings_by_tf
+from .._lead import Lead
 from .._saturation import PostingRule
 from ..core.scoring import Similarity
 from ..embed import TermVectors
@@ -18,7 +19,7 @@ from .queries import Queries, make_queries
 from .recipes import Parameters
 from .retrieval import QueryPostings
 from .rows import Rows
-from .weighted import WeightedCollection, keep_postings, plain_collection
+from .weighted import WeightedCollection, apply_values, keep_postings, plain_collection
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +49,16 @@ class Problem:
     def with_parameters(self, parameters: Parameters) -> Problem:
         """Return the same problem for a search with other parameters; what was read is shared."""
         other = replace(self, parameters=parameters)
-        shared = ("postings", "rows", "plain", "postings_by_tf")
-        other.__dict__.update({name: getattr(self, name) for name in shared})
+        other.__dict__["postings"] = self.postings
+        shared = ("rows", "plain", "start", "full", "postings_by_tf")
+        other.__dict__.update({k: self.__dict__[k] for k in shared if k in self.__dict__})
         return other
+
+    def weighed(self, lead: Lead | None) -> Problem:
+        """Return the same problem with frequencies that count for what ``lead`` says."""
+        if lead == self.matrix.lead:
+            return self
+        return replace(self, matrix=self.matrix.weighed(lead))
 
     @property
     def similarity(self) -> Similarity:
@@ -66,9 +74,21 @@ class Problem:
         return Rows(self.matrix)
 
     @cached_property
+    def full(self) -> Problem:
+        """The problem with frequencies that count for what they are: the index before pruning."""
+        return self.weighed(None)
+
+    @cached_property
     def plain(self) -> WeightedCollection:
-        """The full index as Lucene scores it."""
+        """The full index as Lucene scores it; what :attr:`full` measures."""
         return plain_collection(self.matrix)
+
+    @cached_property
+    def start(self) -> WeightedCollection:
+        """All there with a value of 1: the full index, but for what its lead does."""
+        if self.matrix.lead is None:
+            return self.plain
+        return apply_values(self.matrix, np.ones(self.matrix.shape[0], np.float32))
 
     @cached_property
     def postings_by_tf(self) -> np.ndarray:

@@ -9,6 +9,7 @@ from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..search import ANSERINI_DEFAULTS, SearchParameters
 
+ORDERS = ("named", "ridf")
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7)
 
 
@@ -60,7 +61,11 @@ class DefaultRecipe:
     Attributes
     ----------
     tuned : bool
-        Choose k1 and b (or mu) on the training queries first, where none are given.
+        Choose k1 and b (or mu) and the lead on the training queries first, where no parameters are
+        given.
+    lead : bool
+        Frequencies count for more where the term stands first early in its document (see
+        :mod:`.._lead`), if the matrix has positions.
     max_steps, check_every : int
         Length of a training and how often it may be stopped.
     queries_per_step, width : int
@@ -85,8 +90,11 @@ class DefaultRecipe:
         Retrieve candidates again with what was learned, every ``check_every`` steps.
     judged_negatives : bool
         Documents judged not relevant are candidates wherever they rank.
+    orders : tuple of str
+        The orders in which terms may go (see :func:`.features.order_terms`): the first, unless
+        another serves the training queries clearly better.
     gate : bool
-        Learn the order in which terms go.
+        Also learn one.
     gate_min_queries : int
         With fewer queries it is not learned in any case.
     gate_steps : int
@@ -105,13 +113,13 @@ class DefaultRecipe:
         what single postings do to a term's probability cannot be made up for.
     make_up : bool
         Take back what the postings that go add to their term's idf.
-    posting_power, steepness : float
-        Other postings go by the term's priority to this power times the posting's worth (see
-        :func:`.._saturation.worth`) beside the term's other postings.
+    posting_power : float
+        Other postings go by the term's priority to this power times the posting's saturation.
     """
 
     name = "default"
     tuned: bool = True
+    lead: bool = True
     max_steps: int = 160
     check_every: int = 40
     queries_per_step: int = 128
@@ -126,6 +134,7 @@ class DefaultRecipe:
     features: str = "all"
     refresh: bool = False
     judged_negatives: bool = True
+    orders: tuple[str, ...] = ("named", "ridf")
     gate: bool = False
     gate_min_queries: int = 1000
     gate_steps: int = 120
@@ -141,9 +150,10 @@ class DefaultRecipe:
     whole_terms_qld: float = 0.67
     make_up: bool = True
     posting_power: float = 1.0
-    steepness: float = 0.5
 
     def __post_init__(self) -> None:
+        if not self.orders or not set(self.orders) <= set(ORDERS):
+            raise TdvError(f"no orders {self.orders}: choose of {', '.join(ORDERS)}")
         choices = {
             "loss": tuple(LOSSES),
             "statistics": ("exact", "batch"),

@@ -29,7 +29,7 @@ class QueryPostings:
         rows = [slice(matrix.indptr[t], matrix.indptr[t + 1]) for t in self.terms]
         self.indptr = np.concatenate([[0], np.cumsum([r.stop - r.start for r in rows])]).astype(int)
         self.docs = np.concatenate([matrix.indices[row] for row in rows])
-        self.tf = np.concatenate([matrix.data[row] for row in rows])
+        self.tf = np.concatenate([matrix.tf(row) for row in rows])
 
     def impacts(
         self,

@@ -7,17 +7,17 @@ from scipy.sparse import csr_array
 
 from ..core.scoring import Batch, weighted_statistics
 from ..records import TermDocumentMatrix
-from .weighted import WeightedCollection
+from .weighted import WeightedCollection, term_totals
 
 
 class Rows:
     """The document-major copy of the matrix. Memory: 8 bytes a posting."""
 
     def __init__(self, matrix: TermDocumentMatrix) -> None:
-        tf = np.asarray(matrix.data, np.float32)
+        tf = np.asarray(matrix.tf(slice(None)), np.float32)
         by_term = csr_array((tf, matrix.indices, matrix.indptr), matrix.shape)
         self._by_document = by_term.T.tocsr()
-        self._statistics = np.maximum(matrix.doc_freq, 1), matrix.total_term_freq, matrix.doc_count
+        self._statistics = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
         self._room: dict[tuple[int, ...], int] = {}
 
     def weighted(self, term_values: np.ndarray) -> WeightedCollection:

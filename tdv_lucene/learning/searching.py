@@ -1,49 +1,83 @@
-"""What search will use, chosen before anything is learned: k1 and b of BM25, or mu."""
+"""What is chosen before anything is learned: k1 and b (or mu) of the search, and the lead."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
 
+from .._lead import Lead
 from ..progress import Progress
 from ..tune import GRIDS
 from .problem import Problem
-from .recipes import Parameters
-from .stopping import deciding
+from .stopping import clearly_better, deciding
 
-_SIGNIFICANCE = 0.05
 _QUERIES = 400
-"""Two numbers need no more queries than that."""
+"""A few numbers need no more queries than that."""
+
+_BOOSTS = (1.0, 2.0, 4.0, 8.0)
+_SPANS = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 
-def choose_parameters(problem: Problem, seed: int, progress: Progress) -> Parameters:
-    """Return the parameters that serve the training queries best on the full index.
+def choose_parameters(problem: Problem, seed: int, progress: Progress) -> Problem:
+    """Return the problem with the parameters that serve its queries well on all its postings.
 
     Values learned for parameters that do not suit the collection make up for them first, in ways
-    that suit the training's kind of query only. The grid is that of :mod:`tdv_lucene.tune`, the
-    choice is by what decides on stopping, and the given parameters stay unless the best ones are
-    better by a paired t-test (p < .05): few queries would move them at random.
+    that suit the training's kind of query only. The grid is that of :mod:`tdv_lucene.tune`; then,
+    where the problem has a lead, none, another boost and another span are tried, and after a change
+    the grid once more. The choice is by what decides on stopping. Of all that the queries cannot
+    tell from the best (paired t-test, p < .05) the nearest to what was given is taken: the best for
+    one kind of query goes further than others want, and few queries would choose it at random.
     """
-    grid = GRIDS[problem.model]
-    some = np.random.default_rng(seed).permutation(len(problem.queries))[:_QUERIES]
-    choices = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
-    start = best = _deciding(problem, problem.parameters, some)
-    found = problem.parameters
-    for done, choice in enumerate(choices):
-        progress("choose search parameters", done, len(choices))
-        parameters = replace(problem.parameters, **choice)
-        values = _deciding(problem, parameters, some)
-        if values.mean() > best.mean():
-            best, found = values, parameters
-    if found == problem.parameters:
+    search = _Search(problem, seed, progress)
+    found = search.choose(problem, _other_parameters(problem))
+    if problem.matrix.lead is None:
         return found
-    better = stats.ttest_rel(best, start).pvalue < _SIGNIFICANCE
-    return found if better else problem.parameters
+    boost, span = problem.matrix.lead
+    found = search.choose(found, [found.weighed(Lead(other, span)) for other in _BOOSTS])
+    found = search.choose(found, [found.full])
+    if found.matrix.lead is not None:
+        boost = found.matrix.lead.boost
+        found = search.choose(found, [found.weighed(Lead(boost, other)) for other in _SPANS])
+    if found.matrix.lead == problem.matrix.lead:
+        return found
+    return search.choose(found, _other_parameters(found))
 
 
-def _deciding(problem: Problem, parameters: Parameters, some: np.ndarray) -> np.ndarray:
-    """Return float64[n]: what decides, of each of ``some`` queries on the full index."""
-    return deciding(problem.with_parameters(parameters).measure(problem.plain, some))
+def _other_parameters(problem: Problem) -> list[Problem]:
+    """The problem at all points of the grid, by their distance from its own in logarithms."""
+    grid = GRIDS[problem.model]
+    choices = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
+
+    def distance(choice: dict[str, float]) -> float:
+        given = vars(problem.parameters)
+        return sum(abs(np.log(value / given[name])) for name, value in choice.items())
+
+    ordered = sorted(choices, key=distance)
+    return [
+        problem.with_parameters(replace(problem.parameters, **choice)) for choice in ordered
+    ]
+
+
+class _Search:
+    """Chooses by what decides, of some of the queries."""
+
+    def __init__(self, problem: Problem, seed: int, progress: Progress) -> None:
+        self._some = np.random.default_rng(seed).permutation(len(problem.queries))[:_QUERIES]
+        self._progress = progress
+        self._tried = 0
+
+    def choose(self, given: Problem, others: Iterable[Problem]) -> Problem:
+        """Return the first of ``given`` and ``others`` that the best is not clearly better than."""
+        problems = [given, *others]
+        served = [self._measure(problem) for problem in problems]
+        best = max(served, key=np.mean)
+        return next(p for p, of in zip(problems, served) if not clearly_better(best, of))
+
+    def _measure(self, problem: Problem) -> np.ndarray:
+        """Return float64[n]: what decides, of each of some queries."""
+        self._tried += 1
+        self._progress("choose search parameters", self._tried, 0)
+        return deciding(problem.measure(problem.start, self._some))

@@ -27,7 +27,7 @@ def estimate_posting_bytes(matrix: TermDocumentMatrix, collection: WeightedColle
     lists = []
     for term, span in zip(terms, spans):
         docs = np.asarray(matrix.indices[span])
-        tf = collection.stored_tf(term, docs, np.asarray(matrix.data[span]))
+        tf = collection.stored_tf(term, docs, matrix.tf(span))
         lists.append((docs[tf > 0], tf[tf > 0]))
     if not lists:
         return 0

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from ..core import tdv
 from .measures import MEASURES
 from .problem import Problem
 from .task import Task
 
+_SIGNIFICANCE = 0.05
 _CHOSEN_BY = ("nDCG@5", "nDCG@1000")
 """Their mean decides: the head of the ranking, and enough of the tail to keep recall."""
 
@@ -121,6 +123,18 @@ def _measure(task: Task, network: Network, queries: np.ndarray) -> float:
 def served(problem: Problem, values: np.ndarray, queries: np.ndarray) -> float:
     """Return how well ``values`` float32[V] serve ``queries``: the sum of what decides."""
     return float(deciding(problem.measure(problem.rows.weighted(values), queries)).sum())
+
+
+def clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether float64[n] of n queries differ by a two-tailed paired t-test (p < .05).
+
+    ``one`` has the larger mean.
+    """
+    if len(one) < 2:
+        return False
+    if np.ptp(one - other) == 0:  # no spread, no test
+        return bool(one[0] > other[0])
+    return bool(stats.ttest_rel(one, other).pvalue < _SIGNIFICANCE)
 
 
 def deciding(measured: np.ndarray) -> np.ndarray:

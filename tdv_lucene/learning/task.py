@@ -14,6 +14,7 @@ from ..core.scoring import Array
 from .candidates import Candidates, Lists, make_candidates, make_lists, sample_places
 from .problem import Problem
 from .recipes import DefaultRecipe
+from .weighted import term_totals
 
 
 class Task(NamedTuple):
@@ -68,7 +69,7 @@ def make_task(
         problem.postings, impacts, recipe.depth, recipe.judged_negatives
     )
     matrix = problem.matrix
-    counts = np.maximum(matrix.doc_freq, 1), matrix.total_term_freq, matrix.doc_count
+    counts = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
     on_device = [jnp.asarray(np.asarray(count), jnp.float32) for count in (kept, *counts)]
     return Task(
         problem, recipe, Collection(jax.tree.map(jnp.asarray, features), *on_device), candidates

@@ -65,7 +65,7 @@ def apply_values(
     for first, last in blocks(matrix.indptr):
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
-        old, docs = matrix.data[span], matrix.indices[span]
+        old, docs = matrix.tf(span), matrix.indices[span]
         tf = weighted_tf(old, np.repeat(term_values[first:last], row_sizes), scale)
         if cut is not None:
             tf[~stays(old, np.repeat(cut.least[first:last], row_sizes), room[docs])] = 0
@@ -92,6 +92,7 @@ def keep_postings(
     """
     room = None if cut is None else cut.room.at(stored_lengths(matrix))
     parts, doc_freq = [], np.zeros(matrix.shape[0], np.int64)
+    positions = None if matrix.first_positions is None else []
     total, doc_len = np.zeros(matrix.shape[0], np.int64), np.zeros(matrix.shape[1], np.int64)
     for first, last in blocks(matrix.indptr):
         span = slice(matrix.indptr[first], matrix.indptr[last])
@@ -99,29 +100,45 @@ def keep_postings(
         tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
         kept = np.repeat(term_values[first:last] > 0, row_sizes)
         if cut is not None:
-            kept &= stays(tf, np.repeat(cut.least[first:last], row_sizes), room[docs])
+            least = np.repeat(cut.least[first:last], row_sizes)
+            kept &= stays(matrix.tf(span), least, room[docs])
         doc_freq[first:last] = _row_sums(kept, row_sizes)
         total[first:last] = _row_sums(tf * kept, row_sizes)
         parts.append((docs[kept], tf[kept]))
         doc_len += np.bincount(*parts[-1], minlength=len(doc_len)).astype(np.int64)
+        if positions is not None:
+            positions.append(matrix.first_positions[span][kept])
     indices, data = (np.concatenate(part) for part in zip(*parts))
     norms = doc_len if has_exact_norms(matrix) else matrix.norms  # what tells their kind stays
     return replace(
         matrix, indptr=np.concatenate([[0], np.cumsum(doc_freq)]), indices=indices, data=data,
         doc_freq=doc_freq, total_term_freq=total, doc_len=doc_len, norms=norms,
+        first_positions=None if positions is None else np.concatenate(positions),
     )  # fmt: skip
+
+
+def term_totals(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V]: what all occurrences of a term count for together."""
+    if matrix.lead is None:
+        return np.asarray(matrix.total_term_freq, np.float64)
+    totals = np.zeros(matrix.shape[0])
+    for first, last in blocks(matrix.indptr):
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        row_sizes = np.diff(matrix.indptr[first : last + 1])
+        totals[first:last] = _row_sums(matrix.tf(span), row_sizes)
+    return totals
 
 
 def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:
     """Return the index as it is, exactly as Lucene scores it."""
-    return apply_values(matrix, np.ones(matrix.shape[0], np.float32), scale=1)
+    return apply_values(matrix.weighed(None), np.ones(matrix.shape[0], np.float32), scale=1)
 
 
 def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: float | None) -> np.ndarray:
     """Return tf * tdv, or with ``scale`` the integer frequency that the rewriter stores."""
     if scale is None:
         return tf * np.asarray(term_value, np.float32)
-    return np.rint(scale * tf * np.asarray(term_value, np.float64))
+    return np.rint(scale * np.asarray(tf, np.float64) * np.asarray(term_value, np.float64))
 
 
 def _row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:

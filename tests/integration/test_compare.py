@@ -270,7 +270,7 @@ def test_the_tuned_baseline(several):
     tuning = several.report["tuning"]
     best = max(row["nDCG@10"] for row in tuning["tried"])
     assert {"k1": 0.9, "b": 0.4} == {k: tuning["tried"][0][k] for k in ("k1", "b")}
-    assert len(tuning["tried"]) == 20, "the grid holds the index's own parameters"
+    assert len(tuning["tried"]) == 28, "the grid holds the index's own parameters"
     assert {**tuning["chosen"], "nDCG@10": best} in tuning["tried"]
     of = several.report["query_sets"]["topics-2"]["measures"]["nDCG@10"]
     assert of["full-tuned"] == pytest.approx(best) and best >= of["full"]

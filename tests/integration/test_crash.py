@@ -123,8 +123,8 @@ def _rule_that_acts_once(act: Callable[[], None]):
                 act()
             return False
 
-        @java_method("(IIII)I")
-        def freq(self, term, tf, doc, length):
+        @java_method("(IIIII)I")
+        def freq(self, term, tf, first, doc, length):
             return tf
 
         @java_method("()Z")
@@ -133,6 +133,10 @@ def _rule_that_acts_once(act: Callable[[], None]):
 
         @java_method("()Z")
         def readsLengths(self):
+            return False
+
+        @java_method("()Z")
+        def readsPositions(self):
             return False
 
     return Rule()

@@ -122,7 +122,9 @@ def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
     common = ["--index", case.index, "--topics", case.topics, "--qrels", case.qrels]
     arguments = [str(x) for x in (*common, "--output", tmp_path / "V")]
     shown = CliRunner().invoke(learn_command.command, arguments, catch_exceptions=False)
-    assert "nDCG@5" in shown.output and "30%" in shown.output and "MB:" in shown.output
+    removed = TermValues.load(tmp_path / "V").points[1]["removed"]
+    assert 0.2 < removed <= 0.3 and f"{removed:.0%} " in shown.output
+    assert "nDCG@5" in shown.output and "MB:" in shown.output
     again = CliRunner().invoke(
         learn_command.command, [*arguments, "--overwrite", "--json"], catch_exceptions=False
     )

@@ -17,9 +17,9 @@ from tdv_lucene.store import save_array
 pytestmark = pytest.mark.jvm
 
 
-def _decide(term: int, tf: int, doc: int, length: int) -> int:
+def _decide(term: int, tf: int, first: int, doc: int, length: int) -> int:
     """A new frequency that depends on everything; 0 for a third of the postings."""
-    return (term * 5 + tf * 7 + doc * 11 + length) % 3
+    return (term * 5 + tf * 7 + first * 4 + doc * 11 + length) % 3
 
 
 def _java_rule(keeps_frequencies: bool):
@@ -35,9 +35,9 @@ def _java_rule(keeps_frequencies: bool):
         def drops(self, term):
             return term % 4 == 3
 
-        @java_method("(IIII)I")
-        def freq(self, term, tf, doc, length):
-            new = _decide(term, tf, doc, length)
+        @java_method("(IIIII)I")
+        def freq(self, term, tf, first, doc, length):
+            new = _decide(term, tf, first, doc, length)
             return min(new, 1) * tf if keeps_frequencies else new
 
         @java_method("()Z")
@@ -46,6 +46,10 @@ def _java_rule(keeps_frequencies: bool):
 
         @java_method("()Z")
         def readsLengths(self):
+            return True
+
+        @java_method("()Z")
+        def readsPositions(self):
             return True
 
     return Rule()
@@ -88,16 +92,25 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
 
 
 def _postings(matrix) -> dict[tuple[bytes, int], int]:
+    return _by_posting(matrix, matrix.data)
+
+
+def _firsts(matrix) -> dict[tuple[bytes, int], int]:
+    return _by_posting(matrix, matrix.first_positions)
+
+
+def _by_posting(matrix, data: np.ndarray) -> dict[tuple[bytes, int], int]:
     rows = np.repeat(np.arange(len(matrix.vocabulary)), np.diff(matrix.indptr))
     terms = [matrix.vocabulary.terms[row] for row in rows]
-    return dict(zip(zip(terms, matrix.indices.tolist()), matrix.data.tolist()))
+    return dict(zip(zip(terms, matrix.indices.tolist()), data.tolist()))
 
 
 def _expected(matrix, keeps_frequencies: bool) -> dict[tuple[bytes, int], int]:
-    expected = {}
+    expected, firsts = {}, _firsts(matrix)
     for (text, doc), tf in _postings(matrix).items():
         term = int(matrix.vocabulary.find([text])[0])
-        new = _decide(term, tf, doc, int(matrix.doc_len[doc])) if term % 4 != 3 else 0
+        length, first = int(matrix.doc_len[doc]), firsts[text, doc]
+        new = _decide(term, tf, first, doc, length) if term % 4 != 3 else 0
         if new:
             expected[text, doc] = tf if keeps_frequencies else new
     return expected

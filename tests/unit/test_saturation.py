@@ -11,8 +11,9 @@ from tdv_lucene._saturation import Cut, PostingRule, Room, stays
 from tdv_lucene._scaling import whole_multiples_above
 from tdv_lucene.core.scoring import Bm25, Statistics
 from tdv_lucene.embed import latent_semantic_vectors
+from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.norms import lucene_length, stored_lengths
-from tdv_lucene.learning.posting import make_posting_rule, make_up_for, mean_odds, rule_room
+from tdv_lucene.learning.posting import make_posting_rule, make_up_for, rule_room
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import Parameters
 from tdv_lucene.learning.scored import Scored
@@ -27,15 +28,14 @@ def matrix():
     return make_matrix(dense)
 
 
-def make_rule(matrix, whole_terms: float, weights=None, seed: int = 0, steepness: float = 0.0):
+def make_rule(matrix, whole_terms: float, weights=None, seed: int = 0):
     """A rule and the terms' own priority."""
     rng = np.random.default_rng(seed)
     terms = len(matrix.vocabulary)
     weights = np.ones((1, terms), np.float32) if weights is None else weights
     priority, of_postings = rng.random((2, terms)).astype(np.float32) + 0.1
     return make_posting_rule(
-        matrix, weights, [0.0], priority, of_postings, whole_terms, k1=0.9, b=0.4,
-        steepness=steepness,
+        matrix, weights, [0.0], priority, of_postings, whole_terms, k1=0.9, b=0.4
     ), priority  # fmt: skip
 
 
@@ -53,12 +53,10 @@ def test_a_posting_at_the_threshold_stays():
     assert decided.tolist() == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("whole_terms", "steepness"), [(0.0, 0.0), (0.67, 0.0), (1.0, 0.0), (0.0, 0.5), (0.3, 2.0)]
-)
+@pytest.mark.parametrize("whole_terms", [0.0, 0.3, 0.67, 1.0])
 @pytest.mark.parametrize("reduction", [0.0, 0.1, 0.45, 0.6, 0.72, 0.9])
-def test_a_rule_removes_what_was_asked_for(matrix, whole_terms, steepness, reduction):
-    rule, priority = make_rule(matrix, whole_terms, steepness=steepness)
+def test_a_rule_removes_what_was_asked_for(matrix, whole_terms, reduction):
+    rule, priority = make_rule(matrix, whole_terms)
     ones = np.ones(len(priority), np.float32)
     tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
     left = apply_values(matrix, tdv, 1, cut).postings
@@ -71,14 +69,13 @@ def test_a_rule_removes_what_was_asked_for(matrix, whole_terms, steepness, reduc
     assert share == pytest.approx(whole_terms * reduction, abs=0.01)
 
 
-@pytest.mark.parametrize("steepness", [0.0, 0.5, 1.0])
-def test_the_postings_worth_least_go(matrix, steepness):
-    rule, priority = make_rule(matrix, 0.0, steepness=steepness)
+def test_the_postings_worth_least_go(matrix):
+    rule, priority = make_rule(matrix, 0.0)
     tdv, cut = rule.drop(np.ones(len(priority)), priority, matrix.doc_freq, 0.5)
     rows = np.repeat(np.arange(len(priority)), np.diff(matrix.indptr))
     room = 0.9 * (0.6 + 0.4 * stored_lengths(matrix) / stored_lengths(matrix).mean())
     odds = matrix.data / room[matrix.indices]
-    worth = rule.priority[rows] * odds / (1 + odds) * odds**steepness
+    worth = rule.priority[rows] * odds / (1 + odds)
     kept = stays(matrix.data, cut.least[rows], cut.room.at(stored_lengths(matrix))[matrix.indices])
     kept &= tdv[rows] > 0
     assert worth[kept].min() >= worth[~kept].max() * (1 - 1e-5)
@@ -128,17 +125,10 @@ def test_simulation_equals_a_recount(matrix):
     np.testing.assert_array_equal(found.doc_len, lucene_length(stored.sum(0).astype(int)))
 
 
-def test_mean_odds_are_those_of_a_term(matrix):
-    room = rule_room(matrix, 0.9, 0.4)
-    span = slice(matrix.indptr[7], matrix.indptr[8])
-    odds = matrix.data[span] / room.at(stored_lengths(matrix)[matrix.indices[span]])
-    assert mean_odds(matrix, room)[7] == pytest.approx(odds.mean())
-
-
 def test_a_larger_idf_is_made_up_for(matrix):
     """The posting of mean frequency that is left scores, in a document of average length, as it
     did before."""
-    rule, priority = make_rule(matrix, 0.0, steepness=0.5)
+    rule, priority = make_rule(matrix, 0.0)
     rule = make_up_for(rule, matrix, priority, (0.0, 0.5), "bm25", 0.9)
     ones = np.ones(len(priority), np.float32)
     same, _ = rule.drop(ones, priority, matrix.doc_freq, 0.0)
@@ -181,13 +171,19 @@ def test_weights_apply_to_what_is_left(matrix, scale):
 
 
 def test_a_rule_survives_its_description(matrix):
-    rule, priority = make_rule(matrix, 0.3, steepness=0.5)
+    rule, priority = make_rule(matrix, 0.3)
     rule = make_up_for(rule, matrix, priority, (0.0, 0.5), "tfidf", 0.9)
     again = PostingRule.read(rule.priority, rule.factors, rule.describe())
-    for name in ("room", "whole_terms", "steepness", "factors_at"):
+    for name in ("room", "whole_terms", "factors_at"):
         assert getattr(again, name) == getattr(rule, name)
     for old, new in zip(rule.thresholds, again.thresholds):
         np.testing.assert_array_equal(old, new)
+
+
+def test_a_rule_of_an_earlier_version_is_refused(matrix):
+    rule, _ = make_rule(matrix, 0.3)
+    with pytest.raises(TdvError, match="learn them again"):
+        PostingRule.read(rule.priority, None, {**rule.describe(), "steepness": 0.5})
 
 
 @pytest.mark.parametrize("scale", [None, 3.0])
@@ -200,7 +196,7 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     )
     rng = np.random.default_rng(6)
     weights = rng.uniform(0.3, 1.6, (1, len(matrix.vocabulary))).astype(np.float32)
-    rule, priority = make_rule(matrix, 0.2, steepness=0.5)
+    rule, priority = make_rule(matrix, 0.2)
     rule = make_up_for(rule, matrix, priority, (0.0, 0.5), "bm25", 0.9)
     scored = Scored((0.0,), weights, priority, rule)
     left, collection = scored.prune(problem, reduction, scale, "posting")

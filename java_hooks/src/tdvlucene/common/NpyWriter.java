@@ -18,6 +18,7 @@ import java.nio.file.StandardOpenOption;
 public final class NpyWriter implements Closeable {
   private static final int HEADER_BYTES = 128;
   private static final int BUFFER_BYTES = 1 << 20;
+  private static final int LARGEST_SHORT = (1 << 16) - 1;
 
   private final FileChannel channel;
   private final ByteBuffer buffer =
@@ -26,7 +27,7 @@ public final class NpyWriter implements Closeable {
   private final int itemBytes;
   private long bytes;
 
-  /** @param dtype NumPy's name, one of {@code |u1}, {@code <i4}, {@code <i8} */
+  /** @param dtype NumPy's name, one of {@code |u1}, {@code <u2}, {@code <i4}, {@code <i8} */
   public NpyWriter(Path path, String dtype) throws IOException {
     this.dtype = dtype;
     this.itemBytes = Integer.parseInt(dtype.substring(2));
@@ -48,6 +49,15 @@ public final class NpyWriter implements Closeable {
       buffer.asIntBuffer().put(source, from, step);
       buffer.position(buffer.position() + step * Integer.BYTES);
       from += step;
+    }
+  }
+
+  /** Writes the first {@code length} items as unsigned shorts; what does not fit as the largest. */
+  public void writeCapped(int[] source, int length) throws IOException {
+    for (int i = 0; i < length; i++) {
+      require(Short.BYTES);
+      boolean fits = source[i] >= 0 && source[i] < LARGEST_SHORT;
+      buffer.putShort((short) (fits ? source[i] : LARGEST_SHORT));
     }
   }
 

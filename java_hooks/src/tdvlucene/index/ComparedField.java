@@ -2,7 +2,7 @@ package tdvlucene.index;
 
 import java.io.IOException;
 import java.util.List;
-import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.index.TermsEnum;
 
 /** A field to be compared, and what pruning was to make of it. */
 final class ComparedField {
@@ -40,14 +40,21 @@ final class ComparedField {
   }
 
   /** A posting's new frequency, as the rewriter asks for it. */
-  int freq(int term, int tf, int number) {
-    return rule.freq(term, tf, number, oldLengths == null ? 0 : oldLengths[number]);
+  int freq(int term, int tf, int first, int number) {
+    return rule.freq(term, tf, first, number, oldLengths == null ? 0 : oldLengths[number]);
   }
 
-  /** New frequency of a vector's term; 0 also for terms the postings lack, which is told of those. */
-  int freq(BytesRef term, long tf, int number) throws IOException {
-    int place = table.lookup().find(term);
-    return place < 0 || rule.drops(place) ? 0 : freq(place, Math.toIntExact(tf), number);
+  /**
+   * New frequency of a vector's current term; 0 also for terms the postings lack, which is told of
+   * those.
+   */
+  int freq(TermsEnum vector, int number) throws IOException {
+    int place = table.lookup().find(vector.term());
+    if (place < 0 || rule.drops(place)) {
+      return 0;
+    }
+    int first = PrunedVectors.firstPosition(vector, field, rule);
+    return freq(place, Math.toIntExact(vector.totalTermFreq()), first, number);
   }
 
   /** Compares the values the index keeps for the search, and makes lengths of weighted parts. */

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.NumericDocValues;
@@ -45,6 +46,7 @@ public final class ExtractJob extends Job {
   private final Queue<MatrixChunk> spare = new ConcurrentLinkedQueue<>();
   private int pieceSize = MatrixPlan.POSTINGS;
   private String wantedIds;
+  private boolean positions;
   private DocumentNumbers live;
 
   /** The documents that get rows; the live ones when nothing was selected. */
@@ -62,6 +64,11 @@ public final class ExtractJob extends Job {
   /** Gives rows only to the documents with these ids. @param file UTF-8, an id a line */
   public void setDocuments(String file) {
     wantedIds = file;
+  }
+
+  /** Also writes where each posting's document has the term first; nothing for a field without positions. */
+  public void readPositions() {
+    positions = true;
   }
 
   /** Postings a thread reads at once. */
@@ -87,7 +94,8 @@ public final class ExtractJob extends Job {
   }
 
   private void run(DirectoryReader reader) throws IOException {
-    Indexes.requireFrequencies(reader, index, field);
+    FieldInfo info = Indexes.requireFrequencies(reader, index, field);
+    positions &= Indexes.hasPositions(info);
     live = DocumentNumbers.ofLive(reader);
     rows = live;
     if (wantedIds != null) {
@@ -110,7 +118,7 @@ public final class ExtractJob extends Job {
   private int[] writePostings(DirectoryReader reader, Map<String, Object> totals)
       throws IOException {
     Terms terms = MultiTerms.getTerms(reader, field);
-    try (MatrixFiles files = new MatrixFiles(output, rows.size());
+    try (MatrixFiles files = new MatrixFiles(output, rows.size(), positions);
         Pool pool = new Pool(threads)) {
       Indexes.checkPostings(reader, this, pool);
       if (terms != null) {
@@ -174,12 +182,12 @@ public final class ExtractJob extends Job {
       BytesRef term = each.seekCeil(piece.first) == TermsEnum.SeekStatus.END ? null : each.term();
       while (term != null && (piece.isPart() || !term.equals(piece.stop))) {
         chunk.addTerm(term);
-        postings.reset(each, PostingsEnum.FREQS);
+        postings.reset(each, positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
         if (rows == live) {
           int most = piece.isPart() ? piece.postings : each.docFreq();
-          chunk.read(postings, live, piece.from, piece.to, most);
+          chunk.read(postings, live, positions, piece.from, piece.to, most);
         } else {
-          chunk.select(postings, live, rows, met, piece.from, piece.to);
+          chunk.select(postings, live, rows, met, positions, piece.from, piece.to);
         }
         term = piece.isPart() ? null : each.next();
       }

@@ -15,7 +15,7 @@ public final class GateRule implements PostingRule {
   }
 
   @Override
-  public int freq(int term, int tf, int doc, int length) {
+  public int freq(int term, int tf, int first, int doc, int length) {
     return tf;
   }
 
@@ -26,6 +26,11 @@ public final class GateRule implements PostingRule {
 
   @Override
   public boolean readsLengths() {
+    return false;
+  }
+
+  @Override
+  public boolean readsPositions() {
     return false;
   }
 }

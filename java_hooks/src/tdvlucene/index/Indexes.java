@@ -215,6 +215,19 @@ public final class Indexes {
     return info;
   }
 
+  static boolean hasPositions(FieldInfo info) {
+    return info.getIndexOptions().compareTo(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS) >= 0;
+  }
+
+  /** Refuses a field without positions, for what reads where terms stand. */
+  static void requirePositions(FieldInfo info, String index) {
+    if (!hasPositions(info)) {
+      throw new UserException(
+          "field '" + info.name + "' of " + index + " has no positions, which these values were "
+              + "learned with: learn them on this index, or index with positions");
+    }
+  }
+
   /** The field's kind of norms; refuses those whose new values we could not compute. */
   static NormKind requireKnownNorms(DirectoryReader reader, String index, String field)
       throws IOException {

@@ -26,6 +26,10 @@ final class MatrixChunk {
   long[] totalTermFreqs = new long[0];
   int[] rows = new int[0];
   int[] freqs = new int[0];
+
+  /** Where documents have the term first; filled if it was asked for. */
+  int[] firsts = new int[0];
+
   int terms;
   int postings;
 
@@ -52,10 +56,12 @@ final class MatrixChunk {
   }
 
   /** Reads documents {@code from} up to {@code to} of the term added last; all are numbered. */
-  void read(IndexPostings in, DocumentNumbers live, int from, int to, int most)
+  void read(
+      IndexPostings in, DocumentNumbers live, boolean positions, int from, int to, int most)
       throws IOException {
     rows = ArrayUtil.grow(rows, postings + most);
     freqs = ArrayUtil.grow(freqs, postings + most);
+    firsts = positions ? ArrayUtil.grow(firsts, postings + most) : firsts;
     int next = postings;
     long total = 0;
     for (int doc = from == 0 ? in.next() : in.advance(from); doc < to; doc = in.next()) {
@@ -63,6 +69,9 @@ final class MatrixChunk {
       if (row >= 0) {
         int freq = in.freq();
         rows[next] = row;
+        if (positions) {
+          firsts[next] = in.occurrences().nextPosition();
+        }
         freqs[next++] = freq;
         total += freq;
       }
@@ -76,8 +85,8 @@ final class MatrixChunk {
    * @param met where live documents are marked, or null
    */
   void select(
-      IndexPostings in, DocumentNumbers live, DocumentNumbers selected, FixedBitSet met, int from,
-      int to)
+      IndexPostings in, DocumentNumbers live, DocumentNumbers selected, FixedBitSet met,
+      boolean positions, int from, int to)
       throws IOException {
     int next = postings;
     long count = 0;
@@ -95,6 +104,10 @@ final class MatrixChunk {
           rows = ArrayUtil.grow(rows, next + 1);
           freqs = ArrayUtil.grow(freqs, next + 1);
           rows[next] = row;
+          if (positions) {
+            firsts = ArrayUtil.grow(firsts, next + 1);
+            firsts[next] = in.occurrences().nextPosition();
+          }
           freqs[next++] = freq;
         }
       }

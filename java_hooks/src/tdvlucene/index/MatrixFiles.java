@@ -15,6 +15,10 @@ final class MatrixFiles implements Closeable {
   private final NpyWriter indices;
   private final NpyWriter data;
   private final NpyWriter docFreqs;
+
+  /** Null unless asked for. */
+  private final NpyWriter firsts;
+
   private final NpyWriter totalTermFreqs;
 
   /** Tokens of each row. */
@@ -31,7 +35,7 @@ final class MatrixFiles implements Closeable {
   private long allPostings;
   private long allTokens;
 
-  MatrixFiles(Path folder, int rows) throws IOException {
+  MatrixFiles(Path folder, int rows, boolean positions) throws IOException {
     text = new NpyWriter(folder.resolve("terms.npy"), "|u1");
     textEnds = new NpyWriter(folder.resolve("terms_indptr.npy"), "<i8");
     indptr = new NpyWriter(folder.resolve("indptr.npy"), "<i8");
@@ -39,6 +43,7 @@ final class MatrixFiles implements Closeable {
     data = new NpyWriter(folder.resolve("data.npy"), "<i4");
     docFreqs = new NpyWriter(folder.resolve("doc_freq.npy"), "<i8");
     totalTermFreqs = new NpyWriter(folder.resolve("total_term_freq.npy"), "<i8");
+    firsts = positions ? new NpyWriter(folder.resolve("first_positions.npy"), "<u2") : null;
     lengths = new int[rows];
     textEnds.writeLong(0);
     indptr.writeLong(0);
@@ -58,6 +63,9 @@ final class MatrixFiles implements Closeable {
     }
     indices.writeInts(chunk.rows, chunk.postings);
     data.writeInts(chunk.freqs, chunk.postings);
+    if (firsts != null) {
+      firsts.writeCapped(chunk.firsts, chunk.postings);
+    }
     for (int i = 0; i < chunk.postings; i++) {
       lengths[chunk.rows[i]] += chunk.freqs[i];
     }
@@ -99,6 +107,6 @@ final class MatrixFiles implements Closeable {
 
   @Override
   public void close() throws IOException {
-    IOUtils.close(text, textEnds, indptr, indices, data, docFreqs, totalTermFreqs);
+    IOUtils.close(text, textEnds, indptr, indices, data, firsts, docFreqs, totalTermFreqs);
   }
 }

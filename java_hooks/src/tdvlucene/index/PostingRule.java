@@ -15,12 +15,14 @@ public interface PostingRule {
    *
    * @param term the term's number in the vocabulary (byte order)
    * @param tf its frequency in the document, at least 1
+   * @param first the position at which the document has the term first; {@link Lead#UNKNOWN}
+   *     unless {@link #readsPositions}
    * @param doc the document's number among the live ones, in index order
    * @param length tokens of the document in this field as its norm tells them: rounded down to
    *     four significant bits where norms are Lucene's bytes, exact where they are exact or the
    *     field has none; 0 unless {@link #readsLengths}
    */
-  int freq(int term, int tf, int doc, int length);
+  int freq(int term, int tf, int first, int doc, int length);
 
   /** Whether {@link #freq} gives only {@code tf} or 0: then positions and offsets stay true. */
   boolean keepsFrequencies();
@@ -31,6 +33,9 @@ public interface PostingRule {
    */
   boolean readsLengths();
 
+  /** Whether {@link #freq} reads positions, which the field's postings must have then. */
+  boolean readsPositions();
+
   /** Leaves everything as it is. */
   PostingRule KEEP_ALL =
       new PostingRule() {
@@ -40,7 +45,7 @@ public interface PostingRule {
         }
 
         @Override
-        public int freq(int term, int tf, int doc, int length) {
+        public int freq(int term, int tf, int first, int doc, int length) {
           return tf;
         }
 
@@ -51,6 +56,11 @@ public interface PostingRule {
 
         @Override
         public boolean readsLengths() {
+          return false;
+        }
+
+        @Override
+        public boolean readsPositions() {
           return false;
         }
       };

@@ -96,8 +96,8 @@ final class PostingsComparison {
     private final TermTable.Cursor cursor = target.table == null ? null : target.table.cursor();
     private final IndexPostings oldPostings = new IndexPostings(source.reader, field);
     private final IndexPostings newPostings = new IndexPostings(pruned.reader, field);
-    private final int flags =
-        occurrences ? PostingsEnum.ALL : PostingsEnum.FREQS;
+    private final boolean positions = target.rule.readsPositions();
+    private final int flags = occurrences ? PostingsEnum.ALL : PostingsEnum.FREQS;
 
     private Range(int[] lengths) throws IOException {
       this.lengths = lengths;
@@ -168,7 +168,7 @@ final class PostingsComparison {
     }
 
     private long comparePostings(BytesRef term, int number, boolean there) throws IOException {
-      oldPostings.reset(old, flags);
+      oldPostings.reset(old, positions ? flags | PostingsEnum.POSITIONS : flags);
       if (there) {
         newPostings.reset(found, flags);
       }
@@ -179,12 +179,13 @@ final class PostingsComparison {
         if (live < 0) {
           continue;
         }
-        int freq = target.freq(number, oldPostings.freq(), live);
+        int first = Lead.first(oldPostings.occurrences(), positions);
+        int freq = target.freq(number, oldPostings.freq(), first, live);
         if (freq > 0) {
           if (!there) {
             throw at(new Difference("term", "at least one posting", "no such term"), term, live);
           }
-          comparePosting(term, live, freq);
+          comparePosting(term, live, freq, first);
           if (lengths != null) {
             lengths[live] += target.weighted == null ? freq : target.weighted.of(number, freq);
           }
@@ -204,7 +205,7 @@ final class PostingsComparison {
       return count;
     }
 
-    private void comparePosting(BytesRef term, int live, int freq) throws IOException {
+    private void comparePosting(BytesRef term, int live, int freq, int first) throws IOException {
       int doc = newPostings.next();
       int present = doc == END ? END : pruned.live.of(doc);
       if (present != live) {
@@ -218,15 +219,17 @@ final class PostingsComparison {
         throw at(new Difference("frequency", freq, newPostings.freq()), term, live);
       }
       if (occurrences) {
-        compareOccurrences(term, live, freq);
+        compareOccurrences(term, live, freq, first);
       }
     }
 
-    private void compareOccurrences(BytesRef term, int live, int freq) throws IOException {
+    /** @param first the source's first position, where it was read already */
+    private void compareOccurrences(BytesRef term, int live, int freq, int first)
+        throws IOException {
       PostingsEnum a = oldPostings.occurrences();
       PostingsEnum b = newPostings.occurrences();
       for (int i = 0; i < freq; i++) {
-        int expected = a.nextPosition();
+        int expected = i == 0 && positions ? first : a.nextPosition();
         int present = b.nextPosition();
         if (expected != present
             || a.startOffset() != b.startOffset()

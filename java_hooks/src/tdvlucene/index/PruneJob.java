@@ -115,7 +115,10 @@ public final class PruneJob extends Job {
 
   private void run(DirectoryReader reader, Pool pool) throws IOException {
     for (Target target : targets) {
-      Indexes.requireFrequencies(reader, index, target.field);
+      FieldInfo info = Indexes.requireFrequencies(reader, index, target.field);
+      if (target.rule.readsPositions()) {
+        Indexes.requirePositions(info, index);
+      }
       target.norms = Indexes.requireKnownNorms(reader, index, target.field);
     }
     List<Segment> segments = Segment.of(reader);
@@ -126,6 +129,11 @@ public final class PruneJob extends Job {
       boolean vectors =
           Lucene.hasTermVectors(
               FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.field));
+      if (vectors && target.rule.readsPositions()) {
+        for (Segment segment : segments) {
+          PrunedVectors.requirePositions(segment, target.field);
+        }
+      }
       toWrite += survey(segments, target, vectors, pool);
       for (int i = 0; i < readers.length; i++) {
         readers[i] = new PrunedReader(readers[i], target.prunings.get(i), postingsInMemory);

@@ -9,13 +9,20 @@ final class PrunedPostings extends FilterPostingsEnum {
   private final Pruning pruning;
   private final PrunedTermsEnum terms;
   private final int term;
+  private final boolean readsPositions;
   private int freq;
+
+  /** The document's first position; given out once more where {@link #held}. */
+  private int first;
+
+  private boolean held;
 
   PrunedPostings(PostingsEnum in, Pruning pruning, PrunedTermsEnum terms, int term) {
     super(in);
     this.pruning = pruning;
     this.terms = terms;
     this.term = term;
+    this.readsPositions = pruning.rule.readsPositions();
   }
 
   /** What is wrapped, for reuse. */
@@ -43,8 +50,10 @@ final class PrunedPostings extends FilterPostingsEnum {
 
   private int firstKept(int doc) throws IOException {
     for (; doc != NO_MORE_DOCS; doc = in.nextDoc()) {
-      freq = pruning.freq(term, in.freq(), doc);
+      first = Lead.first(in, readsPositions);
+      freq = pruning.freq(term, in.freq(), first, doc);
       if (freq > 0) {
+        held = readsPositions;
         return doc;
       }
     }
@@ -54,5 +63,14 @@ final class PrunedPostings extends FilterPostingsEnum {
   @Override
   public int freq() {
     return freq;
+  }
+
+  @Override
+  public int nextPosition() throws IOException {
+    if (held) {
+      held = false; // the source stands there: offsets and payload are that position's
+      return first;
+    }
+    return in.nextPosition();
   }
 }

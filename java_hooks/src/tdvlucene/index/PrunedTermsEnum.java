@@ -59,8 +59,9 @@ final class PrunedTermsEnum extends BaseTermsEnum {
   public PostingsEnum postings(PostingsEnum reuse, int flags) throws IOException {
     PostingsEnum old = reuse instanceof PrunedPostings ? ((PrunedPostings) reuse).source() : null;
     int asked = pruning.rule.keepsFrequencies() ? flags : PostingsEnum.FREQS;
+    int read = pruning.rule.readsPositions() ? PostingsEnum.POSITIONS : PostingsEnum.FREQS;
     try {
-      PostingsEnum postings = in.postings(old, asked | PostingsEnum.FREQS);
+      PostingsEnum postings = in.postings(old, asked | read);
       return new PrunedPostings(postings, pruning, this, cursor.number());
     } catch (IOException e) {
       throw pruning.locate(e, in.term());

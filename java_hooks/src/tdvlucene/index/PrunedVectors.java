@@ -9,6 +9,7 @@ import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.FilterLeafReader.FilterFields;
 import org.apache.lucene.index.FilterLeafReader.FilterTerms;
 import org.apache.lucene.index.FilterLeafReader.FilterTermsEnum;
+import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.ArrayUtil;
@@ -66,7 +67,45 @@ final class PrunedVectors extends TermVectorsReader {
               + ", which the field's postings lack");
     }
     int tf = Math.toIntExact(each.totalTermFreq());
-    return pruning.rule.drops(number) ? 0 : pruning.freq(number, tf, doc);
+    if (pruning.rule.drops(number)) {
+      return 0;
+    }
+    return pruning.freq(number, tf, firstPosition(each, pruning.field, pruning.rule), doc);
+  }
+
+  /** Where a vector has its current term first, if the rule reads that. */
+  static int firstPosition(TermsEnum each, String field, PostingRule rule) throws IOException {
+    if (!rule.readsPositions()) {
+      return Lead.UNKNOWN;
+    }
+    PostingsEnum occurrences = each.postings(null, PostingsEnum.POSITIONS);
+    occurrences.nextDoc();
+    int first = occurrences.nextPosition();
+    if (first < 0) {
+      throw lacksPositions(field);
+    }
+    return first;
+  }
+
+  /** Refuses vectors without positions, for rules that read them; looks at a segment's first. */
+  static void requirePositions(Segment segment, String field) throws IOException {
+    TermVectorsReader vectors = segment.reader.getTermVectorsReader();
+    for (int doc = 0; vectors != null && doc < segment.reader.maxDoc(); doc++) {
+      Fields fields = segment.isLive(doc) ? vectors.get(doc) : null;
+      Terms terms = fields == null ? null : fields.terms(field);
+      if (terms != null && !terms.hasPositions()) {
+        throw lacksPositions(field);
+      }
+      if (terms != null) {
+        return;
+      }
+    }
+  }
+
+  private static UserException lacksPositions(String field) {
+    return new UserException(
+        "the term vectors of field '" + field + "' hold no positions, which these values read: "
+            + "learn values that do not (tdv-lucene learn --no-lead)");
   }
 
   @Override

@@ -34,11 +34,12 @@ final class Pruning {
   }
 
   /** A posting's new frequency; 0 also for deleted documents. */
-  int freq(int term, int tf, int doc) {
+  int freq(int term, int tf, int first, int doc) {
     if (!segment.isLive(doc)) {
       return 0;
     }
-    return rule.freq(term, tf, segment.number(doc), oldLengths == null ? 0 : oldLengths[doc]);
+    int length = oldLengths == null ? 0 : oldLengths[doc];
+    return rule.freq(term, tf, first, segment.number(doc), length);
   }
 
   /** Says where in the index something went wrong; the user's own errors stay as they are. */

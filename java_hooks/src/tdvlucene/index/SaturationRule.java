@@ -5,12 +5,13 @@ package tdvlucene.index;
  *
  * <p>A posting stays when {@code tf / (tf + K)} reaches its term's least saturation, where
  * {@code K = k1 (1 - b + b length / avgdl)} with the length before pruning. Written without a
- * division, in double precision, as {@code tdv_lucene._saturation} has it: the two must agree on
+ * division, in double precision, and of tf as {@link Lead} has it, as {@code tdv_lucene._saturation} has it: the two must agree on
  * every posting.
  */
 public final class SaturationRule implements PostingRule {
   private final PostingRule kept;
   private final float[] least;
+  private final Lead lead;
   private final double fixed;
   private final double perToken;
 
@@ -23,6 +24,7 @@ public final class SaturationRule implements PostingRule {
   public SaturationRule(PostingRule kept, TermTable values, double fixed, double perToken) {
     this.kept = kept;
     this.least = values.leastSaturation();
+    this.lead = values.lead();
     this.fixed = fixed;
     this.perToken = perToken;
   }
@@ -33,9 +35,10 @@ public final class SaturationRule implements PostingRule {
   }
 
   @Override
-  public int freq(int term, int tf, int doc, int length) {
+  public int freq(int term, int tf, int first, int doc, int length) {
     double room = fixed + perToken * length;
-    return tf < least[term] * (tf + room) ? 0 : kept.freq(term, tf, doc, length);
+    double counted = lead.weigh(tf, first);
+    return counted < least[term] * (counted + room) ? 0 : kept.freq(term, tf, first, doc, length);
   }
 
   @Override
@@ -46,5 +49,10 @@ public final class SaturationRule implements PostingRule {
   @Override
   public boolean readsLengths() {
     return true;
+  }
+
+  @Override
+  public boolean readsPositions() {
+    return lead != Lead.NONE || kept.readsPositions();
   }
 }

@@ -2,9 +2,13 @@ package tdvlucene.index;
 
 import tdvlucene.common.UserException;
 
-/** {@code rint(scale * tf * tdv)} in double precision: NumPy's {@code rint}, half to even. */
+/**
+ * {@code rint(scale * tf * tdv)} in double precision: NumPy's {@code rint}, half to even. Where the
+ * table says what places count for, tf is what {@link Lead} makes of it.
+ */
 public final class ScaledRule implements PostingRule {
   private final float[] tdv;
+  private final Lead lead;
   private final double scale;
 
   /**
@@ -13,6 +17,7 @@ public final class ScaledRule implements PostingRule {
    */
   public ScaledRule(TermTable values, double scale) {
     this.tdv = values.tdv();
+    this.lead = values.lead();
     this.scale = scale;
   }
 
@@ -22,8 +27,8 @@ public final class ScaledRule implements PostingRule {
   }
 
   @Override
-  public int freq(int term, int tf, int doc, int length) {
-    double freq = Math.rint(scale * tf * tdv[term]);
+  public int freq(int term, int tf, int first, int doc, int length) {
+    double freq = Math.rint(scale * lead.weigh(tf, first) * tdv[term]);
     if (freq > Integer.MAX_VALUE) {
       throw new UserException(
           "scale " + scale + " x tf " + tf + " x value " + tdv[term] + " of term number " + term
@@ -41,5 +46,10 @@ public final class ScaledRule implements PostingRule {
   @Override
   public boolean readsLengths() {
     return false;
+  }
+
+  @Override
+  public boolean readsPositions() {
+    return lead != Lead.NONE;
   }
 }

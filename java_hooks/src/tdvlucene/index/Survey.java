@@ -190,11 +190,13 @@ final class Survey {
       int before = 0;
       int after = 0;
       long tokens = 0;
-      postings = each.postings(postings, PostingsEnum.FREQS);
+      boolean positions = rule.readsPositions();
+      postings = each.postings(postings, positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
       for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
         if (segment.isLive(doc)) {
           int oldLength = oldLengths == null ? 0 : oldLengths[doc];
-          int freq = rule.freq(term, postings.freq(), segment.number(doc), oldLength);
+          int first = Lead.first(postings, positions);
+          int freq = rule.freq(term, postings.freq(), first, segment.number(doc), oldLength);
           lengths[doc] = addLengths(lengths[doc], lengthOf(term, freq));
           before++;
           after += freq > 0 ? 1 : 0;

@@ -22,6 +22,7 @@ import org.apache.lucene.util.IOUtils;
  */
 public final class TermTable implements Closeable {
   private static final String LEAST_SATURATION = "least_saturation.npy";
+  private static final String LEAD = "lead.npy";
   private static final int NPY_PREFIX = 10; // magic string, version, header length
 
   private final Directory folder;
@@ -30,12 +31,14 @@ public final class TermTable implements Closeable {
   private final IndexInput ends;
   private final float[] tdv;
   private final float[] leastSaturation;
+  private final Lead lead;
   private TermTexts texts;
   private TermLookup lookup;
 
   /**
    * @param path a folder with terms.npy (uint8), terms_indptr.npy (int64), tdv.npy (float32) and,
-   *     for a {@link SaturationRule}, least_saturation.npy (float32)
+   *     for a {@link SaturationRule}, least_saturation.npy (float32); where places count, lead.npy
+   *     (float32, by position)
    */
   public TermTable(String path) throws IOException {
     Path root = Paths.get(path);
@@ -43,8 +46,9 @@ public final class TermTable implements Closeable {
     bytes = array("terms.npy");
     ends = array("terms_indptr.npy");
     tdv = floats("tdv.npy");
-    boolean eachPosting = Arrays.asList(folder.listAll()).contains(LEAST_SATURATION);
-    leastSaturation = eachPosting ? floats(LEAST_SATURATION) : null;
+    List<String> names = Arrays.asList(folder.listAll());
+    leastSaturation = names.contains(LEAST_SATURATION) ? floats(LEAST_SATURATION) : null;
+    lead = names.contains(LEAD) ? new Lead(floats(LEAD)) : Lead.NONE;
   }
 
   private float[] floats(String name) throws IOException {
@@ -92,6 +96,11 @@ public final class TermTable implements Closeable {
   /** Each term's least saturation of a posting that stays; null when the table has none. */
   float[] leastSaturation() {
     return leastSaturation;
+  }
+
+  /** What places count for; {@link Lead#NONE} when the table does not say. */
+  Lead lead() {
+    return lead;
   }
 
   /** A cursor of one's own, before the first term. */

@@ -74,8 +74,7 @@ final class VectorsComparison {
     boolean occurrences =
         whole && expected != null && (expected.hasPositions() || expected.hasOffsets());
     for (BytesRef term = old.next(); term != null; term = old.next()) {
-      long tf = old.totalTermFreq();
-      long freq = target == null ? tf : target.freq(term, tf, number);
+      long freq = target == null ? old.totalTermFreq() : target.freq(old, number);
       if (freq > 0) {
         BytesRef next = found.next();
         if (!term.equals(next)) {

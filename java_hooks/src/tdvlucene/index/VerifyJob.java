@@ -81,7 +81,10 @@ public final class VerifyJob extends Job {
       source = new ComparedIndex(before, index);
       pruned = new ComparedIndex(after, prunedIndex);
       for (ComparedField target : targets) {
-        Indexes.requireFrequencies(before, index, target.field);
+        FieldInfo info = Indexes.requireFrequencies(before, index, target.field);
+        if (target.rule.readsPositions()) {
+          Indexes.requirePositions(info, index);
+        }
         target.norms = Indexes.requireKnownNorms(before, index, target.field);
       }
       requireSameOrder();
