@@ -1,0 +1,119 @@
+"""Values that count a term's place: from the positions of an index to the index pruned by them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import Doc
+from lucene_reading import read_positions
+from test_prune import _values
+
+from tdv_lucene._lead import Lead
+from tdv_lucene.cli import prune as prune_command
+from tdv_lucene.errors import TdvError
+from tdv_lucene.extract import extract_matrix, load_matrix
+from tdv_lucene.jvm.index import read_user_data
+from tdv_lucene.prune import prune_index
+from tdv_lucene.verify import verify_pruned
+
+pytestmark = pytest.mark.jvm
+
+POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
+LEAD = Lead(3.0, 2.0)
+
+
+def _docs() -> list[Doc]:
+    rng = random.Random(7)
+    words, weights = list("abcdefgh"), [1 / (i + 1) for i in range(8)]
+    return [
+        Doc(f"d{i}", rng.choices(words, weights, k=rng.choice([0, 3, 9, 70])), deleted=i % 7 == 5)
+        for i in range(40)
+    ]
+
+
+@pytest.fixture
+def source(make_index) -> Path:
+    docs = _docs()
+    return make_index([docs[:15], docs[15:]], options=POSITIONS, vectors="vp")
+
+
+def _with_lead(values, lead: Lead = LEAD):
+    return replace(values, manifest={**values.manifest, "lead": lead._asdict()})
+
+
+def test_first_positions_are_those_of_the_index(source, tmp_path) -> None:
+    matrix = extract_matrix(source, tmp_path / "matrix", threads=3)
+    rows = np.repeat(np.arange(len(matrix.vocabulary)), np.diff(matrix.indptr))
+    positions = read_positions(source, "contents")
+    found = {
+        (matrix.vocabulary.terms[row].decode(), matrix.doc_ids[doc].decode()): int(first)
+        for row, doc, first in zip(rows, matrix.indices, matrix.first_positions)
+    }
+    tokens = {doc.id: doc.tokens for doc in _docs() if not doc.deleted}
+    assert found == {(t, d): of.index(t) for d, of in tokens.items() for t in set(of)}
+    assert len(positions) == len(found)
+
+
+def test_positions_are_written_for_those_who_want_them(source, make_index, tmp_path) -> None:
+    assert extract_matrix(source, tmp_path / "no", positions=False).first_positions is None
+    assert load_matrix(tmp_path / "no").first_positions is None
+    bare = make_index([_docs()], "bare")
+    assert extract_matrix(bare, tmp_path / "bare-matrix").first_positions is None
+    some = extract_matrix(source, tmp_path / "some", documents=["d1", "d3"])
+    assert len(some.first_positions) == some.postings
+
+
+def test_an_index_is_pruned_by_places_and_verified(source, tmp_path) -> None:
+    matrix = extract_matrix(source, tmp_path / "matrix")
+    values = _with_lead(_values(matrix))
+    report = prune_index(source, values, tmp_path / "pruned", reduction=0.2, scale=8)
+    point = values.at_reduction(0.2, scale=8)
+    rows = np.repeat(np.arange(len(matrix.vocabulary)), np.diff(matrix.indptr))
+    counted = LEAD.weigh(matrix.data, matrix.first_positions).astype(np.float64)
+    stored = np.rint(8 * counted * point.tdv[rows])
+    found = extract_matrix(tmp_path / "pruned", tmp_path / "found")
+    np.testing.assert_array_equal(found.data, stored[stored > 0])
+    assert report["lead"] == LEAD._asdict()
+    assert read_user_data(tmp_path / "pruned")["tdv.lead.boost"] == "3.0"
+    assert verify_pruned(source, tmp_path / "pruned", values)["equal"]
+    other = _with_lead(values, Lead(3.0, 2.5))
+    assert not verify_pruned(source, tmp_path / "pruned", other)["equal"]
+
+
+def test_what_keeps_frequencies_keeps_positions(source, tmp_path) -> None:
+    values = _with_lead(_values(extract_matrix(source, tmp_path / "matrix")))
+    prune_index(source, values, tmp_path / "pruned", reduction=0.3, tf="original")
+    before, after = (read_positions(x, "contents") for x in (source, tmp_path / "pruned"))
+    assert after and after == {key: before[key] for key in after}
+    assert verify_pruned(source, tmp_path / "pruned", values)["equal"]
+
+
+@pytest.mark.parametrize(
+    ("layout", "said"),
+    [
+        ({}, "has no positions, which these values were learned with"),
+        ({"options": POSITIONS, "vectors": "v"}, "hold no positions.*--no-lead"),
+    ],
+)
+def test_an_index_that_does_not_tell_places_is_refused(
+    layout, said, make_index, tmp_path: Path
+) -> None:
+    index = make_index([_docs()], **layout)
+    values = _with_lead(_values(extract_matrix(index, tmp_path / "matrix")))
+    with pytest.raises(TdvError, match=said):
+        prune_index(index, values, tmp_path / "pruned")
+    assert not (tmp_path / "pruned").exists()
+
+
+def test_the_command_refuses_a_search_that_knows_no_places(source, tmp_path) -> None:
+    _with_lead(_values(extract_matrix(source, tmp_path / "matrix"))).save(tmp_path / "values")
+    arguments = ["--index", source, "--tdv", tmp_path / "values", "--output", tmp_path / "pruned"]
+    said = CliRunner().invoke(
+        prune_command.command, [*map(str, arguments), "--tf", "similarity"]
+    )
+    assert said.exit_code != 0 and "--no-lead" in said.output + str(said.exception)
