@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Full against pruned on real collections: the table of the README, by the commands a user types.
 
-For each collection: index, extract, learn on its training topics, prune, compare on topics that
-learning never saw. Every step is one `tdv-lucene` command in a process of its own, timed as a
+For each collection: index (with positions, wiki165k also without and with all else), extract,
+learn on its training topics, prune, compare on topics that learning never saw. Every step is one `tdv-lucene` command in a process of its own, timed as a
 whole (start of Python and Java included). Collections are folders with corpus.jsonl.gz,
 queries*.tsv and qrels*.txt; those with one query set are split by position: odd queries train,
 even ones measure.
@@ -27,6 +27,7 @@ from results import machine, markdown_table, write_run
 
 INDEX_FLAGS = {
     "plain": [],
+    "positions": ["--storePositions"],
     "positions, vectors, raw": ["--storePositions", "--storeDocvectors", "--storeRaw"],
 }
 
@@ -38,12 +39,14 @@ class Experiment:
     collection: str
     train: str | None = None
     measure: tuple[str, ...] = ()
-    flavour: str = "plain"
+    flavour: str = "positions"
 
 
+WIKI = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
 EXPERIMENTS = [
-    Experiment("wiki165k", "tydi-train", ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")),
-    Experiment("wiki165k", "tydi-train", ("tydi-dev",), "positions, vectors, raw"),
+    Experiment("wiki165k", "tydi-train", WIKI),
+    Experiment("wiki165k", "tydi-train", WIKI, "plain"),
+    Experiment("wiki165k", "tydi-train", WIKI[:1], "positions, vectors, raw"),
     Experiment("scifact", "train", ("",)),
     Experiment("vaswani"),
     Experiment("cranfield"),
@@ -85,7 +88,7 @@ class Bench:
     def measure(self, experiment: Experiment) -> None:
         name, flavour = experiment.collection, experiment.flavour
         source = self.collections / name
-        folder = self.work / f"{name}-{flavour.split(',')[0]}"
+        folder = self.work / f"{name}-{flavour.replace(', ', '-')}"
         folder.mkdir(parents=True, exist_ok=True)
         train, measured = query_sets(experiment, source, folder)
         index, pruned = folder / "index", folder / "pruned"
