@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Full against pruned on real collections: the table of the README, by the commands a user types.
 
-For each collection: index (with positions, wiki165k also without and with all else), extract,
-learn on its training topics, prune, compare on topics that learning never saw. Every step is one `tdv-lucene` command in a process of its own, timed as a
-whole (start of Python and Java included). Collections are folders with corpus.jsonl.gz,
-queries*.tsv and qrels*.txt; those with one query set are split by position: odd queries train,
-even ones measure.
+For each collection: index (with positions; wiki165k also without, and with all else), extract,
+learn on its training topics, prune, compare on topics that learning never saw. Every step is one
+`tdv-lucene` command in a process of its own, timed as a whole (start of Python and Java included).
+Collections are folders with corpus.jsonl.gz, queries*.tsv and qrels*.txt; those with one query set
+are split by position: odd queries train, even ones measure.
 
     scripts/bench/full_against_pruned.py --collections DIR --work DIR \\
         --output scripts/bench/runs/NAME
