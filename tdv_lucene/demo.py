@@ -176,7 +176,7 @@ def run_demo(
 def _index_flags(collection: DemoCollection) -> list[str]:
     return [
         "-collection", "JsonCollection", "-input", str(collection.documents),
-        "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1",
+        "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", "-storePositions",
     ]  # fmt: skip
 
 
