@@ -87,10 +87,10 @@ def test_no_module_hides_a_public_name():
     assert modules & set(tdv_lucene.__all__) == set()
 
 
-@pytest.mark.parametrize("module", ["errors", "records"])
+@pytest.mark.parametrize("module", ["errors", "_lead", "records"])
 def test_records_and_errors_need_only_numpy(module: str) -> None:
     assert _third_party(f"{PACKAGE}.{module}") <= {"numpy"}
-    assert _own_imports(f"{PACKAGE}.{module}") <= {f"{PACKAGE}.errors"}
+    assert _own_imports(f"{PACKAGE}.{module}") <= {f"{PACKAGE}.errors", f"{PACKAGE}._lead"}
 
 
 @pytest.mark.parametrize("module", _within("core"))
