@@ -242,6 +242,7 @@ def main() -> None:
     add("--models", nargs="*", choices=MODELS, default=list(MODELS), help="default: all")
     add("--sizes", nargs="*", type=float, choices=SIZES, default=list(SIZES), help="default: all")
     add("--ablation", action="store_true", help="measure the recipe's parts (table_ablation.py)")
+    add("--lines", nargs="*", choices=table_ablation.CHANGES, help="of the ablation; default: all")
     add("--summary-only", action="store_true", help="compute nothing; write what there is")
     add("--keep-values", action="store_true",
         help="take learned values as they are, whatever recipe or code made them")  # fmt: skip
@@ -250,7 +251,8 @@ def main() -> None:
     args.work.mkdir(parents=True, exist_ok=True)
     table = Table(args)
     if args.ablation:
-        print(table_ablation.run(args.collections, args.work, args.output))
+        lines = args.lines or list(table_ablation.CHANGES)
+        print(table_ablation.run(args.collections, args.work, args.output, lines))
         return
     if not args.summary_only:
         table.fill()

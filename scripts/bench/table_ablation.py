@@ -7,6 +7,7 @@ took no part in, as the pruned index would answer it. Every line is one learning
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -51,15 +52,18 @@ CHANGES: dict[str, dict[str, Any]] = {
 SIZES = (0.0, 0.45, 0.6)
 
 
-def run(collections: Path, work: Path, output: Path) -> str:
-    """Learn what is missing, write ``ablation.md`` and ``ablation.json``, return the first."""
+def run(collections: Path, work: Path, output: Path, lines: Sequence[str]) -> str:
+    """Learn what is missing of some ``lines``, the default first, write ``ablation.md`` and
+    ``ablation.json``, return the first."""
     found: dict[str, dict[str, Any]] = {}
-    for row in QUERIES:
-        at = Work(collections, work, row.collection, keep_values=False)
-        queries = row.measured_queries(collections)
-        for name, change in CHANGES.items():
+    works = {row: Work(collections, work, row.collection, keep_values=False) for row in QUERIES}
+    for name in dict.fromkeys(("default", *lines)):
+        for row, at in works.items():
+            queries = row.measured_queries(collections)
             try:
-                found.setdefault(name, {})[row.name] = _points(at, row, queries, name, change)
+                found.setdefault(name, {})[row.name] = _points(
+                    at, row, queries, name, CHANGES[name]
+                )
             except TdvError as error:
                 found[name][row.name] = {"failed": str(error)}
                 print(f"FAILED {row.name}, {name}: {error}", flush=True)
