@@ -31,7 +31,7 @@ class TermChange:
     ----------
     tdv : float or None
         Its discrimination value: learned, or the ratio of total frequencies at the recorded scale,
-        which rounding and the loss of single postings blur. 0 where it was dropped,
+        which rounding, places that count and the loss of single postings blur. 0 where it was dropped,
         None where frequencies were kept.
     df_before, df_after : int
     """
