@@ -6,6 +6,7 @@ position p (from 0) counts as tf (1 + boost / (1 + p / span)^2).
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,9 @@ PLACES = 1024
 
 
 class Lead(NamedTuple):
-    """Attributes
+    """How much places count.
+
+    Attributes
     ----------
     boost : float
         At position 0 a frequency counts 1 + boost times.
@@ -29,8 +32,7 @@ class Lead(NamedTuple):
     @property
     def factors(self) -> np.ndarray:
         """Return float32[PLACES]: what frequencies are multiplied by, by position."""
-        position = np.arange(PLACES)
-        return (1 + self.boost / (1 + position / self.span) ** 2).astype(np.float32)
+        return _factors(self)
 
     def weigh(self, tf: np.ndarray, first: np.ndarray) -> np.ndarray:
         """Return float32[n]: ``tf`` int[n] as it counts at positions ``first`` uint16[n].
@@ -39,6 +41,14 @@ class Lead(NamedTuple):
         """
         factors = self.factors[np.minimum(first, PLACES - 1)]
         return np.asarray(tf, np.float32) * factors
+
+
+@cache
+def _factors(lead: Lead) -> np.ndarray:
+    position = np.arange(PLACES)
+    factors = (1 + lead.boost / (1 + position / lead.span) ** 2).astype(np.float32)
+    factors.setflags(write=False)
+    return factors
 
 
 DEFAULT_LEAD = Lead(2.0, 4.0)

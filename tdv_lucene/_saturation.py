@@ -55,7 +55,7 @@ def stays(tf: np.ndarray, least: np.ndarray | float, room: np.ndarray) -> np.nda
 
     Parameters
     ----------
-    tf : int[n]
+    tf : int[n] or float32[n]
     least : float32[n] or a number
         Of each posting's term.
     room : float64[n]

@@ -31,8 +31,8 @@ class TermChange:
     ----------
     tdv : float or None
         Its discrimination value: learned, or the ratio of total frequencies at the recorded scale,
-        which rounding, places that count and the loss of single postings blur. 0 where it was dropped,
-        None where frequencies were kept.
+        which rounding, places that count and the loss of single postings blur. 0 where it was
+        dropped, None where frequencies were kept.
     df_before, df_after : int
     """
 
