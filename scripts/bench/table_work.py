@@ -61,7 +61,7 @@ class Method:
     recipe : DefaultRecipe, PaperRecipe or None
         None: unlearned, made by ``tdv-lucene peers --name NAME``.
     binary : bool
-        The learned order with weights 1.
+        The learned order, and lead if there is one, with values 1.
     unit : str or None
         Of pruning; None is what the values recommend.
     self_supervised : str or None
@@ -104,7 +104,7 @@ class Method:
     @property
     def changes_nothing_at_zero(self) -> bool:
         """At 0 % removed such a pruning is the full index itself."""
-        return self.recipe is None or self.binary
+        return self.recipe is None or (self.binary and not self.positions)
 
 
 class Search(NamedTuple):
