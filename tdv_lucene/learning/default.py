@@ -22,6 +22,9 @@ from .scored import Scored
 from .stopping import Stopped, clearly_better, deciding, stop
 from .task import Task, make_task
 
+_ORDER_AT = 0.6
+"""The reduction at which orders of terms are compared: at smaller ones they differ less."""
+
 
 def learn_default(
     problem: Problem, recipe: DefaultRecipe, seed: int, progress: Progress
@@ -95,7 +98,7 @@ class _Counter:
 def _rules(
     problem: Problem, recipe: DefaultRecipe, orders: list[np.ndarray]
 ) -> list[PostingRule]:
-    """Return the rule by which single postings go, for each order of terms; made once."""
+    """Return the rule by which single postings go, for each order of terms, each made once."""
     rules: dict[int, PostingRule] = {}
     for order in orders:
         if id(order) not in rules:
@@ -130,8 +133,10 @@ def _order_terms(
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> _Order:
-    """Take the first order unless another serves held-out queries clearly better; a gate may have
-    learned one besides."""
+    """Take the first order unless another serves held-out queries clearly better.
+
+    A gate may learn one besides.
+    """
     made = [order_terms(problem.matrix, kind) for kind in recipe.orders]
     kinds, orders = list(recipe.orders), [[order] * len(folds) for order in made]
     final = list(made)
@@ -159,10 +164,6 @@ def _clearly_best(served_by: np.ndarray) -> int:
     """
     best = int(np.argmax(served_by.mean(axis=1)))
     return best if best and clearly_better(served_by[best], served_by[0]) else 0
-
-
-_ORDER_AT = 0.6
-"""Of the postings: at smaller reductions orders differ less."""
 
 
 def _served_by(

@@ -66,7 +66,7 @@ public final class ExtractJob extends Job {
     wantedIds = file;
   }
 
-  /** Also writes where each posting's document has the term first; nothing for a field without positions. */
+  /** Also writes where each posting's document has the term first, if the field has positions. */
   public void readPositions() {
     positions = true;
   }

@@ -91,6 +91,15 @@ final class IndexPostings {
     return current.freq();
   }
 
+  /** Where the current document has the term first; to be asked once, before all occurrences. */
+  int firstPosition() throws IOException {
+    try {
+      return current.nextPosition();
+    } catch (IOException | RuntimeException e) {
+      throw locate(e);
+    }
+  }
+
   /** The current segment's enum, for positions and what hangs on them. */
   PostingsEnum occurrences() {
     return current;

@@ -70,7 +70,7 @@ final class MatrixChunk {
         int freq = in.freq();
         rows[next] = row;
         if (positions) {
-          firsts[next] = in.occurrences().nextPosition();
+          firsts[next] = in.firstPosition();
         }
         freqs[next++] = freq;
         total += freq;
@@ -106,7 +106,7 @@ final class MatrixChunk {
           rows[next] = row;
           if (positions) {
             firsts = ArrayUtil.grow(firsts, next + 1);
-            firsts[next] = in.occurrences().nextPosition();
+            firsts[next] = in.firstPosition();
           }
           freqs[next++] = freq;
         }

@@ -179,7 +179,7 @@ final class PostingsComparison {
         if (live < 0) {
           continue;
         }
-        int first = Lead.first(oldPostings.occurrences(), positions);
+        int first = positions ? oldPostings.firstPosition() : Lead.UNKNOWN;
         int freq = target.freq(number, oldPostings.freq(), first, live);
         if (freq > 0) {
           if (!there) {
