@@ -50,7 +50,9 @@ def learn_term_values(
 
     tdv_t = ReLU(w . x_t + b), with w and b fitted so that ``model``, computed on tf * tdv, ranks
     the judged documents well; the default recipe shrinks and averages several of these (see
-    :class:`.learning.stopping.Network`). Deterministic given ``seed`` on one machine.
+    :class:`.learning.stopping.Network`), and where the matrix has ``first_positions``, tf counts
+    for more at a document's beginning (see :mod:`._lead`). Deterministic given ``seed`` on one
+    machine.
 
     Parameters
     ----------
@@ -65,8 +67,9 @@ def learn_term_values(
     vectors
         Word vectors of the terms; None makes them from the matrix (LSA).
     parameters
-        k1, b and mu that search will use; None lets the default recipe choose them on the
-        training queries (see :mod:`.learning.searching`), and is Anserini's defaults otherwise.
+        k1, b and mu that search will use; None lets the default recipe choose them, and how much
+        places count, on the training queries (see :mod:`.learning.searching`), and is Anserini's
+        defaults otherwise.
 
     Raises
     ------
