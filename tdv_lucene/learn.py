@@ -80,7 +80,9 @@ def learn_term_values(
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
     if vectors is None:
-        vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress)
+        wanted = isinstance(chosen, PaperRecipe) or chosen.values or chosen.gate
+        none = {} if wanted else {"dimensions": 0}
+        vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
     counted = matrix.weighed(_lead(matrix, chosen))
     problem = Problem.of(counted, topics, qrels, vectors, model, parameters or Parameters())
     if len(problem.queries) < 2:
@@ -127,6 +129,7 @@ def learn_from_index(
     matrix: str | os.PathLike | None = None,
     field: str = "contents",
     lead: bool = True,
+    term_values: bool = True,
     seed: int = 0,
     k1: float | None = None,
     b: float | None = None,
@@ -152,6 +155,9 @@ def learn_from_index(
     lead
         Let frequencies count for more where a term stands first early in its document (see
         :mod:`._lead`); no matter where the index has no positions, or ``self_supervised`` is given.
+    term_values
+        Learn what terms are worth. Without, all are worth the same: what then remains suits
+        queries of other kinds than those at hand.
     k1, b, mu
         Of the search. All None: what serves the training queries best, Anserini's defaults
         unless something else is clearly better; with ``self_supervised`` Anserini's defaults.
@@ -173,7 +179,8 @@ def learn_from_index(
     recipe = make_recipe(recipe)
     if isinstance(recipe, DefaultRecipe):
         # Titles stand first: topics made of them would only learn that.
-        recipe = replace(recipe, lead=lead and recipe.lead and self_supervised is None)
+        wanted = lead and recipe.lead and self_supervised is None
+        recipe = replace(recipe, lead=wanted, values=term_values and recipe.values)
     given = {"k1": k1, "b": b, "mu": mu}
     given = {name: x for name, x in given.items() if x is not None}
     # Made topics choose no parameters: they prefer a k1 that real ones do not.

@@ -39,6 +39,7 @@ TDV = replace(DefaultRecipe(), reductions=SIZES)
 METHODS = (
     Method("tdv", TDV),
     Method("tdv-df2", TDV, min_doc_freq=2, values_of="tdv"),
+    Method("tdv-no-values", replace(TDV, values=False)),
     Method("tdv-no-lead", replace(TDV, lead=False)),
     Method("binary", TDV, binary=True),
     Method("paper", PAPER),

@@ -27,7 +27,7 @@ QUERIES = (
 CHANGES: dict[str, dict[str, Any]] = {
     "default": {},
     "no lead": {"lead": False},
-    "all values 1": {"slopes": (0.0,), "level": 0.0},
+    "all values 1": {"values": False},
     "Anserini's k1 and b": {"tuned": False},
     "whole terms": {"unit": "term"},
     "a larger idf not made up for": {"make_up": False},

@@ -44,6 +44,14 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
     help="Let terms count for more where they stand early in a document, if the index has "
     "positions.",
 )
+@click.option(
+    "--values/--no-values",
+    "term_values",
+    default=True,
+    show_default=True,
+    help="Learn what terms are worth. Without, all are worth the same, and only places, postings "
+    "and the search's parameters are left: for queries of other kinds than those at hand.",
+)
 @options.seed_option
 @click.option("--k1", type=float, help=f"BM25's k1 at search.  {_CHOSEN.format(0.9)}")
 @click.option("--b", type=float, help=f"BM25's b at search.  {_CHOSEN.format(0.4)}")

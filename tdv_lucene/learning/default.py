@@ -45,12 +45,16 @@ def learn_default(
     ways = list(zip(order.honest, rules[1:]))
     stages = [
         _train_stage(problem, recipe, features, ways, reduction, folds, rng, count)
-        for reduction in recipe.trained_at
+        for reduction in (recipe.trained_at if recipe.values else ())
     ]
     held_out = [[net.values(features) for net in stage.honest] for stage in stages]
     mean = [np.mean([net.values(features) for net in stage.final], axis=0) for stage in stages]
+    trained_at = recipe.trained_at
+    if not recipe.values:
+        same = np.ones(problem.matrix.shape[0], np.float32)
+        trained_at, mean, held_out = (0.0,), [same], [[same] * len(folds)]
     final, *of_folds = [
-        Scored(recipe.trained_at, np.array(weights), priority, rule)
+        Scored(trained_at, np.array(weights), priority, rule)
         for weights, priority, rule in zip(
             [mean, *zip(*held_out)], [order.final, *order.honest], rules
         )
@@ -58,8 +62,8 @@ def learn_default(
     points, reports = validate_points(
         problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
     )
-    for report, networks in zip(reports, zip(*[stage.final for stage in stages])):
-        report["networks"] = [network.describe() for network in networks]
+    for fold, report in enumerate(reports):
+        report["networks"] = [stage.final[fold].describe() for stage in stages]
         report["order"] = order.kind
     return Learned(final, points, reports, recipe.recommended_reduction)
 
@@ -86,7 +90,8 @@ class _Counter:
 
     def __init__(self, recipe: DefaultRecipe, folds: int, progress: Progress) -> None:
         gate_steps = recipe.gate_steps if recipe.gate else 0
-        self._total = (gate_steps + len(recipe.trained_at) * recipe.max_steps) * folds
+        of_values = len(recipe.trained_at) * recipe.max_steps if recipe.values else 0
+        self._total = (gate_steps + of_values) * folds
         self._done = 0
         self._progress = progress
 

@@ -66,6 +66,9 @@ class DefaultRecipe:
     lead : bool
         Frequencies count for more where the term stands first early in its document (see
         :mod:`.._lead`), if the matrix has positions.
+    values : bool
+        Learn what terms are worth; else all are worth the same, and only the lead, the search's
+        parameters and the choice of postings are left.
     max_steps, check_every : int
         Length of a training and how often it may be stopped.
     queries_per_step, width : int
@@ -120,6 +123,7 @@ class DefaultRecipe:
     name = "default"
     tuned: bool = True
     lead: bool = True
+    values: bool = True
     max_steps: int = 160
     check_every: int = 40
     queries_per_step: int = 128

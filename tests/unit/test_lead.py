@@ -125,6 +125,15 @@ def test_a_lead_that_harms_goes():
     assert chosen.matrix.lead is None
 
 
+def test_places_alone_serve_without_values():
+    collection = make_titled()
+    values = learn_term_values(*collection, recipe=replace(SHORT, values=False))
+    assert (values.weights == 1).all() and values.weights.shape[0] == 1
+    assert not values.manifest["folds"][0]["networks"]
+    point = values.points[0]
+    assert point["measures"]["nDCG@5"] > point["full"]["nDCG@5"]
+
+
 def test_values_remember_their_lead(tmp_path):
     matrix, topics, qrels = make_titled()
     values = learn_term_values(matrix, topics, qrels, recipe=SHORT)
