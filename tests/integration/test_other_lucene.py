@@ -32,7 +32,7 @@ MODULES = (
     "integration/test_inspect.py",
     "integration/test_jobs.py",
     "integration/test_latency.py",
-    "integration/test_lead.py",
+    "integration/test_places.py",
     "integration/test_lucene8.py",
     "integration/test_posting_files.py",
     "integration/test_posting_rule.py",
