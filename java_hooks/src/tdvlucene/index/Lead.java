@@ -23,8 +23,11 @@ final class Lead {
     this.factors = factors;
   }
 
-  /** A posting's frequency times the factor of its place. */
-  float weigh(int tf, int first) {
+  /** A posting's frequency times the factor of its place; itself, exactly, for {@link #NONE}. */
+  double weigh(int tf, int first) {
+    if (this == NONE) {
+      return tf;
+    }
     int last = factors.length - 1;
     return tf * factors[first < 0 || first > last ? last : first];
   }

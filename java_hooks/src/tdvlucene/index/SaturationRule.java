@@ -5,7 +5,8 @@ package tdvlucene.index;
  *
  * <p>A posting stays when {@code tf / (tf + K)} reaches its term's least saturation, where
  * {@code K = k1 (1 - b + b length / avgdl)} with the length before pruning. Written without a
- * division, in double precision, and of tf as {@link Lead} has it, as {@code tdv_lucene._saturation} has it: the two must agree on
+ * division, in double precision and with tf as {@link Lead} counts it, as
+ * {@code tdv_lucene._saturation} has it: the two must agree on
  * every posting.
  */
 public final class SaturationRule implements PostingRule {
