@@ -31,7 +31,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "Anserini's k1 and b": {"tuned": False},
     "whole terms": {"unit": "term"},
     "a larger idf not made up for": {"make_up": False},
-    "one order of terms": {"orders": ("named",)},
+    "one order of terms": {"orders": ("ridf",)},
     "one training for all sizes": {"trained_at": (0.0,)},
     "two thirds as whole terms": {"whole_terms": 0.67},
     "batch statistics": {"statistics": "batch"},
@@ -44,7 +44,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "candidates retrieved again": {"refresh": True},
     "judged non-relevant by rank alone": {"judged_negatives": False},
     "a term's place in the order counts half": {"posting_power": 0.5},
-    "no shrinking of values": {"slopes": (1.0,), "level": 1.0},
+    "no shrinking of values": {"slopes": (1.0,)},
     "values only shrunk, not chosen": {"slopes": (0.5,)},
 }
 """Line -> fields of the recipe."""

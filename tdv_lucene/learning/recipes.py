@@ -9,7 +9,7 @@ from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..search import ANSERINI_DEFAULTS, SearchParameters
 
-ORDERS = ("named", "ridf")
+ORDERS = ("ridf", "named")
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7)
 
 
@@ -79,8 +79,6 @@ class DefaultRecipe:
         Penalty on the squared length of w (b is free).
     slopes : tuple of float
         How far values may differ from their mean (1: as learned, 0: all the same).
-    level : float
-        How far the mean value may leave 1: the share of its logarithm that is kept.
     depth : int
         Candidates a query to sample from.
     loss : str
@@ -131,14 +129,13 @@ class DefaultRecipe:
     learning_rate: float = 1e-2
     l2: float = 1e-1
     slopes: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75)
-    level: float = 0.5
     depth: int = 1000
     loss: str = "listwise"
     statistics: str = "exact"
     features: str = "all"
     refresh: bool = False
     judged_negatives: bool = True
-    orders: tuple[str, ...] = ("named", "ridf")
+    orders: tuple[str, ...] = ORDERS
     gate: bool = False
     gate_min_queries: int = 1000
     gate_steps: int = 120

@@ -24,11 +24,11 @@ class Network(NamedTuple):
     ----------
     linear : tdv.Linear of NumPy arrays
     floor, factor : float
-        Two things are shrunk. How values differ: a training on few queries pushes some terms to
-        0, and what they alone retrieve is lost; floor is (1 - slope) times the mean value of a
-        kept token, factor is slope. And that mean itself: moving all values together acts like
-        another k1 (or mu), suits the training's kind of query and harms others; floor and factor
-        are multiplied so that its logarithm keeps the share ``recipe.level`` of what was learned.
+        1 - slope, and the slope over the mean ReLU of a kept token. Of what was learned only how
+        values differ is taken, and that shrunk: a training on few queries pushes some terms to 0,
+        and what they alone retrieve is lost. Their mean is 1 whatever was learned. To move all
+        values together is to choose another k1 (or mu), which was done before, and with care:
+        it suits the training's kind of query and harms others.
     slope : float
         Within [0, 1]; 0 gives every term the same value.
     step : int
@@ -110,8 +110,7 @@ def _network(task: Task, saved: dict[int, tdv.Linear], step: int, slope: float) 
     unit = np.asarray(tdv.term_values(linear, collection.features))
     tokens = np.asarray(collection.tokens, np.float64)
     mean = max(float((tokens * unit).sum() / tokens.sum()), 1e-9)
-    level = mean**task.recipe.level
-    return Network(linear, (1 - slope) * level, slope * level / mean, slope, step)
+    return Network(linear, 1 - slope, slope / mean, slope, step)
 
 
 def _measure(task: Task, network: Network, queries: np.ndarray) -> float:
