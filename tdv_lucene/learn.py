@@ -248,6 +248,7 @@ def _manifest(
         "model": problem.model,
         "parameters": asdict(problem.parameters),
         "lead": None if matrix.lead is None else matrix.lead._asdict(),
+        "positions": matrix.first_positions is not None,
         "recipe": {"name": recipe.name, **asdict(recipe)},
         "seed": seed,
         "vectors": dict(problem.vectors.origin),

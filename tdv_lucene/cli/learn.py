@@ -76,10 +76,11 @@ def command(as_json: bool, **arguments: object) -> None:
     if as_json:
         options.show({"output": arguments["output"], **values.summary()}, as_json=True)
         return
-    _print_points(values)
+    print_points(values)
 
 
-def _print_points(values: object) -> None:
+def print_points(values: object) -> None:
+    """Print the table of operating points, and what the search needs to know."""
     from rich.console import Console
     from rich.table import Table
 
@@ -115,5 +116,10 @@ def _print_points(values: object) -> None:
         console.print(
             f"Terms count x{first:g} at a document's beginning, a quarter of the surplus from "
             f"position {values.lead.span:g}"
+        )
+    elif values.manifest["recipe"].get("lead") and not values.manifest.get("positions"):
+        console.print(
+            "The index has no positions: made with -storePositions, terms count for more where "
+            "they stand early, which helps rankings"
         )
     console.print("* recommended: 'tdv-lucene prune' takes it without --reduction")

@@ -68,16 +68,21 @@ class _Search:
         self._some = np.random.default_rng(seed).permutation(len(problem.queries))[:_QUERIES]
         self._progress = progress
         self._tried = 0
+        self._kept: tuple[Problem, np.ndarray] | None = None
 
     def choose(self, given: Problem, others: Iterable[Problem]) -> Problem:
         """Return the first of ``given`` and ``others`` that the best is not clearly better than."""
         problems = [given, *others]
         served = [self._measure(problem) for problem in problems]
         best = max(served, key=np.mean)
-        return next(p for p, of in zip(problems, served) if not clearly_better(best, of))
+        chosen = next(k for k, of in enumerate(served) if not clearly_better(best, of))
+        self._kept = problems[chosen], served[chosen]
+        return problems[chosen]
 
     def _measure(self, problem: Problem) -> np.ndarray:
         """Return float64[n]: what decides, of each of some queries."""
+        if self._kept is not None and self._kept[0] is problem:
+            return self._kept[1]
         self._tried += 1
         self._progress("choose search parameters", self._tried, 0)
         return deciding(problem.measure(problem.start, self._some))

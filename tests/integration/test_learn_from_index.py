@@ -68,6 +68,13 @@ def test_topics_go_through_the_analyzer_and_the_result_prunes(case, tmp_path):
     assert terms["reduction"] == pytest.approx(expected, abs=1e-9)
 
 
+def test_an_index_without_positions_is_said_to_have_none(case, tmp_path, capsys):
+    learn_command.print_points(learn(case, tmp_path / "wanted"))
+    assert "-storePositions" in capsys.readouterr().out
+    learn_command.print_points(learn(case, tmp_path / "not wanted", lead=False))
+    assert "-storePositions" not in capsys.readouterr().out
+
+
 def test_a_matrix_at_hand_gives_the_same(case, tmp_path):
     extract_matrix(case.index, tmp_path / "S")
     first = learn(case, tmp_path / "V1")

@@ -219,18 +219,18 @@ public final class Indexes {
     return info.getIndexOptions().compareTo(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS) >= 0;
   }
 
-  /** Refuses a field without positions, for what reads where terms stand. */
-  static void requirePositions(FieldInfo info, String index) {
-    if (!hasPositions(info)) {
+  /**
+   * The field's kind of norms; refuses a field without what the rule reads, and norms whose new
+   * values we could not compute.
+   */
+  static NormKind requirePrunable(
+      DirectoryReader reader, String index, String field, PostingRule rule) throws IOException {
+    FieldInfo info = requireFrequencies(reader, index, field);
+    if (rule.readsPositions() && !hasPositions(info)) {
       throw new UserException(
-          "field '" + info.name + "' of " + index + " has no positions, which these values were "
+          "field '" + field + "' of " + index + " has no positions, which these values were "
               + "learned with: learn them on this index, or index with positions");
     }
-  }
-
-  /** The field's kind of norms; refuses those whose new values we could not compute. */
-  static NormKind requireKnownNorms(DirectoryReader reader, String index, String field)
-      throws IOException {
     NormKind kind = NormKind.of(reader, field);
     String reason = kind.whyNotPruned();
     if (!reason.isEmpty()) {

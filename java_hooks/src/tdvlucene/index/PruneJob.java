@@ -115,11 +115,7 @@ public final class PruneJob extends Job {
 
   private void run(DirectoryReader reader, Pool pool) throws IOException {
     for (Target target : targets) {
-      FieldInfo info = Indexes.requireFrequencies(reader, index, target.field);
-      if (target.rule.readsPositions()) {
-        Indexes.requirePositions(info, index);
-      }
-      target.norms = Indexes.requireKnownNorms(reader, index, target.field);
+      target.norms = Indexes.requirePrunable(reader, index, target.field, target.rule);
     }
     List<Segment> segments = Segment.of(reader);
     CodecReader[] readers =

@@ -81,11 +81,7 @@ public final class VerifyJob extends Job {
       source = new ComparedIndex(before, index);
       pruned = new ComparedIndex(after, prunedIndex);
       for (ComparedField target : targets) {
-        FieldInfo info = Indexes.requireFrequencies(before, index, target.field);
-        if (target.rule.readsPositions()) {
-          Indexes.requirePositions(info, index);
-        }
-        target.norms = Indexes.requireKnownNorms(before, index, target.field);
+        target.norms = Indexes.requirePrunable(before, index, target.field, target.rule);
       }
       requireSameOrder();
       report.put("documents", source.live.size());
