@@ -3,7 +3,6 @@ package tdvlucene.index;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -13,7 +12,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
-import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiTerms;
@@ -25,7 +23,6 @@ import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
-import tdvlucene.common.UserException;
 
 /**
  * Compares a pruned index with what the rule makes of its source, and stops at the first
@@ -83,7 +80,7 @@ public final class VerifyJob extends Job {
       for (ComparedField target : targets) {
         target.norms = Indexes.requirePrunable(before, index, target.field, target.rule);
       }
-      requireSameOrder();
+      new DescriptionsComparison(source, pruned).requireSameOrder();
       report.put("documents", source.live.size());
       Indexes.checkPostings(before, this, pool);
       Indexes.checkPostings(after, this, pool);
@@ -95,7 +92,7 @@ public final class VerifyJob extends Job {
   }
 
   private void compare(Map<String, Object> report, Pool pool) throws IOException {
-    compareDescriptions();
+    new DescriptionsComparison(source, pruned).compare(targets);
     phase("comparing documents", source.live.size());
     DocumentsComparison documents = new DocumentsComparison(source, pruned);
     overDocuments(documents::compare, pool);
@@ -119,71 +116,6 @@ public final class VerifyJob extends Job {
       phase("comparing term vectors", source.live.size());
       overDocuments(new VectorsComparison(source, pruned, targets)::compare, pool);
     }
-  }
-
-  /** A merge of sorted segments into one takes their documents in turn. */
-  private void requireSameOrder() {
-    boolean sorted = false;
-    for (LeafReaderContext leaf : source.reader.leaves()) {
-      sorted |= Lucene.sort(leaf.reader().getMetaData()) != null;
-    }
-    if (sorted && !sizes(source).equals(sizes(pruned))) {
-      throw new UserException(
-          index + " is sorted and " + prunedIndex + " has other segments, so that documents come "
-              + "in another order: only indexes pruned segment by segment can be compared");
-    }
-  }
-
-  /** Live documents of each segment that has any. */
-  private static List<Integer> sizes(ComparedIndex index) {
-    List<Integer> sizes = new ArrayList<>();
-    for (LeafReaderContext leaf : index.reader.leaves()) {
-      if (leaf.reader().numDocs() > 0) {
-        sizes.add(leaf.reader().numDocs());
-      }
-    }
-    return sizes;
-  }
-
-  /** What does not depend on documents: how many there are, and which fields of what kind. */
-  private void compareDescriptions() throws IOException {
-    Difference.require("documents", source.live.size(), pruned.live.size());
-    Difference.require("deleted documents", 0, pruned.reader.numDeletedDocs());
-    FieldInfos before = source.liveFields();
-    FieldInfos after = FieldInfos.getMergedFieldInfos(pruned.reader);
-    List<String> expected = names(before);
-    for (ComparedField target : targets) {
-      if (target.weighted != null && source.live.size() > 0) {
-        expected.add(StoredValues.nameFor(target.field));
-      }
-    }
-    expected.sort(Comparator.naturalOrder());
-    Difference.require("fields", expected, names(after));
-    for (FieldInfo info : before) {
-      ComparedField target = ComparedField.find(targets, info.name);
-      boolean scaled = target != null && !target.rule.keepsFrequencies();
-      FieldInfo described = scaled ? Lucene.withoutPositions(info) : info;
-      Difference.require(
-          "description of field '" + info.name + "'",
-          describe(described), describe(after.fieldInfo(info.name)));
-    }
-  }
-
-  private static List<String> names(FieldInfos infos) {
-    List<String> names = new ArrayList<>();
-    infos.forEach(info -> names.add(info.name));
-    names.sort(Comparator.naturalOrder());
-    return names;
-  }
-
-  private static String describe(FieldInfo info) {
-    return "index options " + info.getIndexOptions()
-        + ", norms " + info.hasNorms()
-        + ", term vectors " + Lucene.hasTermVectors(info)
-        + ", doc values " + info.getDocValuesType()
-        + ", point dimensions " + info.getPointDimensionCount()
-        + ", k-NN dimensions " + info.getVectorDimension()
-        + ", soft deletes " + info.isSoftDeletesField();
   }
 
   private interface DocumentRange {
