@@ -22,6 +22,8 @@ from ..evaluate import Evaluation
 from ..latency import Latency
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_PLATE = {"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none"}
+"""Keeps a number readable where a line runs behind it."""
 _LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 _HATCHES = ("", "///", "...", "xxx", "---", "\\\\\\", "+++")
 _WIDTH_INCHES = 5.2
@@ -93,7 +95,7 @@ def plot_path(points: Sequence[Mapping[str, Any]], recommended: float | None, ki
                       linestyle=_LINES[number], label="pruned, held-out queries")  # fmt: skip
             for x, value in zip(removed, values):
                 axes.annotate(f"{value:.3f}", (x, value), (0, 6), textcoords="offset points",
-                              ha="center", fontsize=8)  # fmt: skip
+                              ha="center", fontsize=8, bbox=_PLATE)  # fmt: skip
             if recommended is not None:
                 axes.axvline(100 * recommended, color="#444444", linestyle=":", label="recommended")
             axes.set_ylabel(measure)
