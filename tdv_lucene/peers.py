@@ -17,6 +17,7 @@ import numpy as np
 
 from ._dropping import count_postings_by_tf
 from ._saturation import PostingRule
+from .core.scoring import bm25_idf
 from .errors import TdvError
 from .extract import open_matrix
 from .learning.features import residual_idf
@@ -72,8 +73,7 @@ def _by_stop_list(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
 
 def _uniform(matrix: TermDocumentMatrix, room: np.ndarray) -> np.ndarray:
     """A posting's BM25 score against one threshold for all: idf times saturation."""
-    doc_freq = np.asarray(matrix.doc_freq)
-    return np.log1p((matrix.doc_count - doc_freq + 0.5) / (doc_freq + 0.5))
+    return bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
 
 
 def _delta(matrix: TermDocumentMatrix, room: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ def print_points(values: object) -> None:
         )
     elif values.manifest["recipe"].get("lead") and not values.manifest.get("positions"):
         console.print(
-            "The index has no positions: made with -storePositions, terms count for more where "
-            "they stand early, which helps rankings"
+            "Learned without positions: from an index made with -storePositions, terms count for "
+            "more where they stand early, which helps rankings"
         )
     console.print("* recommended: 'tdv-lucene prune' takes it without --reduction")

@@ -57,6 +57,11 @@ class Statistics(NamedTuple):
         )
 
 
+def bm25_idf(doc_freq: Array, doc_count: Array, xp: Any = np) -> Array:
+    """Return ln(1 + (N - df + 0.5) / (df + 0.5)), by the array namespace ``xp``."""
+    return xp.log1p((doc_count - doc_freq + 0.5) / (doc_freq + 0.5))
+
+
 class Similarity(Protocol):
     """A ranking function as the sum over query terms of ``query_tf * term_scores``."""
 
@@ -69,9 +74,9 @@ class Similarity(Protocol):
 class Bm25:
     """Lucene's ``BM25Similarity``: the factor (k1 + 1) of the paper's eq. (5) is left out.
 
-    idf = ln(1 + (N - df + 0.5) / (df + 0.5)); the score is
-    idf * tf / (tf + k1 * (1 - b + b * |d| / avgdl)), with S' in place of tf everywhere (the
-    paper prints S in one place of its eq. (10), which would make the score unbounded in tdv).
+    The score is idf * tf / (tf + k1 * (1 - b + b * |d| / avgdl)), idf being :func:`bm25_idf`, with
+    S' in place of tf everywhere (the paper prints S in one place of its eq. (10), which would make
+    the score unbounded in tdv).
     Lucene passes |d| through one byte; the difference is bounded by a test.
     """
 
@@ -80,8 +85,7 @@ class Bm25:
 
     def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
         xp = tf.__array_namespace__()
-        doc_freq, doc_count = statistics.doc_freq, statistics.doc_count
-        idf = xp.log1p((doc_count - doc_freq + 0.5) / (doc_freq + 0.5))
+        idf = bm25_idf(statistics.doc_freq, statistics.doc_count, xp)
         length_norm = 1 - self.b + self.b * doc_len / statistics.avg_doc_len
         saturation = tf + self.k1 * length_norm
         # 0 only where tf is 0 as well (k1 = 0, or b = 1 and an empty document): a score of 0.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.scoring import bm25_idf
 from ..core.tdv import Features
 from ..embed import TermVectors
 from ..records import TermDocumentMatrix
@@ -35,8 +36,7 @@ def order_terms(matrix: TermDocumentMatrix, kind: str) -> np.ndarray:
         document have no RIDF and would go first, which saves little and loses what queries name;
         idf keeps some of them, and the second order nearly all.
     """
-    doc_freq, documents = np.asarray(matrix.doc_freq), matrix.doc_count
-    idf = np.log1p((documents - doc_freq + 0.5) / (doc_freq + 0.5))
+    idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     importance = np.maximum(residual_idf(matrix), 0) + 0.05
     if kind == "named":
         importance += 0.25 * (idf / 8) ** 4

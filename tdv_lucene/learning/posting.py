@@ -9,6 +9,7 @@ import numpy as np
 
 from .._dropping import nearest, postings_before
 from .._saturation import PostingRule, Room
+from ..core.scoring import bm25_idf
 from ..records import TermDocumentMatrix
 from .norms import stored_lengths
 from .weighted import apply_values, blocks
@@ -90,23 +91,19 @@ def make_up_for(
     """
     if model == "qld":
         return rule
-    ones, documents = np.ones(matrix.shape[0], np.float32), matrix.doc_count
-    idf = _idf(np.asarray(matrix.doc_freq), documents)
+    ones = np.ones(matrix.shape[0], np.float32)
+    idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     factors = np.ones((len(reductions), matrix.shape[0]), np.float32)
     for place, reduction in enumerate(reductions):
         tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
         left = apply_values(matrix, tdv, None, cut).statistics
-        share = np.minimum(idf / _idf(left.doc_freq, left.doc_count), 1)
+        share = np.minimum(idf / bm25_idf(left.doc_freq, left.doc_count), 1)
         if model == "bm25":
             odds = np.maximum(left.total_term_freq / left.doc_freq, 1) / max(k1, _LEAST_K1)
             wanted = share * odds / (1 + odds)
             share = wanted / (odds * (1 - wanted))
         factors[place] = share
     return replace(rule, factors_at=tuple(reductions), factors=factors)
-
-
-def _idf(doc_freq: np.ndarray, documents: float) -> np.ndarray:
-    return np.log1p((documents - doc_freq + 0.5) / (doc_freq + 0.5))
 
 
 def _thresholds(

@@ -23,22 +23,26 @@ class Network(NamedTuple):
     Attributes
     ----------
     linear : tdv.Linear of NumPy arrays
-    floor, factor : float
-        1 - slope, and the slope over the mean ReLU of a kept token. Of what was learned only how
-        values differ is taken, and that shrunk: a training on few queries pushes some terms to 0,
-        and what they alone retrieve is lost. Their mean is 1 whatever was learned. To move all
-        values together is to choose another k1 (or mu), which was done before, and with care:
-        it suits the training's kind of query and harms others.
+    factor : float
+        The slope over the mean ReLU of a kept token. Of what was learned only how values differ is
+        taken, and that shrunk: a training on few queries pushes some terms to 0, and what they
+        alone retrieve is lost. Their mean is 1 whatever was learned. To move all values together is
+        to choose another k1 (or mu), which was done before, and with care: it suits the training's
+        kind of query and harms others.
     slope : float
         Within [0, 1]; 0 gives every term the same value.
     step : int
     """
 
     linear: tdv.Linear
-    floor: float
     factor: float
     slope: float
     step: int
+
+    @property
+    def floor(self) -> float:
+        """The value of a term whose ReLU is 0."""
+        return 1 - self.slope
 
     def values(self, features: tdv.Features) -> np.ndarray:
         """Return float32[V] discrimination values."""
@@ -110,7 +114,7 @@ def _network(task: Task, saved: dict[int, tdv.Linear], step: int, slope: float) 
     unit = np.asarray(tdv.term_values(linear, collection.features))
     tokens = np.asarray(collection.tokens, np.float64)
     mean = max(float((tokens * unit).sum() / tokens.sum()), 1e-9)
-    return Network(linear, 1 - slope, slope / mean, slope, step)
+    return Network(linear, slope / mean, slope, step)
 
 
 def _measure(task: Task, network: Network, queries: np.ndarray) -> float:
