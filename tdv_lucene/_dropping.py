@@ -73,9 +73,9 @@ def postings_before(
     return before
 
 
-def nearest(trained_at: Sequence[float], reduction: float) -> int:
+def nearest(reductions: Sequence[float], reduction: float) -> int:
     """Return the place of the entry closest to ``reduction``; the earlier of two as close."""
-    return int(np.argmin(np.abs(np.asarray(trained_at) - reduction)))
+    return int(np.argmin(np.abs(np.asarray(reductions) - reduction)))
 
 
 def _lost(

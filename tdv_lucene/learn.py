@@ -255,6 +255,5 @@ def _manifest(
         "queries": len(problem.queries),
         "folds": learned.folds,
         "points": learned.points,
-        "trained_at": list(learned.final.trained_at),
         "recommended_reduction": learned.recommended_reduction,
     }

@@ -146,7 +146,7 @@ def unlearned_values(
     if name not in PEERS:
         raise TdvError(f"no unlearned pruning '{name}': choose one of {', '.join(PEERS)}")
     parameters = parameters or Parameters()
-    weights = np.ones((1, matrix.shape[0]), np.float32)
+    weights = np.ones(matrix.shape[0], np.float32)
     rule = None
     if name in _POSTINGS:
         rule = _posting_rule(matrix, _POSTINGS[name], weights, parameters)
@@ -173,7 +173,6 @@ def unlearned_values(
             "queries": 0,
             "folds": [],
             "points": [{"reduction": r, "removed": r, **unmeasured} for r in REDUCTIONS],
-            "trained_at": [0.0],
             "recommended_reduction": 0.45,
         },
     )
@@ -186,7 +185,7 @@ def _posting_rule(
     at = {"k1": parameters.k1, "b": parameters.b}
     room = rule_room(matrix, **at).at(stored_lengths(matrix))
     factor = order.of(matrix, room).astype(np.float32)
-    return make_posting_rule(matrix, weights, (0.0,), factor, factor, 0.0, **at)
+    return make_posting_rule(matrix, weights, factor, factor, 0.0, **at)
 
 
 def binary_values(learned: TermValues) -> TermValues:

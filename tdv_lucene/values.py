@@ -69,9 +69,8 @@ class TermValues:
     doc_freq, total_term_freq : int64[V]
     postings_by_tf : int32[V, COUNTED_TF]
         Postings with frequency exactly 1, 2, ...
-    weights : float32[P, V]
-        Discrimination values before any term is given up, for each of the P reductions in the
-        manifest's ``trained_at``.
+    weights : float32[V]
+        Discrimination values before any term is given up.
     priority : float32[V]
         Terms with the smallest go first.
     manifest : dict
@@ -106,7 +105,7 @@ class TermValues:
             "doc_freq": (terms,),
             "total_term_freq": (terms,),
             "postings_by_tf": (terms, COUNTED_TF),
-            "weights": (len(self.manifest["trained_at"]), terms),
+            "weights": (terms,),
             "priority": (terms,),
             "posting_priority": (terms,),
             "posting_factors": (len(described.get("factors_at", ())), terms),
@@ -116,7 +115,7 @@ class TermValues:
             if found is not None and found.shape != expected:
                 raise TdvError(
                     f"term values: '{name}' has shape {found.shape}, expected {expected}: "
-                    "the folder is damaged; learn it again"
+                    "the folder is damaged or of an earlier version; learn it again"
                 )
         if not np.isfinite(self.weights).all() or np.any(np.asarray(self.weights) < 0):
             raise TdvError(
@@ -214,13 +213,12 @@ class TermValues:
             scale = None
         elif scale is None:
             scale = point["scale"]
-        weights = self.weights[nearest(self.manifest["trained_at"], reduction)]
         rule = self._rule_of(unit)
         if rule is not None:
-            tdv, cut = rule.drop(weights, self.priority, self.doc_freq, reduction)
+            tdv, cut = rule.drop(self.weights, self.priority, self.doc_freq, reduction)
             tdv = whole_multiples_above(tdv, scale)
             return OperatingPoint(tdv, scale, cut, reduction, point, self.lead)
-        weights = whole_multiples(weights, scale)
+        weights = whole_multiples(self.weights, scale)
         tdv, removed = drop_terms(
             weights, self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
         )

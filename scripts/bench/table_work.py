@@ -47,7 +47,7 @@ _LEARNED_BY = (
 )  # fmt: skip
 _PAPER_BY = ("learning/paper.py", "learning/pairwise.py", "core/paper.py", "core/losses.py")
 _ORDERED_BY = ("peers.py", "_dropping.py", "_saturation.py", "learning/posting.py")
-_CHOOSING = ("trained_at", "unit", "posting_rule", "lead")
+_CHOOSING = ("unit", "posting_rule", "lead")
 """Of a manifest, what pruning reads."""
 
 

@@ -29,11 +29,11 @@ _ORDER_AT = 0.6
 def learn_default(
     problem: Problem, recipe: DefaultRecipe, seed: int, progress: Progress
 ) -> Learned:
-    """Order the terms, train values under each stage's mask, and average over the folds.
+    """Order the terms, train values for what is left of them, and average over the folds.
 
     Everything is learned once a fold, from the other folds' queries, so that each query can
-    measure what it had no part in. What is given up is decided before the values, which are then
-    learned for what is left: sparsity is not bought by rescaling.
+    measure what it had no part in. What is given up is decided apart from what terms are worth, and
+    before it: sparsity is not bought by rescaling.
     """
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
@@ -42,28 +42,21 @@ def learn_default(
     count = _Counter(recipe, len(folds), progress)
     order = _order_terms(problem, recipe, features, folds, rng, count)
     rules = _rules(problem, recipe, [order.final, *order.honest])
-    ways = list(zip(order.honest, rules[1:]))
-    stages = [
-        _train_stage(problem, recipe, features, ways, reduction, folds, rng, count)
-        for reduction in (recipe.trained_at if recipe.values else ())
-    ]
-    held_out = [[net.values(features) for net in stage.honest] for stage in stages]
-    mean = [np.mean([net.values(features) for net in stage.final], axis=0) for stage in stages]
-    trained_at = recipe.trained_at
-    if not recipe.values:
-        same = np.ones(problem.matrix.shape[0], np.float32)
-        trained_at, mean, held_out = (0.0,), [same], [[same] * len(folds)]
-    final, *of_folds = [
-        Scored(trained_at, np.array(weights), priority, rule)
-        for weights, priority, rule in zip(
-            [mean, *zip(*held_out)], [order.final, *order.honest], rules
-        )
-    ]
+    if recipe.values:
+        ways = list(zip(order.honest, rules[1:]))
+        stopped = _train_values(problem, recipe, features, ways, folds, rng, count)
+        mean = np.mean([network.values(features) for network in stopped.final], axis=0)
+        weights = [mean, *(network.values(features) for network in stopped.honest)]
+        networks = [network.describe() for network in stopped.final]
+    else:
+        weights = [np.ones(problem.matrix.shape[0], np.float32)] * (1 + len(folds))
+        networks = [None] * len(folds)
+    final, *of_folds = map(Scored, weights, [order.final, *order.honest], rules)
     points, reports = validate_points(
         problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
     )
-    for fold, report in enumerate(reports):
-        report["networks"] = [stage.final[fold].describe() for stage in stages]
+    for report, network in zip(reports, networks):
+        report["network"] = network
         report["order"] = order.kind
     return Learned(final, points, reports, recipe.recommended_reduction)
 
@@ -90,7 +83,7 @@ class _Counter:
 
     def __init__(self, recipe: DefaultRecipe, folds: int, progress: Progress) -> None:
         gate_steps = recipe.gate_steps if recipe.gate else 0
-        of_values = len(recipe.trained_at) * recipe.max_steps if recipe.values else 0
+        of_values = recipe.max_steps if recipe.values else 0
         self._total = (gate_steps + of_values) * folds
         self._done = 0
         self._progress = progress
@@ -116,8 +109,7 @@ def _rule(problem: Problem, recipe: DefaultRecipe, order: np.ndarray) -> Posting
     matrix, k1, b = problem.matrix, problem.parameters.k1, problem.parameters.b
     rule = make_posting_rule(
         matrix,
-        np.ones((1, len(order)), np.float32),  # the network is shrunk: no value is 0
-        [0.0],
+        np.ones(len(order), np.float32),  # the network is shrunk: no value is 0
         order,
         order**recipe.posting_power,
         recipe.whole_terms_qld if problem.model == "qld" else recipe.whole_terms,
@@ -126,7 +118,7 @@ def _rule(problem: Problem, recipe: DefaultRecipe, order: np.ndarray) -> Posting
     )
     if not recipe.make_up:
         return rule
-    reductions = sorted({*recipe.reductions, *recipe.trained_at})
+    reductions = sorted({*recipe.reductions, recipe.trained_at})
     return make_up_for(rule, matrix, order, reductions, problem.model, k1)
 
 
@@ -182,21 +174,20 @@ def _served_by(
     return found
 
 
-def _train_stage(
+def _train_values(
     problem: Problem,
     recipe: DefaultRecipe,
     features: tdv.Features,
     ways: list[tuple[np.ndarray, PostingRule]],
-    reduction: float,
     folds: list[np.ndarray],
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> Stopped:
-    """Return the networks of one stage, one a fold, each trained on what its way leaves."""
+    """Return the networks, one a fold, each trained on what its way of pruning leaves."""
     made: dict[int, Task] = {}
     for order, rule in ways:
         if id(order) not in made:
-            left, base = _pruned(problem, recipe, order, rule, reduction)
+            left, base = _pruned(problem, recipe, order, rule, recipe.trained_at)
             made[id(order)] = make_task(left, recipe, features, base)
     tasks = [made[id(order)] for order, _ in ways]
     checkpoints = [

@@ -37,7 +37,7 @@ def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Prog
         queries = np.setdiff1d(everything, held_out)
         linear, epoch = train(problem, features, recipe, queries, rng, epoch_done)
         values = np.asarray(tdv.term_values(linear, features))
-        trained.append((Scored((0.0,), values[None], values), epoch, linear))
+        trained.append((Scored(values, values), epoch, linear))
     *of_folds, (final, _, _) = trained
     points, reports = validate_points(
         problem,
@@ -49,9 +49,11 @@ def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Prog
         progress,
     )
     for report, (_, epoch, linear) in zip(reports, of_folds):
-        report["networks"] = [
-            {"epoch": epoch, "w_vector": linear.of_vector.tolist(), "b": float(linear.bias)}
-        ]
+        report["network"] = {
+            "epoch": epoch,
+            "w_vector": linear.of_vector.tolist(),
+            "b": float(linear.bias),
+        }
     return Learned(final, points, reports, recommended_reduction=0.0)
 
 

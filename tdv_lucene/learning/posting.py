@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._dropping import nearest, postings_before
+from .._dropping import postings_before
 from .._saturation import PostingRule, Room
 from ..core.scoring import bm25_idf
 from ..records import TermDocumentMatrix
@@ -24,7 +24,6 @@ _LEAST_K1 = 0.1
 def make_posting_rule(
     matrix: TermDocumentMatrix,
     weights: np.ndarray,
-    trained_at: Sequence[float],
     priority: np.ndarray,
     posting_priority: np.ndarray,
     whole_terms: float,
@@ -36,8 +35,8 @@ def make_posting_rule(
 
     Parameters
     ----------
-    weights : float32[P, V]
-        At the P reductions ``trained_at``; where they are 0 the term goes in any case.
+    weights : float32[V]
+        Where they are 0 the term goes in any case.
     priority : float32[V]
         Of terms that go whole.
     posting_priority : float32[V]
@@ -51,19 +50,15 @@ def make_posting_rule(
     more than was asked for.
     """
     room = rule_room(matrix, k1, b)
-    theta = np.zeros(len(REDUCTIONS))
-    stage_of = np.array([nearest(trained_at, reduction) for reduction in REDUCTIONS])
-    for stage in np.unique(stage_of):
-        here = stage_of == stage
-        theta[here] = _thresholds(
-            matrix,
-            postings_before(weights[stage], priority, matrix.doc_freq),
-            np.asarray(posting_priority, np.float32),
-            room.at(stored_lengths(matrix)),
-            (REDUCTIONS[here] * matrix.postings).astype(np.int64),
-            (whole_terms * REDUCTIONS[here] * matrix.postings).astype(np.int64),
-        )
-    # Between stages the terms that go whole may change a little; thresholds never fall.
+    theta = _thresholds(
+        matrix,
+        postings_before(weights, priority, matrix.doc_freq),
+        np.asarray(posting_priority, np.float32),
+        room.at(stored_lengths(matrix)),
+        (REDUCTIONS * matrix.postings).astype(np.int64),
+        (whole_terms * REDUCTIONS * matrix.postings).astype(np.int64),
+    )
+    # A term that goes whole may take more than its share with it; thresholds never fall.
     theta = np.maximum.accumulate(theta)
     return PostingRule(posting_priority, whole_terms, room, (REDUCTIONS, theta))
 

@@ -102,8 +102,8 @@ class DefaultRecipe:
     gate_learning_rate, gate_l2, gate_width : float
         Of the gate that learns this order (see :mod:`..core.gate`).
     folds : int
-    trained_at : tuple of float
-        Reductions whose terms are masked while values are learned; others use the nearest.
+    trained_at : float
+        Share of the postings that are gone while values are learned.
     reductions : tuple of float
         Operating points.
     recommended_reduction : float
@@ -143,7 +143,7 @@ class DefaultRecipe:
     gate_l2: float = 0.05
     gate_width: float = 0.3
     folds: int = 5
-    trained_at: tuple[float, ...] = (0.0, 0.45)
+    trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
     recommended_reduction: float = 0.45
     unit: str = "posting"

@@ -1,4 +1,4 @@
-"""What one training says of every term."""
+"""What learning says of every term."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._dropping import drop_terms, nearest
+from .._dropping import drop_terms
 from .._saturation import PostingRule
 from .._scaling import whole_multiples, whole_multiples_above
 from .problem import Problem
@@ -14,12 +14,11 @@ from .weighted import WeightedCollection, apply_values
 
 
 class Scored(NamedTuple):
-    """Values, for the reductions they were trained at, and the order in which terms go.
+    """Values, and the order in which terms go.
 
     Attributes
     ----------
-    trained_at : tuple of P float
-    weights : float32[P, V]
+    weights : float32[V]
         Discrimination values of the terms that are kept.
     priority : float32[V]
         Terms with the smallest are given up first.
@@ -27,7 +26,6 @@ class Scored(NamedTuple):
         How single postings are given up.
     """
 
-    trained_at: tuple[float, ...]
     weights: np.ndarray
     priority: np.ndarray
     rule: PostingRule | None = None
@@ -40,12 +38,11 @@ class Scored(NamedTuple):
         With whole terms all of the problem is "left", and zeros among the values say what goes.
         ``scale`` None is the real-valued model.
         """
-        weights = self.weights[nearest(self.trained_at, reduction)]
         if unit == "posting":
             left, factors = problem.left(self.rule, self.priority, reduction)
-            tdv = whole_multiples_above(weights * factors, scale)
+            tdv = whole_multiples_above(self.weights * factors, scale)
             return left, apply_values(left.matrix, tdv, scale)
-        weights = whole_multiples(weights, scale)
+        weights = whole_multiples(self.weights, scale)
         counts = problem.matrix.doc_freq, problem.postings_by_tf
         tdv, _ = drop_terms(weights, self.priority, *counts, reduction, scale)
         return problem, apply_values(problem.matrix, tdv, scale)

@@ -61,7 +61,7 @@ class Network(NamedTuple):
 
 
 class Stopped(NamedTuple):
-    """The networks of one stage.
+    """One network a fold.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Stopped(NamedTuple):
 def stop(
     tasks: list[Task], checkpoints: list[dict[int, tdv.Linear]], folds: list[np.ndarray]
 ) -> Stopped:
-    """Choose a step and a slope for all networks of a stage together.
+    """Choose a step and a slope for all networks together.
 
     Network k was trained without fold k, whose queries measure it at every checkpoint and slope
     (and at step 0, the plain model). Pooled over folds that is a measure on every query, by a

@@ -1,4 +1,4 @@
-"""What the trainings of one stage share, and the batches they see."""
+"""What the trainings share, and the batches they see."""
 
 from __future__ import annotations
 

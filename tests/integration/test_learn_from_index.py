@@ -23,7 +23,7 @@ from tdv_lucene.values import TermValues
 
 pytestmark = pytest.mark.jvm
 
-SHORT = DefaultRecipe(max_steps=4, check_every=2, folds=2, trained_at=(0.0,), reductions=(0, 0.3))
+SHORT = DefaultRecipe(max_steps=4, check_every=2, folds=2, reductions=(0, 0.3))
 
 
 @pytest.fixture(scope="module")

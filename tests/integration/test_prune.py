@@ -45,7 +45,6 @@ def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale
         "field": matrix.vocabulary.field,
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "parameters": {"k1": 0.9, "b": 0.4},
-        "trained_at": [0.45],
         "source": matrix.source,
         "points": [{"reduction": 0.45, "scale": scale, "measures": {}, "scales": {}}],
         "recommended_reduction": 0.45,
@@ -55,7 +54,7 @@ def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale
         np.asarray(matrix.doc_freq),
         np.asarray(matrix.total_term_freq),
         count_postings_by_tf(matrix.data, matrix.indptr),
-        np.asarray(weights, np.float32)[None],
+        np.asarray(weights, np.float32),
         np.linspace(0, 1, terms, dtype=np.float32),
         manifest,
     )
@@ -106,7 +105,7 @@ def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_value
     ones = np.ones(tiny_matrix.shape[0], np.float32)
     rng = np.random.default_rng(0)
     rule = make_posting_rule(
-        tiny_matrix, ones[None], [0.45], tiny_values.priority,
+        tiny_matrix, ones, tiny_values.priority,
         rng.uniform(0.5, 1, len(ones)).astype(np.float32), 0.3, k1=0.9, b=0.4,
     )  # fmt: skip
     manifest = {**tiny_values.manifest, "posting_rule": rule.describe(), "unit": "posting"}

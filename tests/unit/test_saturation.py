@@ -32,10 +32,10 @@ def make_rule(matrix, whole_terms: float, weights=None, seed: int = 0):
     """A rule and the terms' own priority."""
     rng = np.random.default_rng(seed)
     terms = len(matrix.vocabulary)
-    weights = np.ones((1, terms), np.float32) if weights is None else weights
+    weights = np.ones(terms, np.float32) if weights is None else weights
     priority, of_postings = rng.random((2, terms)).astype(np.float32) + 0.1
     return make_posting_rule(
-        matrix, weights, [0.0], priority, of_postings, whole_terms, k1=0.9, b=0.4
+        matrix, weights, priority, of_postings, whole_terms, k1=0.9, b=0.4
     ), priority  # fmt: skip
 
 
@@ -92,10 +92,10 @@ def test_more_is_removed_from_what_less_removes(matrix):
 
 
 def test_terms_of_weight_zero_count_as_whole_terms(matrix):
-    weights = np.ones((1, len(matrix.vocabulary)), np.float32)
-    weights[0, :60] = 0
+    weights = np.ones(len(matrix.vocabulary), np.float32)
+    weights[:60] = 0
     rule, priority = make_rule(matrix, 0.5, weights)
-    tdv, cut = rule.drop(weights[0], priority, matrix.doc_freq, 0.6)
+    tdv, cut = rule.drop(weights, priority, matrix.doc_freq, 0.6)
     assert (tdv[:60] == 0).all()
     gone = 1 - apply_values(matrix, tdv, 1, cut).postings / matrix.postings
     assert gone == pytest.approx(0.6, abs=0.004)
@@ -104,7 +104,7 @@ def test_terms_of_weight_zero_count_as_whole_terms(matrix):
 def test_equal_priorities_remove_no_more_than_was_asked_for():
     matrix = make_collection()[0]
     ones = np.ones(len(matrix.vocabulary), np.float32)
-    rule = make_posting_rule(matrix, ones[None], [0.0], ones, ones, 0.0, k1=0.9, b=0.4)
+    rule = make_posting_rule(matrix, ones, ones, ones, 0.0, k1=0.9, b=0.4)
     tdv, cut = rule.drop(ones, ones, matrix.doc_freq, 0.3)
     assert apply_values(matrix, tdv, 1, cut).postings >= 0.7 * matrix.postings
 
@@ -195,14 +195,14 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
         matrix, topics, qrels, latent_semantic_vectors(matrix, dimensions=4), "bm25", Parameters()
     )
     rng = np.random.default_rng(6)
-    weights = rng.uniform(0.3, 1.6, (1, len(matrix.vocabulary))).astype(np.float32)
+    weights = rng.uniform(0.3, 1.6, len(matrix.vocabulary)).astype(np.float32)
     rule, priority = make_rule(matrix, 0.2)
     rule = make_up_for(rule, matrix, priority, (0.0, 0.5), "bm25", 0.9)
-    scored = Scored((0.0,), weights, priority, rule)
+    scored = Scored(weights, priority, rule)
     left, collection = scored.prune(problem, reduction, scale, "posting")
     assert problem.left(rule, priority, reduction)[0] is left
 
-    tdv, cut = rule.drop(weights[0], priority, matrix.doc_freq, reduction)
+    tdv, cut = rule.drop(weights, priority, matrix.doc_freq, reduction)
     tdv = whole_multiples_above(tdv, scale)
     written = apply_values(matrix, tdv, scale, cut)
     assert collection.postings == written.postings

@@ -30,13 +30,12 @@ def make_values(weights=(0.5, 1.0, 2.0, 0.0), **changes) -> TermValues:
         "parameters": {"k1": 0.9, "b": 0.4, "mu": 1000.0},
         "points": [POINT, {**POINT, "reduction": 0.5, "scale": 2}],
         "recommended_reduction": 0.5,
-        "trained_at": [0.0],
     }
     arrays = {
         "doc_freq": np.array([40, 30, 20, 10]),
         "total_term_freq": np.array([80, 60, 40, 20]),
         "postings_by_tf": np.zeros((4, COUNTED_TF), np.int32),
-        "weights": np.array([weights], np.float32),
+        "weights": np.array(weights, np.float32),
         "priority": np.array([1, 2, 3, 4], np.float32),
     }
     return TermValues(vocabulary, manifest=manifest, **{**arrays, **changes})
