@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import table_ablation
 from table_bars import SIZES, Entry, Line
+from table_methods import Method, Search
 from table_rows import ROWS, Row, Split
 from table_summary import write
-from table_work import MEASURES, Method, Search, Work
+from table_work import MEASURES, Work
 
 from tdv_lucene import TdvError
 from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe
@@ -191,7 +192,7 @@ class Table:
         full = work.full(measured, model, compute=False)
         if full is None:
             return None
-        index = work.about_index
+        index = work.sources.about_index
         about = {"bytes": index["bytes"], "postings_bytes": index["bytes_by_kind"]["postings"]}
         tuned, tuning = None, row.tuning_queries(self.args.collections)
         if model != "tfidf":

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from results import markdown_table, write_run
+from table_methods import Method
 from table_rows import QueryData, Row, Split
-from table_work import Method, Work, commit
+from table_work import Work, commit
 
 from tdv_lucene import TdvError, TermValues
 from tdv_lucene.learning.recipes import DefaultRecipe

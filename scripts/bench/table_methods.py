@@ -1,0 +1,105 @@
+"""The ways of pruning that the table compares, and what is searched on the indexes they make."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from table_rows import QueryData, Split
+
+import tdv_lucene
+from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe
+
+_LEARNED_BY = (
+    "learning", "core", "embedding", "_dropping.py", "_lead.py", "_saturation.py", "tune.py",
+    "values.py", "learn.py",
+)  # fmt: skip
+_PAPER_BY = ("learning/paper.py", "learning/pairwise.py", "core/paper.py", "core/losses.py")
+_ORDERED_BY = ("peers.py", "_dropping.py", "_saturation.py", "learning/posting.py")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way of pruning.
+
+    Attributes
+    ----------
+    name : str
+    recipe : DefaultRecipe, PaperRecipe or None
+        None: unlearned, made by ``tdv-lucene peers --name NAME``.
+    binary : bool
+        The learned order, and lead if there is one, with values 1.
+    unit : str or None
+        Of pruning; None is what the values recommend.
+    self_supervised : str or None
+        Learned without the judged queries, from what the index itself gives.
+    min_doc_freq : int
+        Of pruning.
+    values_of : str or None
+        The method whose values these are; None for its own.
+    tuned : bool
+        Searched with k1 and b (or mu) tuned on a row's training queries; learned values have their
+        own.
+    """
+
+    name: str
+    recipe: DefaultRecipe | PaperRecipe | None = None
+    binary: bool = False
+    unit: str | None = None
+    self_supervised: str | None = None
+    min_doc_freq: int = 1
+    values_of: str | None = None
+    tuned: bool = False
+
+    @property
+    def trained(self) -> bool:
+        """Whether judged queries are learned from."""
+        return self.recipe is not None and self.self_supervised is None
+
+    @property
+    def positions(self) -> bool:
+        """Whether it is learned on, and prunes, an index with positions."""
+        return self.trained and isinstance(self.recipe, DefaultRecipe) and self.recipe.lead
+
+    @property
+    def code(self) -> str:
+        """Stands for the parts of the package that decide what the values are."""
+        if self.recipe is None:
+            return _source(*_ORDERED_BY)
+        return _source(*(_PAPER_BY if self.recipe.name == "paper" else _LEARNED_BY))
+
+    def within(self, split: Split | None) -> Method:
+        """Return the method with the split's own number of inner folds, if it has one."""
+        fewer = split is not None and split.inner_folds
+        if not fewer or self.recipe is None or self.recipe.folds <= fewer:
+            return self
+        return replace(self, recipe=replace(self.recipe, folds=fewer))
+
+    @property
+    def changes_nothing_at_zero(self) -> bool:
+        """At 0 % removed such a pruning is the full index itself."""
+        return self.recipe is None or (self.binary and not self.positions)
+
+
+class Search(NamedTuple):
+    """What is searched on an index, with parameters other than its own where some are given."""
+
+    queries: QueryData
+    model: str
+    parameters: Mapping[str, float] = MappingProxyType({})
+
+
+@cache
+def _source(*parts: str) -> str:
+    package = Path(tdv_lucene.__file__).parent
+    found = hashlib.sha256()
+    for part in parts:
+        path = package / part
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            found.update(file.read_bytes())
+    return found.hexdigest()[:16]
