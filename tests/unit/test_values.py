@@ -71,6 +71,11 @@ def test_inadmissible_weights_are_refused(bad):
         make_values(weights=(0.5, 1.0, bad, 0.0))
 
 
+def test_weights_for_several_sizes_are_of_an_earlier_version():
+    with pytest.raises(TdvError, match=r"shape \(2, 4\).*earlier version; learn it again"):
+        make_values(weights=np.ones((2, 4), np.float32))
+
+
 def test_nan_priority_is_refused():
     with pytest.raises(TdvError, match="priority"):
         make_values(priority=np.array([1, np.nan, 3, 4], np.float32))
