@@ -34,8 +34,6 @@ class Method:
         None: unlearned, made by ``tdv-lucene peers --name NAME``.
     binary : bool
         The learned order, and lead if there is one, with values 1.
-    unit : str or None
-        Of pruning; None is what the values recommend.
     self_supervised : str or None
         Learned without the judged queries, from what the index itself gives.
     min_doc_freq : int
@@ -50,7 +48,6 @@ class Method:
     name: str
     recipe: DefaultRecipe | PaperRecipe | None = None
     binary: bool = False
-    unit: str | None = None
     self_supervised: str | None = None
     min_doc_freq: int = 1
     values_of: str | None = None

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -157,13 +158,14 @@ class Work:
     def _search(
         self, index: Path, queries: QueryData, model: str, **search: Any
     ) -> tuple[tuple[str, ...], dict[str, np.ndarray]]:
-        run = self.folder / f"cell-{os.getpid()}.run"
-        search_index(index, queries.topics, run, model=model, overwrite=True, **search)
         columns = {0: "query", 2: "docid", 4: "score"}
-        frame = pd.read_csv(
-            run, sep=" ", header=None, usecols=[*columns], quoting=3, na_filter=False,
-            dtype={0: str, 2: str, 4: np.float64},
-        ).rename(columns=columns)  # fmt: skip
+        with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
+            run = Path(scratch) / "run"
+            search_index(index, queries.topics, run, model=model, **search)
+            frame = pd.read_csv(  # evaluate.read_run checks every line, and takes its time
+                run, sep=" ", header=None, usecols=[*columns], quoting=3, na_filter=False,
+                dtype={0: str, 2: str, 4: np.float64},
+            ).rename(columns=columns)  # fmt: skip
         return trec_eval_values(frame, queries.topics, queries.qrels)
 
     def pruned(
@@ -175,16 +177,16 @@ class Work:
         compute: bool,
     ) -> list[dict[str, Any] | None]:
         """The cells of one pruned index, in the order of ``wanted``."""
-        options: dict[str, Any] = {} if method.unit is None else {"unit": method.unit}
-        if method.min_doc_freq > 1:
-            options["min_doc_freq"] = method.min_doc_freq
-        asked = {"unit": None, **options}
+        options = {"min_doc_freq": method.min_doc_freq} if method.min_doc_freq > 1 else {}
         source = self.sources.index_of(method)
-        asked["index"] = self.sources.commit_of(source)
+        asked = {
+            "values": made.sha256,
+            "reduction": reduction,
+            "index": self.sources.commit_of(source),
+            **options,
+        }
         identities = [
-            self._identity(
-                queries, model, values=made.sha256, reduction=reduction, **asked, **parameters
-            )
+            self._identity(queries, model, **asked, **parameters)
             for queries, model, parameters in wanted
         ]
         cells = [self._cell(identity) for identity in identities]
