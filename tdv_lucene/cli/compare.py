@@ -112,18 +112,11 @@ def command(
 
 
 def _as_text(report: dict[str, Any], form: str) -> str:
-    from ..report import tables
+    from ..report.tables import all_tables
     from ..report.text import to_latex, to_markdown
 
     write = {"markdown": to_markdown, "latex": to_latex}[form]
-    return write(
-        [
-            *tables.comparison_tables(report),
-            *tables.detail_tables(report),
-            *tables.speed_tables(report),
-            *tables.term_tables(report["terms"]),
-        ]
-    )
+    return write(all_tables(report))
 
 
 def _named(
@@ -165,7 +158,8 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
         return
     from rich.console import Console
 
-    from ..report.tables import comparison_tables, to_rich
+    from ..report.table import to_rich
+    from ..report.tables import comparison_tables
 
     console = Console()
     for table in comparison_tables(report):

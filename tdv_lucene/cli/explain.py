@@ -34,7 +34,7 @@ def command(as_json: bool, **arguments: Any) -> None:
         return
     from rich.console import Console
 
-    from ..report.tables import to_rich
+    from ..report.table import to_rich
 
     console = Console()
     for table in (_terms(explained), _hits(explained["hits"])):
@@ -42,7 +42,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 
 def _terms(explained: dict[str, Any]) -> Any:
-    from ..report.tables import Table
+    from ..report.table import Table
 
     rows = [
         (of["term"], str(of["in_query"]), "" if of["tdv"] is None else f"{of['tdv']:.3f}",
@@ -65,7 +65,7 @@ def _what_happened(of: dict[str, Any]) -> str:
 
 
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
-    from ..report.tables import Table
+    from ..report.table import Table
 
     def cells(of: dict[str, Any] | None) -> tuple[str, str, str, str]:
         if of is None:

@@ -51,7 +51,7 @@ def command(as_json: bool, models: tuple[str, ...], **arguments: Any) -> None:
     from rich.console import Console
 
     from ..report.paper_tables import paper_tables
-    from ..report.tables import to_rich
+    from ..report.table import to_rich
 
     console = Console()
     for table in paper_tables(report):

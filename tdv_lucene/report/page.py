@@ -13,7 +13,12 @@ from markupsafe import Markup
 from ..evaluate import Evaluation
 from ..latency import Latency
 from ..speed import QueryTerms
-from . import plots, tables
+from . import plots
+from .cost_tables import speed_tables
+from .query_tables import extreme_queries, term_tables
+from .ranking_tables import detail_tables
+from .table import change, interval, p_value, ratio, times_interval
+from .tables import comparison_tables
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _QUERY_MEASURE = "nDCG@10"  # of the per-query plot and tables: finer than nDCG@5, less so than MAP
@@ -54,8 +59,8 @@ def render_page(
         report=report,
         names=[first, *others],
         headline=_headline(report),
-        tables=[*tables.comparison_tables(report), *tables.speed_tables(report)],
-        details=tables.detail_tables(report),
+        tables=[*comparison_tables(report), *speed_tables(report)],
+        details=detail_tables(report),
         figures=_figures(report, latency),
         changes=changes,
         terms=[_terms(report, name) for name in others],
@@ -68,7 +73,7 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
     before, after = [*report["latency_ms"].values()][:2]
     cards = [
         {
-            "figure": tables.change(full[what], pruned[what]),
+            "figure": change(full[what], pruned[what]),
             "label": what,
             "interval": "",
             "detail": f"{full[what]:,} to {pruned[what]:,}",
@@ -77,10 +82,10 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
     for depth, label in (("top10", "top-10 faster"), ("top1000", "top-1000 faster")):
         mean_before, mean_after = before[depth]["mean"], after[depth]["mean"]
-        bounds = tables.times_interval([*report["latency_ratio"].values()][0][depth]["ci95"])
+        bounds = times_interval([*report["latency_ratio"].values()][0][depth]["ci95"])
         cards.append(
             {
-                "figure": f"x{tables.ratio(mean_before, mean_after)}",
+                "figure": f"x{ratio(mean_before, mean_after)}",
                 "label": label,
                 "interval": bounds,
                 "detail": f"{mean_before:.3f} to {mean_after:.3f} ms, mean",
@@ -93,8 +98,8 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
             {
                 "figure": f"{of['difference']:+.4f}",
                 "label": measure,
-                "interval": tables.interval(of["ci95"]),
-                "detail": f"{values[0]:.4f} to {values[1]:.4f}, p {tables.p_value(of['p_value'])}",
+                "interval": interval(of["ci95"]),
+                "detail": f"{values[0]:.4f} to {values[1]:.4f}, p {p_value(of['p_value'])}",
             }
         )
     return cards
@@ -142,14 +147,14 @@ def _pair(
                  plots.plot_queries(both, _QUERY_MEASURE, suffix)),
             ]
         ),
-        "tables": tables.extreme_queries(queries.topics, both, _QUERY_MEASURE, queries.words),
+        "tables": extreme_queries(queries.topics, both, _QUERY_MEASURE, queries.words),
         "emptied": [(qid, queries.topics[qid]) for qid in counts["emptied_ids_by"][name]],
     }  # fmt: skip
 
 
 def _terms(report: Mapping[str, Any], name: str) -> dict[str, Any]:
     of = report["terms_by_index"][name]
-    return {"name": name, "source": of["source"], "tables": tables.term_tables(of)}
+    return {"name": name, "source": of["source"], "tables": term_tables(of)}
 
 
 def _drawn(plotted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..published import MODELS
-from .tables import SIGNIFICANT, Table, ratio
+from .table import SIGNIFICANT, Table, ratio
 
 
 def paper_tables(report: Mapping[str, Any]) -> list[Table]:

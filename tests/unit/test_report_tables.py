@@ -7,7 +7,8 @@ import pytest
 
 from tdv_lucene.evaluate import MEASURES, Evaluation
 from tdv_lucene.report.paper_tables import paper_tables
-from tdv_lucene.report.tables import Table, change, extreme_queries, p_value, ratio
+from tdv_lucene.report.query_tables import extreme_queries
+from tdv_lucene.report.table import Table, change, p_value, ratio
 from tdv_lucene.report.text import to_latex, to_markdown
 from tdv_lucene.speed import QueryTerms
 

@@ -1,0 +1,121 @@
+"""What indexes cost, as tables: size, latency, work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .table import Table, change, ratio, times_interval
+
+_SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
+_SHRINKING = ("postings", "bytes")  # what pruning is for
+
+
+def size_tables(report: Mapping[str, Any]) -> list[Table]:
+    """Two or three indexes side by side; more below each other, their kinds of files apart."""
+    names, indexes = [*report["indexes"]], [*report["indexes"].values()]
+    lines = {w: [of[w] for of in indexes] for w in ("documents", "terms", "postings", "bytes")}
+    kinds = {kind for of in indexes for kind in of["bytes_by_kind"]}
+    by_kind = {k: [of["bytes_by_kind"].get(k, 0) for of in indexes] for k in kinds}
+    largest = sorted((k for k in kinds if any(by_kind[k])), key=lambda k: (-by_kind[k][0], k))
+
+    def beside(before: int, after: int) -> tuple[str, str]:
+        return f"{after:,}", change(before, after)
+
+    if len(names) > _SIDE_BY_SIDE:
+        rows = [
+            (name, *(cell for what, values in lines.items()
+                     for cell in beside(values[0], values[number])[: 1 + (what in _SHRINKING)]))
+            for number, name in enumerate(names)
+        ]  # fmt: skip
+        columns = ("", *(c for w in lines for c in (w, "change")[: 1 + (w in _SHRINKING)]))
+        kinds_of = [(kind, *(f"{count:,}" for count in by_kind[kind])) for kind in largest]
+        return [Table("Size", columns, rows), Table("Bytes by kind", ("", *names), kinds_of)]
+    lines |= {f"... {kind}": by_kind[kind] for kind in largest}
+    rows = [
+        (what, f"{before:,}", *(cell for value in after for cell in beside(before, value)))
+        for what, (before, *after) in lines.items()
+    ]
+    columns = ("", names[0], *(column for name in names[1:] for column in (name, "change")))
+    return [Table("Size", columns, rows)]
+
+
+def latency_table(report: Mapping[str, Any]) -> Table:
+    first, *_ = report["indexes"]
+    rows = []
+    for key, how in (("latency_ms", ""), ("latency_exhaustive_ms", " exhaustive")):
+        for depth, label in (("top10", "top-10"), ("top1000", "top-1000")):
+            before = report[key][first][depth]["mean"]
+            for name in report["indexes"]:
+                of = report[key][name][depth]
+                faster = "" if name == first else f"x{ratio(before, of['mean'])}"
+                mode = depth + how.replace(" ", "_")
+                bounds = None if name == first else report["latency_ratio"][name][mode]["ci95"]
+                values = (f"{of[column]:.3f}" for column in ("mean", "p50", "p95", "p99"))
+                rows.append((f"{label}{how}, {name}", *values, faster, times_interval(bounds)))
+    setup = report["latency_setup"]
+    note = (
+        f"Inside the JVM, one thread, warm, {setup['queries_timed']:,} "
+        f"queries, median of {setup['counted_rounds']} rounds; faster compares the means, with its "
+        "95 % interval by a paired bootstrap over queries (noise of the machine comes on top). "
+        "Exhaustive: without skipping by block maxima."
+    )
+    if not setup["warmup_stable"]:
+        note += " The machine did not become stable while warming up: read with care."
+    columns = ("ms a query", "mean", "p50", "p95", "p99", "faster", "interval")
+    return Table("Latency", columns, rows, note)
+
+
+def speed_tables(report: Mapping[str, Any]) -> list[Table]:
+    """For the page: strata, and what queries cost beside the search."""
+    titles = {
+        "by_length": "Latency by query length",
+        "by_dropped": "Latency by share of a query's terms that pruning dropped",
+        "by_gone": "Latency by share of a query's postings that pruning dropped",
+    }
+    strata = [_strata(title, report["latency_strata"][key]) for key, title in titles.items()]
+    return [*strata, _work(report)]
+
+
+def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
+    rows = []
+    for of in strata:
+        cells = [
+            cell
+            for depth in ("top10", "top1000")
+            for cell in (f"x{of[depth]['ratio']:.2f}", times_interval(of[depth]["ci95"]))
+        ]
+        rows.append((of["stratum"], of["index"], f"{of['queries']:,}", *cells))
+    columns = ("queries with", "index", "number", "top-10", "interval", "top-1000", "interval")
+    return Table(title, columns, rows, "Times faster than the first index.")
+
+
+def _work(report: Mapping[str, Any]) -> Table:
+    names = [*report["indexes"]]
+    per_second = report["queries_per_second"]
+    rows = [
+        (f"postings visited a query, {label}, mean",
+         *(f"{report['postings_per_query'][name][mode]:,.0f}" for name in names))
+        for mode, label in (("top10", "top-10"), ("top1000", "top-1000"),
+                            ("exhaustive", "exhaustive"))
+    ]  # fmt: skip
+    for depth, label in (("top10", "top-10"), ("top1000", "top-1000")):
+        cells = (f"{per_second[name][depth]:,.0f}" for name in names)
+        rows.append((f"queries a second, {label}, 1 thread", *cells))
+    if (throughput := report["throughput"]) is not None:
+        rates = (f"{np.median(throughput['queries_per_second'][name]):,.0f}" for name in names)
+        rows.append((f"queries a second, top-10, {throughput['threads']} threads", *rates))
+    if (whole := report["end_to_end"]) is not None:
+        means = (f"{whole['ms'][name]['mean']:.3f}" for name in names)
+        rows.append(("ms a query end to end in Pyserini, top-10, mean", *means))
+    service = report["service_ms"]
+    fetching = (f"{service['stored_fields_ms'][name]:.3f}" for name in names)
+    rows.append((f"ms to fetch the stored fields of the best {service['hits']}", *fetching))
+    note = (
+        "Visited: postings at which the search stops; the rest is skipped by block maxima. "
+        "Fetching stored fields is not in the latencies above, nor are the "
+        f"{service['analysis_ms']:.3f} ms to analyse a query, the same on every index."
+    )
+    return Table("Work and throughput", ("", *names), rows, note)

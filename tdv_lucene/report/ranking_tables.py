@@ -1,0 +1,150 @@
+"""How well indexes rank, as tables: means, tests, effect sizes, agreement of rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .table import SIGNIFICANT, Table, interval, p_value
+
+_OUTCOMES = " +/=/-: queries better, equal and worse."
+_ROUNDED = 5e-5  # a difference that four decimals do not show
+
+
+def ranking_tables(report: Mapping[str, Any]) -> list[Table]:
+    """Effectiveness, tests and rank effects on every query set."""
+    comparisons = report["parameters"]["comparisons"]
+    return [
+        table
+        for where, of in _each_query_set(report)
+        for table in _of_query_set(of, where, comparisons)
+    ]
+
+
+def detail_tables(report: Mapping[str, Any]) -> list[Table]:
+    """Of more than two systems, every test by itself: too long for the screen."""
+    comparisons = report["parameters"]["comparisons"]
+    return [
+        table
+        for where, of in _each_query_set(report)
+        if len(_systems(of["measures"])) > 2
+        for table in (
+            _tests(of["measures"], where, _effectiveness_note(of, comparisons)),
+            _details(of["measures"], where),
+        )
+    ]
+
+
+def _each_query_set(report: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """What to add to titles, and what was found on the set."""
+    several = len(report["query_sets"]) > 1
+    return [(f", {label}" if several else "", of) for label, of in report["query_sets"].items()]
+
+
+def _systems(measures: Mapping[str, Any]) -> list[str]:
+    return [*next(iter(measures.values()))["trec_eval"]]
+
+
+def _of_query_set(of: Mapping[str, Any], where: str, comparisons: int) -> list[Table]:
+    systems = _systems(of["measures"])
+    note = _effectiveness_note(of, comparisons)
+    rankings = _rank_effects(of["rank_effects"], where)
+    if len(systems) == 2:
+        table = _effectiveness(of["measures"], systems, where, note)
+        return [table, _details(of["measures"], where), rankings]
+    means = _means(of["measures"], systems, where)
+    differences = _differences(of["measures"], where, note.removesuffix(_OUTCOMES))
+    return [means, differences, rankings]
+
+
+def _effectiveness(
+    measures: Mapping[str, Any], systems: Sequence[str], where: str, note: str
+) -> Table:
+    rows = [
+        (measure, *(f"{of[name]:.4f}" for name in systems), *_test_cells(of))
+        for measure, of in measures.items()
+    ]
+    columns = ("measure", *systems, "change", "95 % interval", "p", "+/=/-")
+    return Table(f"Effectiveness{where}", columns, rows, note)
+
+
+def _means(measures: Mapping[str, Any], systems: Sequence[str], where: str) -> Table:
+    rows = [(name, *(f"{of[name]:.4f}" for of in measures.values())) for name in systems]
+    return Table(f"Effectiveness{where}", ("mean over queries", *measures), rows)
+
+
+def _differences(measures: Mapping[str, Any], where: str, note: str) -> Table:
+    """A line a pair of systems, so that many fit on a screen."""
+
+    def starred(test: Mapping[str, Any]) -> str:
+        p = test["p_value"]
+        return f"{test['difference']:+.4f}" + ("*" if p is not None and p < SIGNIFICANT else "")
+
+    pairs = zip(*(each["tests"] for each in measures.values()))  # the same of every measure
+    rows = [
+        (f"{tests[0]['treatment']} - {tests[0]['baseline']}", *map(starred, tests))
+        for tests in pairs
+    ]
+    return Table(f"Differences{where}", ("of means", *measures), rows, note)
+
+
+def _tests(measures: Mapping[str, Any], where: str, note: str) -> Table:
+    rows = [
+        (f"{measure}, {test['treatment']} - {test['baseline']}", *_test_cells(test))
+        for measure, of in measures.items()
+        for test in of["tests"]
+    ]
+    return Table(f"Tests{where}", ("", "change", "95 % interval", "p", "+/=/-"), rows, note)
+
+
+def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
+    outcome = f"{test['wins']}/{test['ties']}/{test['losses']}"
+    return f"{test['difference']:+.4f}", interval(test["ci95"]), p_value(test["p_value"]), outcome
+
+
+def _effectiveness_note(of: Mapping[str, Any], comparisons: int) -> str:
+    queries = of["queries"]
+    note = (
+        f"{queries['judged']:,} judged queries, {queries['emptied']:,} of them emptied by pruning. "
+        f"p: two-tailed paired t-test, Bonferroni over {comparisons}; "
+        f"* below {SIGNIFICANT}."
+    )
+    differing = [
+        f"{measure} {name} {value:.4f}"
+        for measure, values in of["measures"].items()
+        for name, value in values["trec_eval"].items()
+        if abs(value - values[name]) >= _ROUNDED
+    ]
+    if differing:
+        note += f" trec_eval orders ties otherwise: {', '.join(differing)}."
+    return note + _OUTCOMES
+
+
+def _details(measures: Mapping[str, Any], where: str) -> Table:
+    several = len(next(iter(measures.values()))["tests"]) > 1
+    rows = []
+    for measure, of in measures.items():
+        for test in of["tests"]:
+            size = "none" if test["effect_size"] is None else f"{test['effect_size']:+.3f}"
+            label = f"{measure}, {test['treatment']} - {test['baseline']}" if several else measure
+            rows.append(
+                (label, size, interval(test["effect_size_ci95"]), p_value(test["p_randomisation"]))
+            )
+    note = "Effect size: mean over standard deviation of the differences (Cohen's d_z)."
+    columns = ("", "effect size", "95 % interval", "p, randomisation")
+    return Table(f"Effect size{where}", columns, rows, note)
+
+
+def _rank_effects(effects: Mapping[str, Mapping[str, Any]], where: str) -> Table:
+    def shown(value: float | None) -> str:
+        return "none" if value is None else f"{value:.3f}"
+
+    rows = [
+        (name, *(shown(of[key]) for key in ("overlap_at_10", "rbo", "kendall_tau")))
+        for name, of in effects.items()
+    ]
+    note = (
+        "Agreement with the first index's rankings, 1 = the same: share of its top 10 kept, "
+        "rank-biased overlap (p = 0.9), Kendall's tau of documents in both top-100."
+    )
+    return Table(f"Rankings{where}", ("", "overlap@10", "RBO", "tau"), rows, note)
