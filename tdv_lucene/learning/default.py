@@ -29,7 +29,7 @@ _ORDER_AT = 0.6
 def learn_default(
     problem: Problem, recipe: DefaultRecipe, seed: int, progress: Progress
 ) -> Learned:
-    """Order the terms, train values for what is left of them, and average over the folds.
+    """Order the terms, learn what they are worth, and average over the folds.
 
     Everything is learned once a fold, from the other folds' queries, so that each query can
     measure what it had no part in. What is given up is decided apart from what terms are worth, and
