@@ -143,7 +143,14 @@ def parameters(
 def notes(found: Mapping[str, dict[str, Any]], model: str) -> list[str]:
     """What a reader should know before trusting the numbers."""
     (first, full), *others = found.items()
+    strangers = [
+        f"'{name}'"
+        for name, of in others
+        if of["user_data"].get("tdv.source_commit") not in (None, full["commit"])
+    ]
     notes = [note for name, of in others for note in _notes_on(first, full, name, of, model)]
+    if strangers:
+        notes.insert(0, f"made from another index than '{first}': {', '.join(strangers)}")
     if full["deleted"]:
         notes.append(
             f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"
@@ -155,9 +162,6 @@ def _notes_on(
     first: str, full: Mapping[str, Any], name: str, pruned: Mapping[str, Any], model: str
 ) -> list[str]:
     notes = []
-    made_from = pruned["user_data"].get("tdv.source_commit")
-    if made_from not in (None, full["commit"]):
-        notes.append(f"the index '{name}' was made from another index than '{first}'")
     learned_for = pruned["user_data"].get("tdv.model", model)
     if learned_for not in (model, ANY_MODEL):
         notes.append(
