@@ -77,7 +77,8 @@ class Table:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        self.rows = [r for r in ROWS if args.rows is None or r.key in args.rows]
+        self.all_rows = [replace(row, seed=args.seed) for row in ROWS]
+        self.rows = [r for r in self.all_rows if args.rows is None or r.key in args.rows]
         self.methods = [m for m in METHODS if args.methods is None or m.name in args.methods]
         self.works: dict[str, Work] = {}
         self.failures: list[str] = []
@@ -166,7 +167,7 @@ class Table:
         """Model -> row -> line, of all cells there are; nothing is computed."""
         lines: dict[str, dict[str, Line]] = {model: {} for model in MODELS}
         self.args.models, self.args.sizes = list(MODELS), list(SIZES)
-        for row in ROWS:
+        for row in self.all_rows:
             of_method = {method.name: self._read(row, method) for method in METHODS}
             for model in MODELS:
                 line = self._line(row, model, of_method)
@@ -240,6 +241,7 @@ def main() -> None:
     add("--work", type=Path, required=True, help="folder for what is kept between runs")
     add("--output", type=Path, required=True, help="folder for summary.md and raw.json")
     add("--rows", nargs="*", choices=[r.key for r in ROWS], help="default: all")
+    add("--seed", type=int, default=0, help="of the folds (default: 0)")
     add("--methods", nargs="*", choices=[m.name for m in METHODS], help="default: all")
     add("--models", nargs="*", choices=MODELS, default=list(MODELS), help="default: all")
     add("--sizes", nargs="*", type=float, choices=SIZES, default=list(SIZES), help="default: all")

@@ -15,7 +15,6 @@ from tdv_lucene import read_qrels, read_topics
 from tdv_lucene.topics import Qrels, Topics, judged_queries
 
 FOLDS = 5
-_SEED = 0
 
 
 class QueryData(NamedTuple):
@@ -61,13 +60,14 @@ class Row:
 
     ``measured`` and ``train`` are suffixes of the query files ("" is a collection's plain set);
     without ``train`` the measured queries are split into ``FOLDS``, each measured with what was
-    learned from the others.
+    learned from the others; ``seed`` says how.
     """
 
     collection: str
     measured: str = ""
     train: str | None = None
     inner_folds: int | None = None
+    seed: int = 0
 
     @property
     def name(self) -> str:
@@ -95,11 +95,11 @@ class Row:
         if self.train is not None:
             return [Split(self.train, _read(collections / self.collection, self.train), measured)]
         ids = list(measured.topics)
-        order = np.random.default_rng(_SEED).permutation(len(ids))
+        order = np.random.default_rng(self.seed).permutation(len(ids))
         folds = [sorted(part.tolist()) for part in np.array_split(order, FOLDS)]
         return [
             Split(
-                f"{self.measured or 'all'}-fold{k}",
+                f"{self.measured or 'all'}-fold{k}" + (f"-seed{self.seed}" if self.seed else ""),
                 measured.some([q for i, q in enumerate(ids) if i not in set(fold)]),
                 measured.some([ids[i] for i in fold]),
                 self.inner_folds,
