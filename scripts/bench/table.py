@@ -168,6 +168,8 @@ class Table:
         lines: dict[str, dict[str, Line]] = {model: {} for model in MODELS}
         self.args.models, self.args.sizes = list(MODELS), list(SIZES)
         for row in self.all_rows:
+            if not (self.args.work / row.collection / "index").exists():
+                continue
             of_method = {method.name: self._read(row, method) for method in METHODS}
             for model in MODELS:
                 line = self._line(row, model, of_method)
