@@ -99,9 +99,11 @@ def _validated(chosen: dict[str, Any]) -> str:
         for name, value in chosen["measures"].items()
         if name in chosen["full"]
     )
+    loss = chosen["loss"]
+    found = f"loses {loss:.1%} of nDCG@5" if loss > 0 else f"loses no nDCG@5 (+{-loss:.1%})"
     return (
-        f"\nThe point {chosen['reduction']:g} loses {chosen['loss']:.1%} of nDCG@5, within "
-        f"{chosen['max_loss']:.1%}; on held-out queries: {figures}"
+        f"\nThe point {chosen['reduction']:g}, the largest within {chosen['max_loss']:.1%}, "
+        f"{found}; on held-out queries: {figures}"
     )
 
 

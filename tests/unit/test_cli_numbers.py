@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tdv_lucene.cli._options import megabytes
+from tdv_lucene.cli.prune import _validated
 
 
 @pytest.mark.parametrize(
@@ -14,3 +15,17 @@ from tdv_lucene.cli._options import megabytes
 )  # fmt: skip
 def test_megabytes_tell_small_indexes_apart(size: int, expected: str) -> None:
     assert megabytes(size) == expected
+
+
+@pytest.mark.parametrize(
+    ("pruned", "said"), [(0.495, "loses 1.0% of nDCG@5"), (0.55, "loses no nDCG@5 (+10.0%)")]
+)
+def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
+    chosen = {
+        "reduction": 0.6, "loss": 1 - pruned / 0.5, "max_loss": 0.02,
+        "measures": {"nDCG@5": pruned}, "full": {"nDCG@5": 0.5},
+    }  # fmt: skip
+    assert _validated(chosen).strip() == (
+        f"The point 0.6, the largest within 2.0%, {said}; "
+        f"on held-out queries: nDCG@5 {pruned:.4f} (full 0.5000)"
+    )
