@@ -75,9 +75,7 @@ def _comparisons(results: Sequence[Results]) -> int:
     return len(_pairs([*results[0].evaluations])) * len(MEASURES) * len(results)
 
 
-def _measures(
-    evaluations: Mapping[str, Evaluation], comparisons: int, seed: int
-) -> dict[str, Any]:
+def _measures(evaluations: Mapping[str, Evaluation], comparisons: int, seed: int) -> dict[str, Any]:
     measures = {}
     for measure in MEASURES:
         tests = []
@@ -91,8 +89,7 @@ def _measures(
             **flat,
             "tests": tests,
             "trec_eval": {
-                name: float(of.trec_eval_values[measure].mean())
-                for name, of in evaluations.items()
+                name: float(of.trec_eval_values[measure].mean()) for name, of in evaluations.items()
             },
         }
     return measures

@@ -61,9 +61,7 @@ def first_terms(
     return postings_before(weights, priority, doc_freq) <= int(share * doc_freq.sum())
 
 
-def postings_before(
-    weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray
-) -> np.ndarray:
+def postings_before(weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray) -> np.ndarray:
     """Return int64[V]: postings gone once this term is; -1 for a term of weight 0."""
     off = np.asarray(weights) == 0
     order = np.lexsort((priority, ~off))

@@ -80,9 +80,7 @@ def reduction_within_bytes(
     high, high_bytes = 1.0, fixed_bytes  # never written: where the line of the guesses ends
     aim = (1 + _CLOSE) / 2 * max_bytes
     for number in range(_TRIES):
-        if high <= LARGEST_REDUCTION and (
-            high_bytes >= _CLOSE * max_bytes or high - low <= _FINE
-        ):
+        if high <= LARGEST_REDUCTION and (high_bytes >= _CLOSE * max_bytes or high - low <= _FINE):
             break
         # By turns along the line between the two sizes and in the middle, so that no curve stalls.
         share = (low_bytes - aim) / max(1, low_bytes - high_bytes) if number % 3 < 2 else 0.5

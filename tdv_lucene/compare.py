@@ -112,9 +112,7 @@ def compare_indexes(
     asked = query_sets[0].topics
     with new_folder(output, overwrite=overwrite) as folder:
         results = _search_sets(systems, query_sets, folder, search)
-        timed = {
-            n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths
-        }
+        timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
             timed, asked, plan, field=field, raw=folder / "latency_ns.npy", progress=progress
         )
@@ -198,9 +196,7 @@ def _with_tuned(
     if name in systems:
         raise TdvError(f"an index is named '{name}', as the tuned baseline is: name it otherwise")
     model = system.parameters.model
-    chosen, tried = tune_parameters(
-        system.path, training.topics, training.qrels, model, **search
-    )
+    chosen, tried = tune_parameters(system.path, training.topics, training.qrels, model, **search)
     record = {"name": name, "queries": training.label, "chosen": chosen.values(), "tried": tried}
     return {**systems, name: System(system.path, chosen)}, record
 

@@ -119,9 +119,7 @@ def _add_postings(
     return {"before": held, "after": left}
 
 
-def _ranked(
-    found: list[tuple[str, float]], other: list[tuple[str, float]]
-) -> list[dict[str, Any]]:
+def _ranked(found: list[tuple[str, float]], other: list[tuple[str, float]]) -> list[dict[str, Any]]:
     ranks = {document: rank for rank, (document, _) in enumerate(other, 1)}
     return [
         {"rank": rank, "document": document, "score": score, "other_rank": ranks.get(document)}

@@ -189,9 +189,7 @@ def learn_from_index(
     if self_supervised is None:
         texts, judgements = read_topics(topics), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
-    with open_matrix(
-        index, matrix, field=field, positions=positions, progress=progress
-    ) as counts:
+    with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
         word_vectors = None if vectors is None else load_term_vectors(vectors, counts, progress)
         options = {
             "model": model, "recipe": recipe, "vectors": word_vectors, "parameters": parameters,

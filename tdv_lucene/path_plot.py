@@ -27,9 +27,7 @@ def check_plot(output: str | os.PathLike, *, overwrite: bool) -> str:
     return kind
 
 
-def plot_points(
-    values: TermValues, output: str | os.PathLike, *, overwrite: bool = False
-) -> None:
+def plot_points(values: TermValues, output: str | os.PathLike, *, overwrite: bool = False) -> None:
     """Draw the validated points of ``values`` beside the full index, as SVG or PNG.
 
     Raises

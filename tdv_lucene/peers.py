@@ -206,7 +206,11 @@ def binary_values(learned: TermValues) -> TermValues:
         weights=(np.asarray(learned.weights) > 0).astype(np.float32),
         posting_factors=None,
         manifest={
-            **learned.manifest, **by_posting, "recipe": recipe, "points": points, "folds": [],
+            **learned.manifest,
+            **by_posting,
+            "recipe": recipe,
+            "points": points,
+            "folds": [],
         },
     )
 

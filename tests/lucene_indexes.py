@@ -181,4 +181,3 @@ def _binary_doc_values(name: str, value: bytes):
 
 def _bytes_ref(value: bytes):
     return java_class(_LUCENE + "util.BytesRef")(value)
-

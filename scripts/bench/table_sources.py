@@ -74,7 +74,7 @@ class Sources:
         return path
 
     def matrix_of(self, method: Method) -> Path:
-        """The counts of that index."""
+        """The counts of the index that a method learns on."""
         return self.matrix_with_positions if method.positions else self.matrix
 
     @cached_property

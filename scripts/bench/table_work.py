@@ -96,9 +96,7 @@ class Work:
         sources = self.sources
         if method.recipe is None:
             name = method.values_of or method.name
-            make_peer_values(
-                sources.index, path, name, matrix=sources.matrix, overwrite=True
-            )
+            make_peer_values(sources.index, path, name, matrix=sources.matrix, overwrite=True)
         elif method.binary:
             learned = self.values(Method("tdv", method.recipe), split, model)
             binary_values(TermValues.load(learned.path)).save(path, overwrite=True)

@@ -17,9 +17,7 @@ from . import _options as options
     metavar="lsa|train|FILE",
     help="From the matrix, trained on stored text, or a fastText, word2vec or gensim file.",
 )
-@click.option(
-    "--dimensions", type=int, default=100, show_default=True, help="Of lsa and train."
-)
+@click.option("--dimensions", type=int, default=100, show_default=True, help="Of lsa and train.")
 @options.matrix_option
 @options.seed_option
 @options.field_option

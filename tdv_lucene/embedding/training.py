@@ -26,9 +26,7 @@ def train_word_vectors(
             self.done += 1
             progress("train word vectors", self.done, epochs)
 
-    model = FastText(
-        vector_size=dimensions, sg=1, min_count=5, epochs=epochs, seed=seed, workers=1
-    )
+    model = FastText(vector_size=dimensions, sg=1, min_count=5, epochs=epochs, seed=seed, workers=1)
     model.build_vocab(corpus_file=str(tokens_file))
     model.train(
         corpus_file=str(tokens_file),

@@ -93,9 +93,7 @@ class _Counter:
         self._progress("train", self._done, self._total)
 
 
-def _rules(
-    problem: Problem, recipe: DefaultRecipe, orders: list[np.ndarray]
-) -> list[PostingRule]:
+def _rules(problem: Problem, recipe: DefaultRecipe, orders: list[np.ndarray]) -> list[PostingRule]:
     """Return the rule by which single postings go, for each order of terms, each made once."""
     rules: dict[int, PostingRule] = {}
     for order in orders:
@@ -190,9 +188,7 @@ def _train_values(
             left, base = _pruned(problem, recipe, order, rule, recipe.trained_at)
             made[id(order)] = make_task(left, recipe, features, base)
     tasks = [made[id(order)] for order, _ in ways]
-    checkpoints = [
-        train(task, _without(folds, k), rng, step_done) for k, task in enumerate(tasks)
-    ]
+    checkpoints = [train(task, _without(folds, k), rng, step_done) for k, task in enumerate(tasks)]
     return stop(tasks, checkpoints, folds)
 
 

@@ -43,9 +43,7 @@ def order_terms(matrix: TermDocumentMatrix, kind: str) -> np.ndarray:
     return (importance * np.sqrt(idf)).astype(np.float32)
 
 
-def term_features(
-    matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = "all"
-) -> Features:
+def term_features(matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = "all") -> Features:
     """Return the standardised features of every term of ``matrix``: all, or of one ``kind``.
 
     Means and deviations are weighted by document frequency: a term counts as often as it has

@@ -60,4 +60,3 @@ def _ndcg(ranks: np.ndarray, grades: np.ndarray, ideal: np.ndarray, depth: int) 
 def mean_measures(per_query: np.ndarray) -> dict[str, float]:
     """Return the means of float64[n, 3] by name."""
     return dict(zip(MEASURES, map(float, per_query.mean(axis=0))))
-

@@ -118,9 +118,7 @@ class Problem:
             self._last_left[key] = replace(self, matrix=matrix), factors
         return self._last_left[key]
 
-    def impacts(
-        self, collection: WeightedCollection, some: np.ndarray | None = None
-    ) -> np.ndarray:
+    def impacts(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
         """Return the impacts of the query terms' postings in ``collection``, of ``some`` queries
         (None: all)."""
         similarity = self.parameters.similarity(self.model, collection.scale)

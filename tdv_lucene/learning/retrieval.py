@@ -82,9 +82,7 @@ class QueryPostings:
                 scores[self.docs[row]] += impacts[row] if tf == 1 else tf * impacts[row]
             yield query, scores
 
-    def top(
-        self, impacts: np.ndarray, depth: int, some: np.ndarray | None = None
-    ) -> np.ndarray:
+    def top(self, impacts: np.ndarray, depth: int, some: np.ndarray | None = None) -> np.ndarray:
         """Return int32[n, depth] best documents, best first, ties by number; -1 is padding."""
         some = np.arange(len(self.queries)) if some is None else some
         result = np.full((len(some), depth), -1, np.int32)

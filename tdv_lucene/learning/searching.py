@@ -56,9 +56,7 @@ def _other_parameters(problem: Problem) -> list[Problem]:
         return sum(abs(np.log(value / given[name])) for name, value in choice.items())
 
     ordered = sorted(choices, key=distance)
-    return [
-        problem.with_parameters(replace(problem.parameters, **choice)) for choice in ordered
-    ]
+    return [problem.with_parameters(replace(problem.parameters, **choice)) for choice in ordered]
 
 
 class _Search:

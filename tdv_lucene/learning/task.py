@@ -65,9 +65,7 @@ def make_task(
 ) -> Task:
     """Prepare training under the mask ``kept`` float32[V], with candidates retrieved under it."""
     impacts = problem.impacts(problem.rows.weighted(kept))
-    candidates = make_candidates(
-        problem.postings, impacts, recipe.depth, recipe.judged_negatives
-    )
+    candidates = make_candidates(problem.postings, impacts, recipe.depth, recipe.judged_negatives)
     matrix = problem.matrix
     counts = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
     on_device = [jnp.asarray(np.asarray(count), jnp.float32) for count in (kept, *counts)]

@@ -34,9 +34,7 @@ class Measured:
     words: Mapping[str, QueryTerms]
 
 
-def render_page(
-    report: Mapping[str, Any], query_sets: Sequence[Measured], latency: Latency
-) -> str:
+def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], latency: Latency) -> str:
     """Return the page of a comparison: the content of ``report.json``, and plots.
 
     Headline, plots, queries and terms are of the first two indexes and the first query set; every
@@ -129,9 +127,7 @@ def _pair(
     measures = report["query_sets"][queries.label]["measures"]
     counts = report["query_sets"][queries.label]["queries"]
     tests = {
-        measure: next(
-            t for t in of["tests"] if (t["baseline"], t["treatment"]) == (first, name)
-        )
+        measure: next(t for t in of["tests"] if (t["baseline"], t["treatment"]) == (first, name))
         for measure, of in measures.items()
     }
     where = f", {queries.label}" if len(report["query_sets"]) > 1 else ""

@@ -39,9 +39,7 @@ def case(tmp_path_factory):
     write_index(folder / "index", [docs[:50], docs[50:]])
     words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]
     topics, qrels = folder / "topics.tsv", folder / "qrels.txt"
-    topics.write_text(
-        "".join(f"q{n}\tthe {word} t{n} t{n + 5}\n" for n, word in enumerate(words))
-    )
+    topics.write_text("".join(f"q{n}\tthe {word} t{n} t{n + 5}\n" for n, word in enumerate(words)))
     qrels.write_text(
         "".join(f"q{n} 0 d{d} {int(d % 6 == n)}\n" for n in range(6) for d in range(n, 90, 2))
     )

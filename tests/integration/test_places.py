@@ -113,7 +113,5 @@ def test_an_index_that_does_not_tell_places_is_refused(
 def test_the_command_refuses_a_search_that_knows_no_places(source, tmp_path) -> None:
     _with_lead(_values(extract_matrix(source, tmp_path / "matrix"))).save(tmp_path / "values")
     arguments = ["--index", source, "--tdv", tmp_path / "values", "--output", tmp_path / "pruned"]
-    said = CliRunner().invoke(
-        prune_command.command, [*map(str, arguments), "--tf", "similarity"]
-    )
+    said = CliRunner().invoke(prune_command.command, [*map(str, arguments), "--tf", "similarity"])
     assert said.exit_code != 0 and "--no-lead" in said.output + str(said.exception)

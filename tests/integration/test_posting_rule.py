@@ -62,9 +62,7 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
         Doc(f"d{i}", rng.choices("abcdefgh", k=rng.randint(0, 12)), deleted=i % 5 == 2)
         for i in range(18)
     ]
-    source = make_index(
-        [docs[:7], docs[7:]], options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp"
-    )
+    source = make_index([docs[:7], docs[7:]], options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
     matrix = extract_matrix(source, tmp_path / "matrix")
     table = tmp_path / "table"
     table.mkdir()

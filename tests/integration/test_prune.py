@@ -119,9 +119,7 @@ def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_value
     rewriter.check_index(output)
     assert report["unit"] == "posting" == read_user_data(output)["tdv.unit"]
     assert report["reduction"] == pytest.approx(0.5, abs=0.02)
-    by_term = prune_index(
-        tiny_index, values, tmp_path / "terms", reduction=0.5, tf=tf, unit="term"
-    )
+    by_term = prune_index(tiny_index, values, tmp_path / "terms", reduction=0.5, tf=tf, unit="term")
     assert by_term["unit"] == "term" and by_term["terms"] < report["terms"]
 
 
@@ -412,6 +410,4 @@ def test_a_number_of_bytes_is_met(tiny_index, tiny_matrix, tmp_path) -> None:
 
 def test_one_way_of_saying_how_much_goes(tiny_index, tiny_matrix, tmp_path) -> None:
     with pytest.raises(TdvError, match="reduction and max_loss exclude each other"):
-        prune_index(
-            tiny_index, _values(tiny_matrix), tmp_path / "P", reduction=0.3, max_loss=0.01
-        )
+        prune_index(tiny_index, _values(tiny_matrix), tmp_path / "P", reduction=0.3, max_loss=0.01)

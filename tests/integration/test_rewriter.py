@@ -274,4 +274,3 @@ def test_unchanged_rewrite_gives_the_same_run(model: str, make_index, tmp_path: 
         search_index(index, topics, run, model=model)
     assert runs[0].read_bytes() == runs[1].read_bytes()
     assert len(runs[0].read_text().splitlines()) > 30 * 50
-

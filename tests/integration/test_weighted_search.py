@@ -258,7 +258,6 @@ def test_anserinis_command_line_applies_the_values(model, source, matrix, tmp_pa
     )
     assert done.returncode == 0, done.stdout + done.stderr
     ours, theirs = (
-        [line[:5] for line in read_lines(tmp_path / name)]
-        for name in ("ours", "theirs")
+        [line[:5] for line in read_lines(tmp_path / name)] for name in ("ours", "theirs")
     )
     assert ours == theirs

@@ -10,9 +10,7 @@ from tdv_lucene.errors import TdvError
 
 def points(*of: tuple[float, float]):
     """(reduction, nDCG@5) pairs; the full index has .5."""
-    return [
-        {"reduction": r, "measures": {"nDCG@5": m}, "full": {"nDCG@5": 0.5}} for r, m in of
-    ]
+    return [{"reduction": r, "measures": {"nDCG@5": m}, "full": {"nDCG@5": 0.5}} for r, m in of]
 
 
 def test_the_largest_reduction_within_the_loss():
@@ -71,6 +69,7 @@ def test_a_size_out_of_reach_names_the_smallest():
 
 def test_steps_in_size_still_end():
     """Ten terms of a tenth each: between them nothing changes."""
+
     def bytes_at(reduction):
         return 100 - 10 * int(reduction * 10 + 1e-9)
 

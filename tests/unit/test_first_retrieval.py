@@ -100,9 +100,7 @@ def test_integer_collection_equals_a_recount(problem):
     stored = np.rint(2 * dense * values[:, None].astype(float))
     np.testing.assert_array_equal(found.doc_len, lucene_length(stored.sum(0).astype(int)))
     np.testing.assert_array_equal(found.statistics.total_term_freq, stored.sum(1))
-    np.testing.assert_array_equal(
-        found.statistics.doc_freq, np.maximum((stored > 0).sum(1), 1)
-    )
+    np.testing.assert_array_equal(found.statistics.doc_freq, np.maximum((stored > 0).sum(1), 1))
     assert found.statistics.doc_count == (stored.sum(0) > 0).sum()
     assert found.statistics.total_tokens == stored.sum()
 

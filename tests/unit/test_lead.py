@@ -23,9 +23,7 @@ from tdv_lucene.peers import unlearned_values
 from tdv_lucene.progress import silent
 from tdv_lucene.values import TermValues
 
-SHORT = DefaultRecipe(
-    max_steps=2, check_every=2, folds=2, reductions=(0.0, 0.45)
-)
+SHORT = DefaultRecipe(max_steps=2, check_every=2, folds=2, reductions=(0.0, 0.45))
 
 
 def with_positions(matrix, first):

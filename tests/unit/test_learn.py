@@ -23,15 +23,9 @@ from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters, 
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.learning.task import make_task, retrieve_again
 
-SHORT = DefaultRecipe(
-    max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3)
-)
-TINY = DefaultRecipe(
-    max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3)
-)
-SHORT_PAPER = PaperRecipe(
-    max_epochs=2, patience=1, learning_rate=1e-2, reductions=(0.0,), folds=2
-)
+SHORT = DefaultRecipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
+TINY = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
+SHORT_PAPER = PaperRecipe(max_epochs=2, patience=1, learning_rate=1e-2, reductions=(0.0,), folds=2)
 
 
 @pytest.fixture(scope="module")

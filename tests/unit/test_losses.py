@@ -43,9 +43,7 @@ def test_pairs_count_whose_gains_differ():
 def test_padding_changes_nothing_even_when_infinite():
     where = jnp.array([[True, True, False]])
     short = losses.listwise(jnp.array([[1.0, 2.0]]), jnp.array([[1.0, 0.0]]), where[:, :2], 1.0)
-    padded = losses.listwise(
-        jnp.array([[1.0, 2.0, 1e9]]), jnp.array([[1.0, 0.0, 5.0]]), where, 1.0
-    )
+    padded = losses.listwise(jnp.array([[1.0, 2.0, 1e9]]), jnp.array([[1.0, 0.0, 5.0]]), where, 1.0)
     assert float(short) == pytest.approx(float(padded))
 
 

@@ -99,9 +99,7 @@ def test_the_command_offers_all():
 
 
 def test_binary_keeps_the_order_and_forgets_the_weights():
-    recipe = DefaultRecipe(
-        max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3)
-    )
+    recipe = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
     learned = learn_term_values(*make_collection(), recipe=recipe)
     binary = binary_values(learned)
     np.testing.assert_array_equal(binary.priority, learned.priority)

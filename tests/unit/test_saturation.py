@@ -209,6 +209,4 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     np.testing.assert_allclose(collection.doc_len, written.doc_len)
     np.testing.assert_array_equal(left.measure(collection), problem.measure(written))
     some = np.array([3, 7])
-    np.testing.assert_array_equal(
-        left.measure(collection, some), problem.measure(written)[some]
-    )
+    np.testing.assert_array_equal(left.measure(collection, some), problem.measure(written)[some])

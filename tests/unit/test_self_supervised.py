@@ -91,9 +91,7 @@ def test_values_have_the_counts_of_the_whole_index_and_say_how_they_were_made():
         held = [t for t in range(60) if doc in matrix.indices[slice(*matrix.indptr[t : t + 2])]]
         titles[doc] = [f"t{t:03d}" for t in held[:3]]
     made = topics_of_titles(matrix, titles, number=30, seed=0)
-    recipe = DefaultRecipe(
-        max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3)
-    )
+    recipe = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
     learned = learn_term_values(made.matrix, made.topics, made.qrels, recipe=recipe)
     values = _of_whole_matrix(learned, matrix, made.describe())
     np.testing.assert_array_equal(values.doc_freq, matrix.doc_freq)
