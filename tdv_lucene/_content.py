@@ -145,9 +145,10 @@ def notes(found: Mapping[str, dict[str, Any]], model: str) -> list[str]:
         for name, of in others
         if of["user_data"].get("tdv.source_commit") not in (None, full["commit"])
     ]
-    notes = [note for name, of in others for note in _notes_on(first, full, name, of, model)]
+    notes = []
     if strangers:
-        notes.insert(0, f"made from another index than '{first}': {', '.join(strangers)}")
+        notes.append(f"made from another index than '{first}': {', '.join(strangers)}")
+    notes += [note for name, of in others for note in _notes_on(first, full, name, of, model)]
     if full["deleted"]:
         notes.append(
             f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"

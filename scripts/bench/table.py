@@ -82,7 +82,6 @@ class Table:
         self.methods = [m for m in METHODS if args.methods is None or m.name in args.methods]
         self.works: dict[str, Work] = {}
         self.failures: list[str] = []
-        self.seconds: dict[str, float] = {}
 
     def work(self, row: Row) -> Work:
         if row.collection not in self.works:
@@ -152,8 +151,6 @@ class Table:
         made = work.values(method, group.split, group.learned_for, compute=compute)
         if made is None:
             return {}
-        if method.recipe is not None:
-            self.seconds[f"{work.collection} {made.path.name}"] = round(made.seconds, 1)
         found = {}
         for size in self.args.sizes:
             wanted = [of for of in group.searches if size in sizes_of(method, of.model, [size])]
@@ -168,7 +165,7 @@ class Table:
         lines: dict[str, dict[str, Line]] = {model: {} for model in MODELS}
         self.args.models, self.args.sizes = list(MODELS), list(SIZES)
         for row in self.all_rows:
-            if not (self.args.work / row.collection / "index").exists():
+            if not self.work(row).sources.indexed:
                 continue
             of_method = {method.name: self._read(row, method) for method in METHODS}
             for model in MODELS:
@@ -195,7 +192,7 @@ class Table:
         full = work.full(measured, model, compute=False)
         if full is None:
             return None
-        index = work.sources.about_index
+        index = work.sources.about(work.sources.index)
         about = {"bytes": index["bytes"], "postings_bytes": index["bytes_by_kind"]["postings"]}
         tuned, tuning = None, row.tuning_queries(self.args.collections)
         if model != "tfidf":
@@ -222,15 +219,16 @@ def _join(cells: list[dict[str, Any]], order: list[str]) -> Entry:
         for cell in cells:
             by_query.update(zip(cell["queries"], cell["values"][measure]))
         values[measure] = np.array([by_query[q] for q in order])
-    numbers = ("removed", "bytes", "postings_bytes", "scale", "prune_seconds", "values_seconds")
+    numbers = ("removed", "bytes", "postings_bytes", "scale")
     about: dict[str, Any] = {
-        name: float(np.mean([cell[name] for cell in cells]))
+        name: round(float(np.mean([cell[name] for cell in cells])), 6)
         for name in numbers
         if all(name in cell for cell in cells)
     }
     about["version"] = ", ".join(sorted({cell["version"] for cell in cells}))
     about["unit"] = ", ".join(sorted({cell.get("unit", "") for cell in cells}))
-    about["parameters"] = [cell["parameters"] for cell in cells]
+    if any(cell["parameters"] for cell in cells):  # else the index's own
+        about["parameters"] = [cell["parameters"] for cell in cells]
     return Entry(values, about)
 
 
@@ -277,7 +275,6 @@ def main() -> None:
     steps = {
         "command": shlex.join(words),
         "commits": sorted(used),
-        "learning_seconds": table.seconds,
         "failures": sorted(set(table.failures)),
     }
     print(write(args.output, lines, [m.name for m in METHODS], steps))

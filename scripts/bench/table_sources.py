@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,94 +12,81 @@ from table_methods import Method
 from tdv_lucene import build_index, embed_terms, extract_matrix
 from tdv_lucene.inspection import inspect_index
 
+_INDEX = "index"
+
 
 class Sources:
     """Of the ``collection``, made in ``folder`` when first asked for."""
 
     def __init__(self, collection: Path, folder: Path) -> None:
         self.documents, self.collection, self.folder = collection, collection.name, folder
-        self._commits: dict[Path, str] = {}
-        folder.mkdir(parents=True, exist_ok=True)
-
-    @cached_property
-    def index(self) -> Path:
-        path = self.folder / "index"
-        if not path.exists():
-            timed(f"index {self.collection}", lambda: build_index(path, self._flags))
-        return path
+        self._about: dict[Path, dict[str, Any]] = {}
 
     @property
-    def _flags(self) -> list[str]:
-        return [
-            "-collection", "JsonCollection", "-input", str(self.documents), "-generator",
-            "DefaultLuceneDocumentGenerator", "-threads", "1", "-optimize",
-        ]  # fmt: skip
+    def indexed(self) -> bool:
+        """Whether anything of this collection was made."""
+        return (self.folder / _INDEX).exists()
 
-    @cached_property
+    @property
+    def index(self) -> Path:
+        return self._built(_INDEX)
+
+    @property
     def index_with_text(self) -> Path:
         """The same collection indexed with its text, which titles are read from."""
-        return self._index_with("text", "-storeRaw")
+        return self._built("index-with-text", "-storeRaw")
 
-    @cached_property
+    @property
     def index_with_positions(self) -> Path:
         """The same collection indexed with positions; what is pruned from it has none."""
-        return self._index_with("positions", "-storePositions")
-
-    def _index_with(self, what: str, flag: str) -> Path:
-        path = self.folder / f"index-with-{what}"
-        if not path.exists():
-            timed(
-                f"index {self.collection} with {what}",
-                lambda: build_index(path, [*self._flags, flag]),
-            )
-        return path
+        return self._built("index-with-positions", "-storePositions")
 
     def index_of(self, method: Method) -> Path:
         """The index that a method learns on and prunes."""
         return self.index_with_positions if method.positions else self.index
 
-    @cached_property
+    @property
     def matrix(self) -> Path:
-        return self._extract(self.index, "matrix")
+        return self._made("matrix", lambda path: extract_matrix(self.index, path))
 
-    @cached_property
+    @property
     def matrix_with_positions(self) -> Path:
-        return self._extract(self.index_with_positions, "matrix-with-positions")
-
-    def _extract(self, index: Path, name: str) -> Path:
-        path = self.folder / name
-        if not path.exists():
-            timed(f"extract {self.collection} {name}", lambda: extract_matrix(index, path))
-        return path
+        return self._made(
+            "matrix-with-positions",
+            lambda path: extract_matrix(self.index_with_positions, path),
+        )
 
     def matrix_of(self, method: Method) -> Path:
         """The counts of the index that a method learns on."""
         return self.matrix_with_positions if method.positions else self.matrix
 
-    @cached_property
+    @property
     def vectors(self) -> Path:
-        path = self.folder / "vectors"
+        return self._made("vectors", lambda path: embed_terms(self.index, path, matrix=self.matrix))
+
+    def about(self, index: Path) -> dict[str, Any]:
+        """What ``inspect`` says of one of these indexes."""
+        if index not in self._about:
+            self._about[index] = inspect_index(index)
+        return self._about[index]
+
+    def _built(self, name: str, *flags: str) -> Path:
+        every = [
+            "-collection", "JsonCollection", "-input", str(self.documents), "-generator",
+            "DefaultLuceneDocumentGenerator", "-threads", "1", "-optimize",
+        ]  # fmt: skip
+        return self._made(name, lambda path: build_index(path, [*every, *flags]))
+
+    def _made(self, name: str, make: Callable[[Path], Any]) -> Path:
+        path = self.folder / name
         if not path.exists():
-            timed(
-                f"embed {self.collection}",
-                lambda: embed_terms(self.index, path, matrix=self.matrix),
-            )
+            self.folder.mkdir(parents=True, exist_ok=True)
+            timed(f"{self.collection} {name}", lambda: make(path))
         return path
 
-    @cached_property
-    def about_index(self) -> dict[str, Any]:
-        return inspect_index(self.index)
 
-    def commit_of(self, index: Path) -> str:
-        if index not in self._commits:
-            self._commits[index] = inspect_index(index)["commit"]
-        return self._commits[index]
-
-
-def timed(label: str, step: Callable[[], Any]) -> float:
-    """Do a step, print it, and return its wall seconds."""
+def timed(label: str, step: Callable[[], Any]) -> None:
+    """Do a step and print it with its wall seconds."""
     started = time.perf_counter()
     step()
-    seconds = time.perf_counter() - started
-    print(f"{seconds:8.1f} s  {label}", flush=True)
-    return seconds
+    print(f"{time.perf_counter() - started:8.1f} s  {label}", flush=True)

@@ -175,8 +175,6 @@ def _circumstances(machine: dict[str, Any], steps: dict[str, Any]) -> str:
         f"## How\n\n```\n{steps['command']}\n```\n\n"
         f"Commit {commit()}; cells measured at {', '.join(steps['commits'])}. "
         f"Machine: {hardware()}.\n\nVersions: {json.dumps(machine['versions'])}\n\n"
-        "Seconds of learning (each split, on a machine that did other work too): "
-        f"{json.dumps(steps['learning_seconds'])}\n\n"
         f"Failed: {'; '.join(steps['failures']) or 'nothing'}.\n"
     )
 

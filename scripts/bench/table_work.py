@@ -48,7 +48,6 @@ class Made:
 
     path: Path
     sha256: str
-    seconds: float
 
 
 class Work:
@@ -68,7 +67,7 @@ class Work:
         parts = (method.values_of or method.name, split and split.name, model)
         path = self.folder / "values" / "-".join(part for part in parts if part)
         described = {
-            "commit": self.sources.commit_of(self.sources.index_of(method)),
+            "commit": self.sources.about(self.sources.index_of(method))["commit"],
             "recipe": None if method.recipe is None else asdict(method.recipe),
             "binary": method.binary,
             **({"self": method.self_supervised} if method.self_supervised else {}),
@@ -80,16 +79,14 @@ class Work:
         beside = path.with_name(f"{path.name}.json")
         kept = _read_json(beside)
         if kept and path.exists() and (kept["identity"] == identity or self.keep_values):
-            return Made(path, kept["sha256"], kept["seconds"])
+            return Made(path, kept["sha256"])
         if not compute:
             return None
         path.parent.mkdir(exist_ok=True)
         label = f"values {self.collection} {path.name}"
-        seconds = timed(label, lambda: self._make(method, split, model, path))
-        made = Made(path, _sha256(TermValues.load(path)), seconds)
-        beside.write_text(
-            json.dumps({"identity": identity, "sha256": made.sha256, "seconds": seconds})
-        )
+        timed(label, lambda: self._make(method, split, model, path))
+        made = Made(path, _sha256(TermValues.load(path)))
+        beside.write_text(json.dumps({"identity": identity, "sha256": made.sha256}))
         return made
 
     def _make(self, method: Method, split: Split | None, model: str | None, path: Path) -> None:
@@ -180,7 +177,7 @@ class Work:
         asked = {
             "values": made.sha256,
             "reduction": reduction,
-            "index": self.sources.commit_of(source),
+            "index": self.sources.about(source)["commit"],
             **options,
         }
         identities = [
@@ -192,7 +189,7 @@ class Work:
             return cells
         pruned = self.folder / f"pruned-{os.getpid()}"  # two runs may share the work folder
         reports: list[dict[str, Any]] = []
-        seconds = timed(
+        timed(
             f"prune {self.collection} {made.path.name} {reduction:.0%}",
             lambda: reports.append(
                 prune_index(
@@ -200,7 +197,7 @@ class Work:
                 )
             ),
         )
-        about = self._about(reports[0], pruned, seconds, made)
+        about = self._about(reports[0], pruned)
         for at, (queries, model, parameters) in enumerate(wanted):
             if cells[at] is None:
                 cells[at] = self._measure(
@@ -209,9 +206,7 @@ class Work:
         shutil.rmtree(pruned)
         return cells
 
-    def _about(
-        self, report: dict[str, Any], pruned: Path, seconds: float, made: Made
-    ) -> dict[str, Any]:
+    def _about(self, report: dict[str, Any], pruned: Path) -> dict[str, Any]:
         now = inspect_index(pruned)
         return {
             "removed": report["reduction"],
@@ -220,8 +215,6 @@ class Work:
             "unit": report.get("unit", "term"),
             "bytes": now["bytes"],
             "postings_bytes": now["bytes_by_kind"]["postings"],
-            "prune_seconds": seconds,
-            "values_seconds": made.seconds,
         }
 
     def _measure(
@@ -250,7 +243,7 @@ class Work:
 
     def _identity(self, queries: QueryData, model: str, **more: Any) -> dict[str, Any]:
         return {
-            "index": self.sources.about_index["commit"],
+            "index": self.sources.about(self.sources.index)["commit"],
             "queries": queries.digest(),
             "model": model,
             **more,

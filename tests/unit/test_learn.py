@@ -177,6 +177,16 @@ def test_the_mean_value_of_a_kept_token_is_one(collection):
     assert mean == pytest.approx(1, abs=1e-4)
 
 
+@pytest.mark.parametrize("unit", ["term", "posting"])
+def test_values_can_be_learned_of_what_a_pruning_leaves(collection, unit):
+    recipe = replace(SHORT, unit=unit, slopes=(0.75,))
+    of_all = learn_term_values(*collection, recipe=recipe)
+    of_rest = learn_term_values(*collection, recipe=replace(recipe, trained_at=0.3))
+    assert np.isfinite(of_rest.weights).all() and (of_rest.weights > 0).all()
+    assert not np.array_equal(of_all.weights, of_rest.weights)
+    np.testing.assert_array_equal(of_all.priority, of_rest.priority)
+
+
 def test_larger_scales_keep_the_ranking_better(collection):
     table = learn_term_values(*collection, recipe=TINY).points[0]["scales"]
     overlaps = [entry["overlap_at_10"] for entry in table]
