@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.scoring import Batch
+from .document_rows import Rows
 from .queries import Queries
 from .retrieval import QueryPostings
-from .rows import Rows
 
 _MEMORY_BYTES = 1 << 30
 """Bound on the candidates' query-term frequencies: many or long queries get fewer candidates."""

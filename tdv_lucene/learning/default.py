@@ -8,19 +8,19 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from .._saturation import PostingRule
 from ..core import tdv
 from ..progress import Progress
+from ..values.posting_rule import PostingRule
+from ..values.thresholds import make_posting_rule, make_up_for
 from .features import order_terms, term_features
 from .gating import kept_terms, train_priority
 from .listwise import train
 from .points import Learned, validate_points
-from .posting import make_posting_rule, make_up_for
 from .problem import Problem
 from .recipes import DefaultRecipe
-from .scored import Scored
 from .stopping import Stopped, clearly_better, deciding, stop
-from .task import Task, make_task
+from .term_scores import TermScores
+from .training_task import Task, make_task
 
 _ORDER_AT = 0.6
 """The reduction at which orders of terms are compared: at smaller ones they differ less."""
@@ -51,7 +51,7 @@ def learn_default(
     else:
         weights = [np.ones(problem.matrix.shape[0], np.float32)] * (1 + len(folds))
         networks = [None] * len(folds)
-    final, *of_folds = map(Scored, weights, [order.final, *order.honest], rules)
+    final, *of_folds = map(TermScores, weights, [order.final, *order.honest], rules)
     points, reports = validate_points(
         problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
     )

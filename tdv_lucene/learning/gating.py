@@ -11,15 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from .._dropping import drop_terms
 from ..core import losses, tdv
 from ..core.gate import budgeted_gate
 from ..core.scoring import Array, Similarity, score_batch, weighted_statistics
+from ..values.dropping import drop_terms
 from .candidates import Lists
 from .listwise import Weights, plain_start
 from .problem import Problem
 from .recipes import DefaultRecipe
-from .task import Collection, batches, make_task
+from .training_task import Collection, batches, make_task
 
 _ROUNDS = 2
 """Candidates are retrieved anew as often, for other terms are kept by then."""

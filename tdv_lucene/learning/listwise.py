@@ -12,16 +12,10 @@ import numpy as np
 import optax
 
 from ..core import losses, tdv
-from ..core.scoring import (
-    Array,
-    Similarity,
-    batch_statistics,
-    score_batch,
-    weighted_statistics,
-)
+from ..core.scoring import Array, Similarity, batch_statistics, score_batch, weighted_statistics
 from .candidates import Lists
 from .recipes import DefaultRecipe
-from .task import Collection, Task, batches, retrieve_again
+from .training_task import Collection, Task, batches, retrieve_again
 
 
 class Weights(NamedTuple):

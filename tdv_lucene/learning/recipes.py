@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..core import paper, scoring
 from ..core.losses import LOSSES
 from ..errors import TdvError
-from ..search import ANSERINI_DEFAULTS, SearchParameters
+from ..ranking import ANSERINI_DEFAULTS, SearchParameters
 
 ORDERS = ("ridf", "named")
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7)
@@ -65,7 +65,7 @@ class DefaultRecipe:
         given.
     lead : bool
         Frequencies count for more where the term stands first early in its document (see
-        :mod:`.._lead`), if the matrix has positions.
+        :mod:`..matrix.first_positions`), if the matrix has positions.
     values : bool
         Learn what terms are worth; else all are worth the same, and only the lead, the search's
         parameters and the choice of postings are left.

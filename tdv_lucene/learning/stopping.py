@@ -10,7 +10,7 @@ from scipy import stats
 from ..core import tdv
 from .measures import MEASURES
 from .problem import Problem
-from .task import Task
+from .training_task import Task
 
 _SIGNIFICANCE = 0.05
 _CHOSEN_BY = ("nDCG@5", "nDCG@1000")

@@ -11,9 +11,9 @@ import pytest
 from lucene_indexes import Doc
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import identify
+from tdv_lucene.matrix.extract import extract_matrix
 
 pytestmark = pytest.mark.jvm
 
