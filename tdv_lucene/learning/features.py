@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..core.scoring import bm25_idf
 from ..core.tdv import Features
 from ..embedding.embed import TermVectors
 from ..matrix.record import TermDocumentMatrix
-
-STATISTICS = ("log df", "RIDF", "log cf/df", "log mean length", "bytes", "digits")
 
 
 def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
@@ -31,15 +31,22 @@ def order_terms(matrix: TermDocumentMatrix, kind: str) -> np.ndarray:
 
     Parameters
     ----------
-    kind : "ridf" or "named"
-        (RIDF + 0.05) sqrt(idf), or (RIDF + 0.05 + 0.25 (idf / 8)^4) sqrt(idf). Terms of one
+    kind : "ridf", "named" or "balanced"
+        (RIDF + 0.05) sqrt(idf), or (RIDF + 0.05 + c (idf / 8)^4) sqrt(idf). Terms of one
         document have no RIDF and would go first, which saves little and loses what queries name;
-        idf keeps some of them, and the second order nearly all.
+        idf keeps some of them, and the second order nearly all. c is 0.25 for "named", and 0.7
+        times the mean RIDF of a posting for "balanced": a collection whose words tell little apart
+        keeps fewer terms for their rarity alone.
     """
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
-    importance = np.maximum(residual_idf(matrix), 0) + 0.05
+    importance = np.maximum(residual_idf(matrix), 0)
     if kind == "named":
-        importance += 0.25 * (idf / 8) ** 4
+        rarity = 0.25
+    elif kind == "balanced":
+        rarity = 0.7 * float(np.average(importance, weights=matrix.doc_freq))
+    else:
+        rarity = 0.0
+    importance += 0.05 + rarity * (idf / 8) ** 4
     return (importance * np.sqrt(idf)).astype(np.float32)
 
 
@@ -50,7 +57,7 @@ def term_features(matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = 
     postings, for it is the postings that are scored and stored.
     """
     weight = np.asarray(matrix.doc_freq, np.float64)
-    statistics = _standardise(_statistics(matrix), weight)
+    statistics = np.column_stack([standard_statistic(matrix, name) for name in STATISTICS])
     known = _standardise(np.asarray(vectors.vectors, np.float64), weight[vectors.terms])
     # Vector components share one unit of variance, or 100 of them would outweigh the statistics.
     known /= np.sqrt(max(1, known.shape[1]) / 10)
@@ -63,23 +70,21 @@ def term_features(matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = 
     )
 
 
-def _statistics(matrix: TermDocumentMatrix) -> np.ndarray:
-    """Return float64[V, len(STATISTICS)]."""
+def standard_statistic(matrix: TermDocumentMatrix, name: str) -> np.ndarray:
+    """Return float64[V]: one of :data:`STATISTICS`, standardised as :func:`term_features` has it.
+
+    All but "log mean length" are O(V); that one is O(postings), in time and memory.
+    """
     doc_freq = np.asarray(matrix.doc_freq, np.float64)
+    return _standardise(_STATISTICS[name](matrix, doc_freq), doc_freq)
+
+
+def digit_share(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V]: the share of a term's bytes that are digits."""
     terms = matrix.vocabulary.terms
     is_digit = (terms.data >= ord("0")) & (terms.data <= ord("9"))
     digits = np.diff(np.concatenate([[0], np.cumsum(is_digit)])[terms.indptr])
-    size = np.diff(terms.indptr)
-    return np.column_stack(
-        [
-            np.log(doc_freq),
-            residual_idf(matrix),
-            np.log(np.asarray(matrix.total_term_freq) / doc_freq),
-            _mean_log_length(matrix),
-            np.log1p(size),
-            digits / np.maximum(size, 1),
-        ]
-    )
+    return digits / np.maximum(np.diff(terms.indptr), 1)
 
 
 def _mean_log_length(matrix: TermDocumentMatrix) -> np.ndarray:
@@ -87,6 +92,17 @@ def _mean_log_length(matrix: TermDocumentMatrix) -> np.ndarray:
     log_len = np.log1p(np.asarray(matrix.doc_len, np.float64))
     sums = np.concatenate([[0.0], np.cumsum(log_len[matrix.indices])])[matrix.indptr]
     return np.diff(sums) / np.asarray(matrix.doc_freq)
+
+
+_STATISTICS: dict[str, Callable[[TermDocumentMatrix, np.ndarray], np.ndarray]] = {
+    "log df": lambda matrix, doc_freq: np.log(doc_freq),
+    "RIDF": lambda matrix, doc_freq: residual_idf(matrix),
+    "log cf/df": lambda matrix, doc_freq: np.log(np.asarray(matrix.total_term_freq) / doc_freq),
+    "log mean length": lambda matrix, doc_freq: _mean_log_length(matrix),
+    "bytes": lambda matrix, doc_freq: np.log1p(np.diff(matrix.vocabulary.terms.indptr)),
+    "digits": lambda matrix, doc_freq: digit_share(matrix),
+}
+STATISTICS = tuple(_STATISTICS)
 
 
 def _standardise(values: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -24,12 +24,15 @@ class Learned(NamedTuple):
     folds : list of dicts
         Each fold's stop, and its held-out measures at every reduction beside the full index's.
     recommended_reduction : float
+    moved : dict or None
+        How far learning left the prior, see :meth:`.prior_start.PriorStart.moved`.
     """
 
     final: TermScores
     points: list[dict[str, Any]]
     folds: list[dict[str, Any]]
     recommended_reduction: float
+    moved: dict[str, Any] | None = None
 
 
 def validate_points(

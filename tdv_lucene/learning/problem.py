@@ -29,13 +29,17 @@ from .retrieval import QueryPostings
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A matrix, its judged queries and the ranking function to learn for."""
+    """A matrix, its judged queries and the ranking function to learn for.
+
+    ``base`` float32[V] are TDVs that learning starts from and is shrunk to; None is 1 for all.
+    """
 
     matrix: TermDocumentMatrix
     queries: Queries
     vectors: TermVectors
     model: str
     parameters: Parameters
+    base: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -90,10 +94,15 @@ class Problem:
 
     @cached_property
     def start(self) -> WeightedCollection:
-        """All there with a value of 1: the full index, but for what its lead does."""
-        if self.matrix.position_boost is None:
+        """All there with the base's TDVs: without any and without a boost, the full index."""
+        if self.matrix.position_boost is None and self.base is None:
             return self.plain
-        return apply_values(self.matrix, np.ones(self.matrix.shape[0], np.float32))
+        return apply_values(self.matrix, self.base_values)
+
+    @property
+    def base_values(self) -> np.ndarray:
+        """Return float32[V]: the base, or ones."""
+        return np.ones(self.matrix.shape[0], np.float32) if self.base is None else self.base
 
     @cached_property
     def postings_by_tf(self) -> np.ndarray:

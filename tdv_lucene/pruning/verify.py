@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import TdvError
@@ -12,12 +12,13 @@ from ..progress import Progress, silent
 from ..threads import checked_threads
 from ..values.term_values import OperatingPoint, TermValues
 from .field_rule import checksum, load_fields, point_at, rule_of
+from .unjudged import values_again
 
 
 def verify_pruned(
     index: str | os.PathLike,
     pruned: str | os.PathLike,
-    values: str | os.PathLike | TermValues,
+    values: str | os.PathLike | TermValues | None,
     *,
     others: Sequence[str | os.PathLike | TermValues] = (),
     threads: int | None = None,
@@ -35,7 +36,8 @@ def verify_pruned(
     Parameters
     ----------
     values, others
-        What ``pruned`` was pruned with: values of each field that was, in any order.
+        What ``pruned`` was pruned with: values of each field that was, in any order. None where it
+        was pruned without judgements: they are made again from ``index``.
 
     Returns
     -------
@@ -55,14 +57,16 @@ def verify_pruned(
     from ..jvm.index import identify, read_user_data
 
     threads = checked_threads(threads)
-    given = {values.vocabulary.field: values for values in load_fields([values, *others])}
     records = read_records(pruned, read_user_data(pruned))
-    _refuse_other_fields(pruned, [record.field for record in records], list(given))
+    loaded = [] if values is None else load_fields([values, *others])
+    given = {values.vocabulary.field: [values] for values in loaded}
+    if values is not None:
+        _refuse_other_fields(pruned, [record.field for record in records], list(given))
     source = identify(index)
     rules = []
     for record in records:
-        values = given[record.field]
-        point = _find_point(values, record.content)
+        possible = given.get(record.field) or values_again(index, record, progress)
+        values, point = _find_values(possible, record.content)
         difference = _difference(record, source, values, point)
         if point is None or difference:
             return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
@@ -85,6 +89,17 @@ def _refuse_other_fields(
     for field in given:
         if field not in recorded:
             raise TdvError(f"{was}, not in '{field}', for which values are given: leave them out")
+
+
+def _find_values(
+    possible: Iterable[TermValues], recorded: Mapping[str, str]
+) -> tuple[TermValues, OperatingPoint | None]:
+    """The values with the point whose checksum was recorded; the last ones where none has it."""
+    for values in possible:
+        point = _find_point(values, recorded)
+        if point is not None:
+            break
+    return values, point
 
 
 def _find_point(values: TermValues, recorded: Mapping[str, str]) -> OperatingPoint | None:

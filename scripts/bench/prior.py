@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""Makes the prior that comes with the package, and says what it is worth where it saw nothing.
+
+    scripts/bench/prior.py --collections DIR --work DIR --output DIR [--prior FILE]
+
+Networks are trained and settings chosen on all collections, and again with each left out: the table
+holds only figures of collections that took no part. The output is ``raw.json`` and ``loco.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from prior_collections import TRAINED_ONLY, Judged, collection_of, read_collections
+from prior_network import network_task, train_together
+from prior_settings import (
+    CANDIDATES,
+    ORDER,
+    REDUCTION,
+    SCALE,
+    choose,
+    gains_by_set,
+    measure,
+    settings_of,
+    worst,
+)  # fmt: skip
+
+from tdv_lucene.learning.prior import collection_statistics
+from tdv_lucene.learning.recipes import Parameters
+from tdv_lucene.ranking import GRIDS
+
+SEED = 0
+HALVINGS = 20
+MARGIN = 0.25
+"""Of the ranges of collection statistics: what a collection may lie outside, as a share of them."""
+_BM25 = ("bm25", "positions")
+
+
+def main() -> None:
+    args = _arguments()
+    args.output.mkdir(parents=True, exist_ok=True)
+    judged = list(read_collections(args.collections, args.work, args.most, SEED))
+    raw_file = args.output / "raw.json"
+    raw = json.loads(raw_file.read_text()) if raw_file.exists() else {}
+    _networks(raw, judged)
+    raw_file.write_text(json.dumps(raw, indent=1))
+    _gains(raw, judged, raw_file)
+    _table(raw, judged)
+    raw_file.write_text(json.dumps(raw, indent=1))
+    content = _prior(raw, judged, args.name)
+    if args.prior is not None:
+        args.prior.write_text(_compact(content) + "\n", encoding="utf-8")
+    (args.output / "loco.md").write_text(_markdown(raw), encoding="utf-8")
+    print(_markdown(raw))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--collections", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True, help="for indexes and matrices")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--prior", type=Path, help="where to write the prior")
+    parser.add_argument("--name", default="2026-11-22")
+    parser.add_argument("--most", type=int, default=300, help="queries of a set at most")
+    return parser.parse_args()
+
+
+def _networks(raw: dict[str, Any], judged: Sequence[Judged]) -> None:
+    """The network of all collections, under "", and without each."""
+    if "networks" in raw:
+        return
+    tasks = {each.name: network_task(each) for each in judged if each.name != "wikir"}
+    raw["networks"] = {
+        without: train_together([t for name, t in tasks.items() if name != without], SEED)
+        for without in ("", *tasks)
+    }
+    print(json.dumps(raw["networks"]), flush=True)
+
+
+def _gains(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> None:
+    """Of each candidate on each collection, with the network that never saw it."""
+    done = raw.setdefault("gains", {})
+    for key, each in itertools.product(CANDIDATES, judged):
+        label = "/".join(key)
+        if each.name in done.setdefault(label, {}):
+            continue
+        network = raw["networks"][collection_of(each.name)]
+        problem = each.of_model(key[0])
+        full = problem.measure(problem.plain)
+        done[label][each.name] = [
+            gains_by_set(each, measure(each, key, settings_of(c, each), network), full)
+            for c in CANDIDATES[key]
+        ]
+        raw_file.write_text(json.dumps(raw, indent=1))
+        print(label, each.name, flush=True)
+
+
+def _by_candidate(raw: dict[str, Any], key: tuple[str, str]) -> list[dict[str, Any]]:
+    """Of each candidate: collection -> query set -> gains."""
+    found: list[dict[str, Any]] = [{} for _ in CANDIDATES[key]]
+    for name, of_candidates in raw["gains"]["/".join(key)].items():
+        for place, sets in enumerate(of_candidates):
+            found[place].setdefault(collection_of(name), {}).update(sets)
+    return found
+
+
+def _table(raw: dict[str, Any], judged: Sequence[Judged]) -> None:
+    """What the choice without a collection is worth on it, beside the full index, also tuned."""
+    rows = {}
+    for each in judged:
+        without = collection_of(each.name)
+        for key in CANDIDATES:
+            gains = _by_candidate(raw, key)
+            chosen = choose(gains, without)
+            for name in each.sets:
+                row = rows.setdefault(name, {})
+                row["/".join(key)] = {
+                    "settings": CANDIDATES[key][chosen], "gains": gains[chosen][without][name],
+                }  # fmt: skip
+        chosen = choose(_by_candidate(raw, _BM25), without)
+        settings = settings_of(CANDIDATES[_BM25][chosen], each)
+        pruned = measure(each, _BM25, settings, raw["networks"][without])
+        full = each.problem.measure(each.problem.plain)
+        tuned = _tuned_on_half(each, pruned)
+        for name, some in each.sets.items():
+            rows[name] |= {
+                "queries": len(some),
+                "full": full[some].mean(axis=0).tolist(),
+                "pruned": pruned[some].mean(axis=0).tolist(),
+                **tuned[name],
+            }
+    raw["table"] = rows
+
+
+def _tuned_on_half(each: Judged, pruned: np.ndarray) -> dict[str, dict[str, float]]:
+    """The full index with k1 and b tuned on a random half of the queries, on the other half."""
+    problem, grid = each.problem, list(itertools.product(*GRIDS["bm25"].values()))
+    grid = [(0.9, 0.4), *grid]
+    measured = np.array(
+        [
+            problem.with_parameters(Parameters(k1=k1, b=b)).measure(problem.plain)[:, 0]
+            for k1, b in grid
+        ]
+    )
+    found = {}
+    for name, some in each.sets.items():
+        rng, tuned, ours = np.random.default_rng(SEED), [], []
+        for _ in range(HALVINGS):
+            train, test = np.array_split(rng.permutation(some), 2)
+            best = int(np.argmax(measured[:, train].mean(axis=1)))
+            tuned.append(measured[best, test].mean())
+            ours.append(pruned[test, 0].mean())
+        found[name] = {"full tuned": float(np.mean(tuned)), "same halves": float(np.mean(ours))}
+    return found
+
+
+def _prior(raw: dict[str, Any], judged: Sequence[Judged], name: str) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    unlike: dict[str, Any] = {}
+    for key, candidates in CANDIDATES.items():
+        model, positions = key
+        gains = _by_candidate(raw, key)
+        # One that depends on the collection has no place in a file of numbers.
+        plain = [k for k, c in enumerate(candidates) if "k1 by length" not in c]
+        kept = [gains[k] for k in plain]
+        settings.setdefault(model, {})[positions] = candidates[plain[choose(kept, None)]]
+        safest = choose(kept, None, worst)
+        unlike.setdefault(model, {})[positions] = candidates[plain[safest]]
+    return {
+        "format": 1,
+        "name": name,
+        "order": ORDER,
+        "scale": SCALE,
+        "reduction": REDUCTION,
+        "settings": settings,
+        "unlike": unlike,
+        "network": raw["networks"][""],
+        "ranges": _ranges(judged),
+        "collections": [
+            {"name": each.name, "documents": each.problem.matrix.shape[1],
+             "queries": {s: len(some) for s, some in each.sets.items()}}
+            for each in judged
+        ],
+        "made_by": {
+            "script": "scripts/bench/prior.py", "seed": SEED,
+            "commit": subprocess.run(
+                ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
+                cwd=Path(__file__).parent, check=True,
+            ).stdout.strip(),
+        },
+    }  # fmt: skip
+
+
+def _ranges(judged: Sequence[Judged]) -> dict[str, list[float]]:
+    """What the collections' statistics range over, and a margin, in logarithms where above 0."""
+    found = [collection_statistics(each.problem.matrix) for each in judged]
+    ranges = {}
+    for name in found[0]:
+        values = np.array([of[name] for of in found])
+        if values.min() > 0:
+            logs = np.log(values)
+            margin = max(MARGIN * np.ptp(logs), np.log(1.1))
+            low, high = np.exp(logs.min() - margin), np.exp(logs.max() + margin)
+        else:
+            low, high = 0.0, values.max() + max(MARGIN * values.max(), 0.01)
+        ranges[name] = [float(f"{low:.4g}"), float(f"{high:.4g}")]
+    return ranges
+
+
+def _compact(content: dict[str, Any]) -> str:
+    """JSON with a line for each innermost mapping: to be read by people."""
+    marked: dict[str, str] = {}
+
+    def flat(value: Any) -> Any:
+        if isinstance(value, dict) and any(isinstance(v, dict) for v in value.values()):
+            return {key: flat(part) for key, part in value.items()}
+        if isinstance(value, list) and any(isinstance(v, dict) for v in value):
+            return [flat(part) for part in value]
+        if isinstance(value, (dict, list)):
+            marked[mark := f"@{len(marked)}@"] = json.dumps(value)
+            return mark
+        return value
+
+    text = json.dumps(flat(content), indent=1)
+    for mark, line in marked.items():
+        text = text.replace(f'"{mark}"', line)
+    return text
+
+
+def _markdown(raw: dict[str, Any]) -> str:
+    lines = [
+        "| measured on | queries | full | pruned | full, tuned | same queries | R@1000 |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    others = ["| measured on | " + " | ".join(k for k in raw["gains"]) + " |"]
+    others.append("| --- |" + " --- |" * len(raw["gains"]))
+    for name, row in raw["table"].items():
+        if name in TRAINED_ONLY:
+            continue
+        (full, full_recall, _), (pruned, recall, _) = row["full"], row["pruned"]
+        lines.append(
+            f"| {name} | {row['queries']} | {full:.3f} | {pruned:.3f} ({pruned / full - 1:+.1%}) | "
+            f"{row['full tuned']:.3f} | {row['same halves']:.3f} | {full_recall:.3f} -> "
+            f"{recall:.3f} ({recall / full_recall - 1:+.1%}) |"
+        )
+        cells = [row[key]["gains"] for key in raw["gains"]]
+        others.append(f"| {name} | " + " | ".join(f"{a:+.1%}, {b:+.1%}" for a, b in cells) + " |")
+    return "\n".join([*lines, "", *others, ""])
+
+
+if __name__ == "__main__":
+    main()

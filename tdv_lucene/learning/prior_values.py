@@ -1,0 +1,186 @@
+"""TDVs for an index without judgements: the prior's, and the rule for its postings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import TdvError
+from ..matrix.extract import open_matrix
+from ..matrix.record import TermDocumentMatrix
+from ..progress import Progress, silent
+from ..ranking import MODELS
+from ..records import ByteStrings, Vocabulary
+from ..store import refuse_existing
+from ..values.dropping import COUNTED_TF, count_postings_by_tf
+from ..values.posting_rule import PostingRule
+from ..values.term_values import TermValues
+from ..values.thresholds import make_posting_rule, make_up_for
+from ..values.weighted_collection import blocks
+from .features import order_terms
+from .prior import Prior, Settings, settings_for
+from .recipes import REDUCTIONS, DefaultRecipe
+
+
+def prior_values(
+    matrix: TermDocumentMatrix,
+    *,
+    model: str = "bm25",
+    lead: bool = True,
+    prior: Prior | None = None,
+    reductions: Sequence[float] = REDUCTIONS,
+) -> TermValues:
+    """Return values of every term of ``matrix`` without any judgement.
+
+    Nothing is validated: the points have no measures. Two passes over the postings, in blocks.
+
+    Parameters
+    ----------
+    model
+        ``"bm25"``, ``"qld"`` or ``"tfidf"``.
+    lead
+        Let frequencies count for more where a term stands first early in its document, if the
+        matrix has ``first_positions``.
+    prior
+        None for the one that comes with the package.
+    reductions
+        The points; what a reduction adds to idf is made up for as at the nearest of them.
+
+    Raises
+    ------
+    TdvError
+        When there is no such model.
+    """
+    if model not in MODELS:
+        raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
+    prior = prior or Prior.load()
+    positions = lead and matrix.first_positions is not None
+    settings, differences = settings_for(prior, matrix, model, positions=positions)
+    order = order_terms(matrix, prior.order)
+    rule = _rule(matrix.with_position_boost(settings.boost), order, settings, model, reductions)
+    return TermValues(
+        vocabulary=matrix.vocabulary,
+        doc_freq=np.asarray(matrix.doc_freq),
+        total_term_freq=np.asarray(matrix.total_term_freq),
+        postings_by_tf=_postings_by_tf(matrix),
+        weights=prior.weights(matrix, settings.slope),
+        priority=order,
+        posting_priority=order,
+        posting_factors=rule.factors,
+        manifest={
+            **_manifest(matrix, prior, settings, model, reductions),
+            "posting_rule": rule.describe(),
+            "prior": {**prior.describe(), "lead": lead, "unlike": differences},
+        },
+    )
+
+
+def _rule(
+    matrix: TermDocumentMatrix,
+    order: np.ndarray,
+    settings: Settings,
+    model: str,
+    reductions: Sequence[float],
+) -> PostingRule:
+    recipe, k1 = DefaultRecipe(), settings.parameters.k1
+    rule = make_posting_rule(
+        matrix,
+        np.ones(len(order), np.float32),  # no value of the prior is 0
+        order,
+        order,
+        recipe.whole_terms_qld if model == "qld" else recipe.whole_terms,
+        k1=k1,
+        b=settings.parameters.b,
+    )
+    return make_up_for(rule, matrix, order, sorted(reductions), model, k1)
+
+
+def _postings_by_tf(matrix: TermDocumentMatrix) -> np.ndarray:
+    parts = [
+        count_postings_by_tf(
+            matrix.data[matrix.indptr[first] : matrix.indptr[last]],
+            matrix.indptr[first : last + 1] - matrix.indptr[first],
+        )
+        for first, last in blocks(matrix.indptr)
+    ]
+    return np.concatenate([*parts, np.zeros((0, COUNTED_TF), np.int32)])
+
+
+def _manifest(
+    matrix: TermDocumentMatrix,
+    prior: Prior,
+    settings: Settings,
+    model: str,
+    reductions: Sequence[float],
+) -> dict[str, Any]:
+    unmeasured = {"measures": {}, "full": {}, "scale": prior.content["scale"], "scales": []}
+    return {
+        "unit": "posting",
+        "field": matrix.vocabulary.field,
+        "source": matrix.source,
+        "vocabulary_sha256": matrix.vocabulary.sha256,
+        "model": model,
+        "parameters": asdict(settings.parameters),
+        "lead": None if settings.boost is None else settings.boost._asdict(),
+        "positions": matrix.first_positions is not None,
+        "recipe": {"name": "prior"},
+        "queries": 0,
+        "folds": [],
+        "points": [{"reduction": r, "removed": r, **unmeasured} for r in reductions],
+        "recommended_reduction": prior.content["reduction"],
+    }
+
+
+def prior_values_of_index(
+    index: str | os.PathLike,
+    *,
+    output: str | os.PathLike | None = None,
+    model: str = "bm25",
+    matrix: str | os.PathLike | None = None,
+    field: str = "contents",
+    lead: bool = True,
+    reductions: Sequence[float] = REDUCTIONS,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> TermValues:
+    """Return :func:`prior_values` of a Lucene index, and write them to the folder ``output``.
+
+    Parameters
+    ----------
+    output
+        None to write nothing.
+    matrix
+        A folder from :func:`extract_matrix` of this index; None extracts it on the way, into a
+        temporary folder of about ten bytes a posting.
+
+    Raises
+    ------
+    TdvError
+        For everything a user can mend, before anything is written.
+    """
+    if output is not None:
+        refuse_existing(Path(output), overwrite=overwrite)
+    with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
+        progress("apply the prior", 0, 0)
+        values = prior_values(counts, model=model, lead=lead, reductions=reductions)
+        if output is not None:
+            values.save(output, overwrite=overwrite)
+            return TermValues.load(output)
+        return _in_memory(values)
+
+
+def _in_memory(values: TermValues) -> TermValues:
+    """Copies of what is mapped from a folder that is about to go."""
+    terms = values.vocabulary.terms
+    held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
+    return replace(
+        values,
+        vocabulary=Vocabulary(values.vocabulary.field, held),
+        doc_freq=np.array(values.doc_freq),
+        total_term_freq=np.array(values.total_term_freq),
+    )
