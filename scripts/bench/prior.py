@@ -28,7 +28,6 @@ from prior_settings import (
     choose,
     gains_by_set,
     measure,
-    settings_of,
     worst,
 )  # fmt: skip
 
@@ -89,16 +88,15 @@ def _gains(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> Non
     done = raw.setdefault("gains", {})
     for key, each in itertools.product(CANDIDATES, judged):
         label = "/".join(key)
-        if each.name in done.setdefault(label, {}):
-            continue
+        of_candidates = done.setdefault(label, {}).setdefault(each.name, {})
         network = raw["networks"][collection_of(each.name)]
         problem = each.of_model(key[0])
         full = problem.measure(problem.plain)
-        done[label][each.name] = [
-            gains_by_set(each, measure(each, key, settings_of(c, each), network), full)
-            for c in CANDIDATES[key]
-        ]
-        raw_file.write_text(json.dumps(raw, indent=1))
+        for candidate in CANDIDATES[key]:
+            if (name := json.dumps(candidate)) not in of_candidates:
+                measured = measure(each, key, candidate, network)
+                of_candidates[name] = gains_by_set(each, measured, full)
+                raw_file.write_text(json.dumps(raw, indent=1))
         print(label, each.name, flush=True)
 
 
@@ -106,8 +104,9 @@ def _by_candidate(raw: dict[str, Any], key: tuple[str, str]) -> list[dict[str, A
     """Of each candidate: collection -> query set -> gains."""
     found: list[dict[str, Any]] = [{} for _ in CANDIDATES[key]]
     for name, of_candidates in raw["gains"]["/".join(key)].items():
-        for place, sets in enumerate(of_candidates):
-            found[place].setdefault(collection_of(name), {}).update(sets)
+        for sets, candidate in zip(found, CANDIDATES[key]):
+            of_this = of_candidates[json.dumps(candidate)]
+            sets.setdefault(collection_of(name), {}).update(of_this)
     return found
 
 
@@ -125,7 +124,7 @@ def _table(raw: dict[str, Any], judged: Sequence[Judged]) -> None:
                     "settings": CANDIDATES[key][chosen], "gains": gains[chosen][without][name],
                 }  # fmt: skip
         chosen = choose(_by_candidate(raw, _BM25), without)
-        settings = settings_of(CANDIDATES[_BM25][chosen], each)
+        settings = CANDIDATES[_BM25][chosen]
         pruned = measure(each, _BM25, settings, raw["networks"][without])
         full = each.problem.measure(each.problem.plain)
         tuned = _tuned_on_half(each, pruned)
@@ -167,12 +166,8 @@ def _prior(raw: dict[str, Any], judged: Sequence[Judged], name: str) -> dict[str
     for key, candidates in CANDIDATES.items():
         model, positions = key
         gains = _by_candidate(raw, key)
-        # One that depends on the collection has no place in a file of numbers.
-        plain = [k for k, c in enumerate(candidates) if "k1 by length" not in c]
-        kept = [gains[k] for k in plain]
-        settings.setdefault(model, {})[positions] = candidates[plain[choose(kept, None)]]
-        safest = choose(kept, None, worst)
-        unlike.setdefault(model, {})[positions] = candidates[plain[safest]]
+        settings.setdefault(model, {})[positions] = candidates[choose(gains, None)]
+        unlike.setdefault(model, {})[positions] = candidates[choose(gains, None, worst)]
     return {
         "format": 1,
         "name": name,
@@ -185,7 +180,9 @@ def _prior(raw: dict[str, Any], judged: Sequence[Judged], name: str) -> dict[str
         "ranges": _ranges(judged),
         "collections": [
             {"name": each.name, "documents": each.problem.matrix.shape[1],
-             "queries": {s: len(some) for s, some in each.sets.items()}}
+             "queries": {s: len(some) for s, some in each.sets.items()},
+             "statistics": {name: round(value, 4) for name, value
+                            in collection_statistics(each.problem.matrix).items()}}
             for each in judged
         ],
         "made_by": {

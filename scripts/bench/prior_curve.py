@@ -63,8 +63,7 @@ def _prior_without(run: dict[str, Any], judged: Judged) -> Prior:
     row = run["table"][next(iter(judged.sets))]
     settings: dict[str, Any] = {}
     for model, positions in CANDIDATES:
-        found = dict(row[f"{model}/{positions}"]["settings"])
-        found.pop("k1 by length", None)
+        found = row[f"{model}/{positions}"]["settings"]
         settings.setdefault(model, {})[positions] = found
     content = {
         "name": "leave-one-out", "order": ORDER, "scale": SCALE, "reduction": REDUCTION,

@@ -10,13 +10,16 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.core.tdv import term_values
+from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.features import order_terms, term_features
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.prior import (
-    PRIOR_FILE, Prior, collection_statistics, settings_for,
+    PRIOR_FILE,
+    Prior,
+    collection_statistics,
+    settings_for,
 )  # fmt: skip
 from tdv_lucene.learning.prior_values import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe
@@ -138,9 +141,7 @@ def test_values_without_judgements_prune(placed, model: str, tmp_path) -> None:
     np.testing.assert_array_equal(TermValues.load(tmp_path / "V").at_reduction(0.45).tdv, point.tdv)
 
 
-def test_read_from_files_in_small_blocks_values_are_the_same(
-    placed, tmp_path, monkeypatch
-) -> None:
+def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, monkeypatch) -> None:
     """What streams is what memory would give, to the last bit."""
     from tdv_lucene.matrix.extract import describe_matrix
     from tdv_lucene.store import new_folder, save_array, write_manifest
