@@ -17,7 +17,7 @@ DEFAULT_ANALYZER = "io.anserini.analysis.DefaultEnglishAnalyzer"
 def identify(index: str | os.PathLike) -> dict[str, Any]:
     """The identity of an index: path, commit id, segments file, Lucene version, documents."""
     with translate_errors():
-        found = json.loads(java_class("tdvlucene.index.Identity").of(os.fspath(index)))
+        found = json.loads(java_class("tdvlucene.inspect.Identity").of(os.fspath(index)))
     return {"path": os.path.abspath(index), **found}
 
 
@@ -29,12 +29,13 @@ def written_lucene_version() -> str:
 def read_user_data(index: str | os.PathLike) -> dict[str, str]:
     """The commit's user data; empty for an index Anserini wrote."""
     with translate_errors():
-        return json.loads(java_class("tdvlucene.index.Identity").userData(os.fspath(index)))
+        return json.loads(java_class("tdvlucene.inspect.Identity").userData(os.fspath(index)))
 
 
 def inspect(index: str | os.PathLike, progress: Progress = silent) -> dict[str, Any]:
     """What ``InspectJob`` finds; ``files`` are bytes by extension."""
-    return json.loads(run_job(java_class("tdvlucene.index.InspectJob")(os.fspath(index)), progress))
+    job = java_class("tdvlucene.inspect.InspectJob")(os.fspath(index))
+    return json.loads(run_job(job, progress))
 
 
 def extract_arrays(
@@ -53,7 +54,7 @@ def extract_arrays(
     ``positions`` also ``first_positions``, where the field has positions. Returns
     ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live documents.
     """
-    new_job = java_class("tdvlucene.index.ExtractJob")
+    new_job = java_class("tdvlucene.extract.ExtractJob")
     job = new_job(os.fspath(index), field, os.fspath(folder), threads)
     if documents is not None:
         job.setDocuments(os.fspath(documents))
@@ -94,7 +95,7 @@ def write_tokens(
         When the index stores no text.
     """
     analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
-    job = java_class("tdvlucene.index.TokensJob")(
+    job = java_class("tdvlucene.extract.TokensJob")(
         os.fspath(index), analyzer, os.fspath(output), only_titles
     )
     return int(run_job(job, progress))

@@ -46,21 +46,21 @@ def test_progress_reaches_the_end_of_each_phase(make_index, tmp_path) -> None:
 
 
 def test_defects_keep_their_java_stack(tiny_index, tmp_path) -> None:
-    extract = java_class("tdvlucene.index.ExtractJob")
+    extract = java_class("tdvlucene.extract.ExtractJob")
     job = extract(str(tiny_index), "contents", "/nowhere/at/all", 1)
     with pytest.raises(RuntimeError, match=r"NoSuchFileException(.|\n)*ExtractJob.run"):
         run_job(job)
 
 
 def test_errors_of_the_user_are_told_plainly(tmp_path) -> None:
-    extract = java_class("tdvlucene.index.ExtractJob")
+    extract = java_class("tdvlucene.extract.ExtractJob")
     job = extract(str(tmp_path / "x"), "contents", str(tmp_path), 1)
     with pytest.raises(TdvError, match="^no such index: .* is not a folder$"):
         run_job(job)
 
 
 def test_interrupt_ends_the_job_before_it_is_raised(tiny_index, tmp_path) -> None:
-    job = java_class("tdvlucene.index.InspectJob")(str(tiny_index))
+    job = java_class("tdvlucene.inspect.InspectJob")(str(tiny_index))
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

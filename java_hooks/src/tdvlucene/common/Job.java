@@ -76,7 +76,7 @@ public abstract class Job {
     checkCancelled();
   }
 
-  /** Throws when the user gave up. */
+  /** Throws when the user cancelled the job. */
   public final void checkCancelled() {
     if (cancelled) {
       throw new CancelledException();

@@ -7,8 +7,8 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
 /** Which documents an index has, by the collection's ids. */
 public final class DocumentIds {

@@ -8,8 +8,8 @@ import java.util.Map;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
 /** Lucene's own account of scores, many at a time: the yardstick of every other scorer. */
 public final class Explanations {

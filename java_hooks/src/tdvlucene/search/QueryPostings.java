@@ -16,8 +16,8 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
 /** Which of some documents an index has in the postings of some terms. */
 public final class QueryPostings {

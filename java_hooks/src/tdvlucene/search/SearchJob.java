@@ -20,9 +20,9 @@ import java.util.concurrent.Future;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
 /**
  * Writes the run of a set of topics in TREC's form, {@code qid Q0 docid rank score tag}.

@@ -11,9 +11,9 @@ import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
 /**
  * What a query costs beside the search: analysing its text, and fetching the documents found.

@@ -12,8 +12,8 @@ import org.apache.lucene.index.Term;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
 /** Document and total frequencies of terms, from the term dictionary alone. */
 public final class TermCounts {

@@ -13,9 +13,9 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
 /**
  * Queries answered a second when several threads search at once.

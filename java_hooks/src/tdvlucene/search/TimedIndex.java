@@ -16,8 +16,8 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Lucene;
-import tdvlucene.index.Indexes;
 
 /**
  * An index whose searches are timed, and the run its hits must agree with.
