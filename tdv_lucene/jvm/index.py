@@ -32,9 +32,16 @@ def read_user_data(index: str | os.PathLike) -> dict[str, str]:
         return json.loads(java_class("tdvlucene.inspect.Identity").userData(os.fspath(index)))
 
 
-def inspect(index: str | os.PathLike, progress: Progress = silent) -> dict[str, Any]:
-    """What ``InspectJob`` finds; ``files`` are bytes by extension."""
+def inspect(
+    index: str | os.PathLike, checksums: bool | None, progress: Progress = silent
+) -> dict[str, Any]:
+    """What ``InspectJob`` finds; ``files`` are bytes by extension.
+
+    ``checksums`` says whether to compare those of all files; None where they are cheap to read.
+    """
     job = java_class("tdvlucene.inspect.InspectJob")(os.fspath(index))
+    if checksums is not None:
+        job.compareAllChecksums() if checksums else job.compareNoChecksums()
     return json.loads(run_job(job, progress))
 
 
@@ -72,9 +79,8 @@ def analyze(texts: Sequence[str], field: str = "contents") -> list[list[str]]:
     if not texts:
         return []
     analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
-    lines = "\n".join(text.replace("\n", " ") for text in texts)
     analysis = java_class("tdvlucene.search.Analysis")
-    return json.loads(analysis.tokens(analyzer, field, lines))
+    return json.loads(analysis.tokens(analyzer, field, json.dumps(list(texts))))
 
 
 def write_tokens(

@@ -37,7 +37,7 @@ public final class ExternalIds {
     Document document = stored.document(doc, only);
     IndexableField id = document.getField(ID);
     if (id == null || id.stringValue() == null) {
-      throw new UserException(
+      throw UserException.unlessDamaged(
           "document " + (leaf.docBase + doc) + " of " + index + " has no '" + ID
               + "': Anserini indexes carry each document's id there");
     }

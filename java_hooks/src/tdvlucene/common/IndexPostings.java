@@ -107,6 +107,6 @@ public final class IndexPostings {
   private IOException locate(Exception thrown) throws IOException {
     LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(base, leaves));
     String segment = ((SegmentReader) leaf.reader()).getSegmentName();
-    return Locations.located(thrown, segment, field, terms.term());
+    return new LocatedException(thrown, segment, field, terms.term());
   }
 }

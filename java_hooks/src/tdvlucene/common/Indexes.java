@@ -1,6 +1,5 @@
 package tdvlucene.common;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -11,7 +10,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.lucene.codecs.DocValuesProducer;
 import org.apache.lucene.codecs.FieldsProducer;
+import org.apache.lucene.codecs.NormsProducer;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.DirectoryReader;
@@ -57,8 +58,25 @@ public final class Indexes {
     return FSDirectory.open(path);
   }
 
+  /** What is done with an index. */
+  public interface Reading<T> {
+    T of(DirectoryReader reader) throws Exception;
+  }
+
+  /**
+   * Opens the last commit of an index, reads, and closes it; what damage causes is told as damage.
+   * For work that is done in a moment: anything longer is a {@link Job}.
+   */
+  public static <T> T read(String index, Reading<T> reading) throws IOException {
+    try (DirectoryReader reader = open(index)) {
+      return reading.of(reader);
+    } catch (Throwable t) { // also errors: a wrong length asks for any amount of memory
+      throw IOUtils.rethrowAlways(Failures.explain(t, List.of(index), read -> {}));
+    }
+  }
+
   /** Opens the last commit of an index. */
-  public static DirectoryReader open(String index) throws IOException {
+  static DirectoryReader open(String index) throws IOException {
     Directory directory = folder(index);
     try {
       return DirectoryReader.open(directory);
@@ -69,7 +87,7 @@ public final class Indexes {
   }
 
   /** Opens the last commit of an index nobody is writing to. */
-  public static DirectoryReader openUnlocked(String index) throws IOException {
+  static DirectoryReader openUnlocked(String index) throws IOException {
     DirectoryReader reader = open(index);
     try {
       if (isLocked(reader.directory(), index)) {
@@ -108,17 +126,27 @@ public final class Indexes {
   }
 
   /**
-   * Compares the checksums of the postings' files: damaged blocks can decode to wrong numbers
-   * without an error. Reads them once, at memory's speed where they are to be read anyway.
+   * Compares the checksums of postings, norms and doc values: damaged blocks can decode to wrong
+   * numbers without an error. Reads them once, at memory's speed where they are to be read anyway.
    */
-  public static void checkPostings(DirectoryReader reader, Job job, Pool pool) throws IOException {
+  public static void checkIntegrity(DirectoryReader reader, Job job, Pool pool)
+      throws IOException {
     List<Callable<Void>> tasks = new ArrayList<>();
     for (LeafReaderContext leaf : reader.leaves()) {
       tasks.add(() -> {
         job.checkCancelled();
-        FieldsProducer postings = ((CodecReader) leaf.reader()).getPostingsReader();
+        CodecReader segment = (CodecReader) leaf.reader();
+        FieldsProducer postings = segment.getPostingsReader();
         if (postings != null) {
           postings.checkIntegrity();
+        }
+        NormsProducer norms = segment.getNormsReader();
+        if (norms != null) {
+          norms.checkIntegrity();
+        }
+        DocValuesProducer columns = segment.getDocValuesReader();
+        if (columns != null) {
+          columns.checkIntegrity();
         }
         return null;
       });
@@ -126,39 +154,11 @@ public final class Indexes {
     pool.run(tasks);
   }
 
-  /**
-   * What to throw when reading failed: damage, where it explains the failure.
-   *
-   * <p>Lucene checks sums of whole files when it merges, not when it reads postings: there a wrong
-   * byte ends in whatever its decoder then meets, such as an index out of bounds.
-   */
-  public static IOException explainFailure(Exception e, DirectoryReader reader, Job job)
-      throws IOException {
-    job.checkCancelled();
-    for (Throwable t = e; t != null; t = t.getCause()) {
-      if (t instanceof UserException || t instanceof CorruptIndexException) {
-        throw IOUtils.rethrowAlways(e);
-      }
-      if (t instanceof EOFException || t instanceof RuntimeException) {
-        throw damageOr(e, reader);
-      }
-    }
-    throw IOUtils.rethrowAlways(e);
-  }
-
-  private static IOException damageOr(Exception e, DirectoryReader reader) throws IOException {
-    for (LeafReaderContext leaf : reader.leaves()) {
-      try {
-        leaf.reader().checkIntegrity();
-      } catch (CorruptIndexException damage) {
-        damage.addSuppressed(e);
-        return new IOException(e.getMessage() + "; " + damage.getMessage(), damage);
-      }
-    }
-    throw IOUtils.rethrowAlways(e);
-  }
-
   private static UserException explain(String index, Exception e) {
+    UserException damage = Damage.behind(e, index, read -> {});
+    if (damage != null) {
+      return damage;
+    }
     String lucene = "Lucene " + Version.LATEST;
     if (e instanceof IndexNotFoundException) {
       return new UserException(
@@ -172,7 +172,7 @@ public final class Indexes {
     if (e instanceof IndexFormatTooOldException) {
       return new UserException(tooOld(index, lucene, (IndexFormatTooOldException) e), e);
     }
-    if (e instanceof CorruptIndexException) {
+    if (e instanceof CorruptIndexException) { // with a checksum that holds
       return new UserException(index + " is damaged: " + e.getMessage(), e);
     }
     return new UserException(

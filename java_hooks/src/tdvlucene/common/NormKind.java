@@ -1,6 +1,8 @@
 package tdvlucene.common;
 
 import java.io.IOException;
+import org.apache.lucene.codecs.NormsProducer;
+import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
@@ -79,7 +81,20 @@ public enum NormKind {
     for (LeafReaderContext leaf : reader.leaves()) {
       sums.add(leaf.reader(), field);
     }
-    return sums.kind();
+    NormKind kind = sums.kind();
+    if (kind == UNKNOWN) { // or damaged: no kind at all
+      for (LeafReaderContext leaf : reader.leaves()) {
+        checkIntegrity((CodecReader) leaf.reader());
+      }
+    }
+    return kind;
+  }
+
+  private static void checkIntegrity(CodecReader segment) throws IOException {
+    NormsProducer norms = segment.getNormsReader();
+    if (norms != null) {
+      norms.checkIntegrity();
+    }
   }
 
   private static final class Sums {

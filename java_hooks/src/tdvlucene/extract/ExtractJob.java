@@ -89,12 +89,8 @@ public final class ExtractJob extends Job {
 
   @Override
   protected void run() throws IOException {
-    try (DirectoryReader reader = Indexes.openUnlocked(index)) {
-      try {
-        run(reader);
-      } catch (IOException | RuntimeException e) {
-        throw Indexes.explainFailure(e, reader, this);
-      }
+    try (DirectoryReader reader = openUnlocked(index)) {
+      run(reader);
     }
   }
 
@@ -125,7 +121,7 @@ public final class ExtractJob extends Job {
     Terms terms = MultiTerms.getTerms(reader, field);
     try (MatrixFiles files = new MatrixFiles(output, rows.size(), positions);
         Pool pool = new Pool(threads)) {
-      Indexes.checkPostings(reader, this, pool);
+      Indexes.checkIntegrity(reader, this, pool);
       if (terms != null) {
         phase("extracting postings", Math.max(0, terms.getSumDocFreq()));
         writePieces(reader, terms, files, pool);

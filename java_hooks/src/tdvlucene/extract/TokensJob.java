@@ -15,11 +15,11 @@ import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
 import org.apache.lucene.document.Document;
+import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.util.Bits;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.UserException;
 
@@ -61,7 +61,7 @@ public final class TokensJob extends Job {
 
   @Override
   protected void run() throws IOException {
-    try (DirectoryReader reader = Indexes.open(index);
+    try (DirectoryReader reader = open(index);
         Writer lines = Files.newBufferedWriter(Paths.get(output), StandardCharsets.UTF_8)) {
       phase("analyse stored text", reader.maxDoc());
       for (LeafReaderContext leaf : reader.leaves()) {
@@ -76,6 +76,7 @@ public final class TokensJob extends Job {
   }
 
   private void writeSegment(LeafReaderContext leaf, Writer lines) throws IOException {
+    ((CodecReader) leaf.reader()).getFieldsReader().checkIntegrity();
     Bits live = leaf.reader().getLiveDocs();
     StoredFields stored = leaf.reader().storedFields();
     for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {

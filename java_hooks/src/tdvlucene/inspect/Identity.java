@@ -16,9 +16,7 @@ public final class Identity {
 
   /** A JSON object: commit id, segments file, Lucene version of the commit, documents. */
   public static String of(String index) throws IOException {
-    try (DirectoryReader reader = Indexes.open(index)) {
-      return Json.of(of(reader));
-    }
+    return Indexes.read(index, reader -> Json.of(of(reader)));
   }
 
   static Map<String, Object> of(DirectoryReader reader) {

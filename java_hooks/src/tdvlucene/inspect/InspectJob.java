@@ -21,6 +21,8 @@ import org.apache.lucene.index.StandardDirectoryReader;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.Damage;
+import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
@@ -30,15 +32,27 @@ import tdvlucene.common.NormKind;
 /**
  * Says what an index holds and which of its fields can be pruned.
  *
- * <p>Reads descriptions, norms, and the dictionary where several segments share it; no postings.
+ * <p>Reads descriptions, norms, and the dictionary where several segments share it; no postings,
+ * but to compare the checksums of their files.
  * Terms, postings and tokens are Lucene's counts, which include deleted documents.
  */
 public final class InspectJob extends Job {
   private final String index;
+  private long mostBytes = IndexFiles.CHEAP_BYTES;
   private String result = "";
 
   public InspectJob(String index) {
     this.index = index;
+  }
+
+  /** Compares the checksums of all files, however large they are. */
+  public void compareAllChecksums() {
+    mostBytes = Long.MAX_VALUE;
+  }
+
+  /** Compares no checksums. */
+  public void compareNoChecksums() {
+    mostBytes = -1;
   }
 
   @Override
@@ -48,8 +62,9 @@ public final class InspectJob extends Job {
 
   @Override
   protected void run() throws IOException {
-    try (DirectoryReader reader = Indexes.open(index)) {
+    try (DirectoryReader reader = open(index)) {
       Map<String, Object> found = new LinkedHashMap<>(Identity.of(reader));
+      found.put("checked", check());
       found.put("deleted", reader.numDeletedDocs());
       found.put("locked", Indexes.isLocked(reader.directory(), index));
       found.put("segments", segments(reader));
@@ -59,6 +74,19 @@ public final class InspectJob extends Job {
       found.put("user_data", new TreeMap<>(reader.getIndexCommit().getUserData()));
       result = Json.of(found);
     }
+  }
+
+  /** Refuses damaged files; says what was looked at. */
+  private Map<String, Object> check() throws IOException {
+    IndexFiles files = IndexFiles.of(index);
+    boolean checksums = files.bytes() <= mostBytes;
+    phase("checking the files", checksums ? files.bytes() : 0);
+    Damage.refuse(index, files, checksums, this::advance);
+    Map<String, Object> checked = new LinkedHashMap<>();
+    checked.put("files", files.count());
+    checked.put("bytes", files.bytes());
+    checked.put("checksums", checksums);
+    return checked;
   }
 
   private static List<Object> segments(DirectoryReader reader) {

@@ -104,13 +104,9 @@ public final class PruneJob extends Job {
 
   @Override
   protected void run() throws IOException {
-    try (DirectoryReader reader = Indexes.openUnlocked(index);
+    try (DirectoryReader reader = openUnlocked(index);
         Pool pool = new Pool(threads)) {
-      try {
-        run(reader, pool);
-      } catch (IOException | RuntimeException e) {
-        throw Indexes.explainFailure(e, reader, this);
-      }
+      run(reader, pool);
     }
   }
 

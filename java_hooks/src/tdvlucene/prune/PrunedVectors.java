@@ -13,7 +13,7 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BytesRef;
-import tdvlucene.common.Locations;
+import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
 
 /**
@@ -61,9 +61,9 @@ final class PrunedVectors extends TermVectorsReader {
 
   private int newFreq(int number, TermsEnum each, int doc) throws IOException {
     if (number < 0) {
-      throw new UserException(
+      throw UserException.unlessDamaged(
           "the index is damaged: the vector of document " + doc + " in segment "
-              + pruning.segment.name() + " has the term " + Locations.show(each.term())
+              + pruning.segment.name() + " has the term " + TermText.show(each.term())
               + ", which the field's postings lack");
     }
     int tf = Math.toIntExact(each.totalTermFreq());

@@ -3,7 +3,7 @@ package tdvlucene.prune;
 import java.io.IOException;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Job;
-import tdvlucene.common.Locations;
+import tdvlucene.common.LocatedException;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
 
@@ -49,6 +49,6 @@ final class Pruning {
     if (thrown instanceof UserException) {
       throw (UserException) thrown;
     }
-    return Locations.located(thrown, segment.name(), field, term);
+    return new LocatedException(thrown, segment.name(), field, term);
   }
 }

@@ -32,7 +32,7 @@ public final class ScaledRule implements PostingRule {
   public int freq(int term, int tf, int first, int doc, int length) {
     double freq = Math.rint(scale * boost.apply(tf, first) * tdv[term]);
     if (freq > Integer.MAX_VALUE) {
-      throw new UserException(
+      throw UserException.unlessDamaged(
           "scale " + scale + " x tf " + tf + " x TDV " + tdv[term] + " of term number " + term
               + " exceeds Lucene's largest frequency " + Integer.MAX_VALUE
               + ": use a smaller --scale");

@@ -130,7 +130,7 @@ public final class StoredTdvs {
         new DataInputStream(new ByteArrayInputStream(bytes.bytes, bytes.offset, bytes.length));
     int format = in.readInt();
     if (format != FORMAT) {
-      throw new UserException(
+      throw UserException.unlessDamaged(
           "the index's TDVs have format " + format + ", this version reads " + FORMAT
               + ": install the tdv-lucene that pruned it, or prune its source again");
     }
@@ -148,7 +148,7 @@ public final class StoredTdvs {
   public static StoredTdvs read(IndexReader reader, String field) throws IOException {
     StoredTdvs tdvs = find(reader.leaves(), nameFor(field));
     if (tdvs == null) {
-      throw new UserException(
+      throw UserException.unlessDamaged(
           "the index has no TDVs for field '" + field + "' (doc values '" + nameFor(field)
               + "'): it was not made by 'prune --tf similarity', or the document that held them "
               + "was deleted; prune its source again");
@@ -161,7 +161,7 @@ public final class StoredTdvs {
       tokens += terms == null ? 0 : terms.getSumTotalTermFreq();
     }
     if (postings != tdvs.postings || tokens != tdvs.tokens) {
-      throw new UserException(
+      throw UserException.unlessDamaged(
           "the index's TDVs are of another vocabulary: field '" + field + "' has " + postings
               + " postings and " + tokens + " tokens, and had " + tdvs.postings + " and "
               + tdvs.tokens + " when it was pruned; documents were added or merged away since, so "

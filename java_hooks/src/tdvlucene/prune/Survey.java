@@ -14,8 +14,9 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.FixedBitSet;
 import tdvlucene.common.Job;
-import tdvlucene.common.Locations;
+import tdvlucene.common.LocatedException;
 import tdvlucene.common.Pool;
+import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
 
 /**
@@ -101,7 +102,7 @@ final class Survey {
       return Integer.MAX_VALUE; // millions of tokens: longer is no different
     }
     if (sum < 0) {
-      throw new UserException(
+      throw UserException.unlessDamaged(
           "a document's new length exceeds " + Integer.MAX_VALUE
               + " tokens: use a smaller --scale");
     }
@@ -116,12 +117,12 @@ final class Survey {
       TermTable.Cursor cursor = table.cursor();
       cursor.seek(missing);
       throw otherVocabulary(
-          "they have one for " + Locations.show(cursor.term()) + ", which it lacks");
+          "they have one for " + TermText.show(cursor.term()) + ", which it lacks");
     }
   }
 
   private UserException otherVocabulary(String difference) {
-    return new UserException(
+    return UserException.unlessDamaged(
         "TDVs of another vocabulary: they do not belong to field '" + field
             + "' of this index; " + difference
             + ". Learn them on this index (tdv-lucene learn --index ...)");
@@ -154,7 +155,7 @@ final class Survey {
             read(each, cursor.number(), lengths);
           } else if (hasLivePosting(each)) {
             throw otherVocabulary(
-                "it has the term " + Locations.show(at) + ", for which they have none");
+                "it has the term " + TermText.show(at) + ", for which they have none");
           }
           job.advance(each.docFreq());
         }
@@ -162,7 +163,7 @@ final class Survey {
       } catch (UserException e) {
         throw e;
       } catch (IOException | RuntimeException e) {
-        throw Locations.located(e, segment.name(), field, at);
+        throw new LocatedException(e, segment.name(), field, at);
       }
     }
 

@@ -1,7 +1,6 @@
 package tdvlucene.search;
 
 import java.io.IOException;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInvertState;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.search.CollectionStatistics;
@@ -46,9 +45,7 @@ public final class WeightedSimilarity extends Similarity {
   /** As {@link #of}, for the last commit of an index. */
   public static WeightedSimilarity open(String index, String field, Similarity plain)
       throws IOException {
-    try (DirectoryReader reader = Indexes.open(index)) {
-      return of(reader, field, plain);
-    }
+    return Indexes.read(index, reader -> of(reader, field, plain));
   }
 
   /**

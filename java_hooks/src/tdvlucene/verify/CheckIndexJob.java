@@ -11,7 +11,6 @@ import org.apache.lucene.index.CheckIndex;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
@@ -33,7 +32,7 @@ public final class CheckIndexJob extends Job {
 
   @Override
   protected void run() throws IOException {
-    Indexes.openUnlocked(index).close();
+    openUnlocked(index).close();
     phase("checking the index", 0);
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
     try (Directory folder = FSDirectory.open(Paths.get(index), NoLockFactory.INSTANCE);

@@ -3,10 +3,10 @@ package tdvlucene.verify;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.index.TermsEnum;
-import tdvlucene.common.Locations;
 import tdvlucene.common.NormKind;
-import tdvlucene.prune.PostingRule;
+import tdvlucene.common.TermText;
 import tdvlucene.prune.FirstPositions;
+import tdvlucene.prune.PostingRule;
 import tdvlucene.prune.StoredTdvs;
 import tdvlucene.prune.TermTable;
 import tdvlucene.prune.WeightedLengths;
@@ -80,7 +80,7 @@ final class ComparedField {
         if (found != table.tdv()[term]) {
           throw new Difference("TDV kept in the index", table.tdv()[term], found)
               .at("field", field)
-              .at("term", Locations.show(cursor.term()));
+              .at("term", TermText.show(cursor.term()));
         }
       }
     }

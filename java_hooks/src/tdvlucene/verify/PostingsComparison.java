@@ -10,7 +10,7 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.IndexPostings;
 import tdvlucene.common.Job;
-import tdvlucene.common.Locations;
+import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
 import tdvlucene.prune.FirstPositions;
 import tdvlucene.prune.TermTable;
@@ -164,8 +164,8 @@ final class PostingsComparison {
       oldPostings.reset(old, PostingsEnum.NONE);
       for (int doc = oldPostings.next(); doc != END; doc = oldPostings.next()) {
         if (source.live.of(doc) >= 0) {
-          throw new UserException(
-              "TDVs of another vocabulary: " + source.path + " has the term " + Locations.show(term)
+          throw UserException.unlessDamaged(
+              "TDVs of another vocabulary: " + source.path + " has the term " + TermText.show(term)
                   + " in field '" + field + "', for which they have none");
         }
       }
@@ -263,7 +263,7 @@ final class PostingsComparison {
         Difference.require("document frequency", count, found.docFreq());
         Difference.require("total frequency", total, found.totalTermFreq());
       } catch (Difference e) {
-        throw e.at("field", field).at("term", Locations.show(term));
+        throw e.at("field", field).at("term", TermText.show(term));
       }
     }
 
@@ -272,7 +272,7 @@ final class PostingsComparison {
       int doc = newPostings.next();
       Difference extra = new Difference("term", "gone", "document frequency " + found.docFreq());
       return doc == END
-          ? extra.at("field", field).at("term", Locations.show(term))
+          ? extra.at("field", field).at("term", TermText.show(term))
           : at(extra, term, pruned.live.of(doc));
     }
 
@@ -280,7 +280,7 @@ final class PostingsComparison {
       return difference
           .at("segment", pruned.segmentOf(number))
           .at("field", field)
-          .at("term", Locations.show(term))
+          .at("term", TermText.show(term))
           .at("document", pruned.idOf(number));
     }
   }

@@ -11,7 +11,7 @@ import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
-import tdvlucene.common.Locations;
+import tdvlucene.common.TermText;
 
 /** Compares term vectors with what a rule makes of the source's in the pruned fields. */
 final class VectorsComparison {
@@ -79,19 +79,19 @@ final class VectorsComparison {
       if (freq > 0) {
         BytesRef next = found.next();
         if (!term.equals(next)) {
-          throw new Difference("term of the vector", Locations.show(term), show(next));
+          throw new Difference("term of the vector", TermText.show(term), show(next));
         }
         compareTerm(freq, old, found, occurrences);
       }
     }
     BytesRef extra = found.next();
     if (extra != null) {
-      throw new Difference("term of the vector", "no more", Locations.show(extra));
+      throw new Difference("term of the vector", "no more", TermText.show(extra));
     }
   }
 
   private static String show(BytesRef term) {
-    return term == null ? "no more" : Locations.show(term);
+    return term == null ? "no more" : TermText.show(term);
   }
 
   private static void compareTerm(
@@ -113,7 +113,7 @@ final class VectorsComparison {
         }
       }
     } catch (Difference e) {
-      throw e.at("term", Locations.show(old.term()));
+      throw e.at("term", TermText.show(old.term()));
     }
   }
 }

@@ -16,6 +16,8 @@ import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Damage;
+import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
@@ -25,8 +27,8 @@ import tdvlucene.extract.MatrixPlan;
 import tdvlucene.prune.OriginalLengths;
 import tdvlucene.prune.PostingRule;
 import tdvlucene.prune.PrunableField;
-import tdvlucene.prune.Segment;
 import tdvlucene.prune.PruneJob;
+import tdvlucene.prune.Segment;
 import tdvlucene.prune.TermTable;
 import tdvlucene.prune.WeightedLengths;
 
@@ -78,8 +80,8 @@ public final class VerifyJob extends Job {
   @Override
   protected void run() throws IOException {
     Map<String, Object> report = new TreeMap<>();
-    try (DirectoryReader before = Indexes.openUnlocked(index);
-        DirectoryReader after = Indexes.openUnlocked(prunedIndex);
+    try (DirectoryReader before = openUnlocked(index);
+        DirectoryReader after = openUnlocked(prunedIndex);
         Pool pool = new Pool(threads)) {
       source = new ComparedIndex(before, index);
       pruned = new ComparedIndex(after, prunedIndex);
@@ -88,13 +90,22 @@ public final class VerifyJob extends Job {
       }
       new DescriptionsComparison(source, pruned).requireSameOrder();
       report.put("documents", source.live.size());
-      Indexes.checkPostings(before, this, pool);
-      Indexes.checkPostings(after, this, pool);
+      Indexes.checkIntegrity(before, this, pool);
+      Indexes.checkIntegrity(after, this, pool);
       compare(report, pool);
     } catch (Difference e) {
+      requireSound(index);
+      requireSound(prunedIndex);
       report.put("difference", e.content());
     }
     result = Json.of(report);
+  }
+
+  /** Two indexes differ as well where one of them is damaged. */
+  private void requireSound(String each) throws IOException {
+    IndexFiles files = IndexFiles.of(each);
+    phase("checking the files", files.bytes());
+    Damage.refuse(each, files, true, this::advance);
   }
 
   private void compare(Map<String, Object> report, Pool pool) throws IOException {
