@@ -106,15 +106,14 @@ def heap_size() -> str:
 def crash_options() -> list[str]:
     """Where a JVM that crashes leaves its report: beside other temporary files.
 
-    By itself it writes files into the working folder, a dump of its memory among them, and says so
-    on standard output, where a run may go.
+    By default it writes its reports, and a dump of its memory, into the working folder.
     """
     reports = Path(tempfile.gettempdir(), "tdv-lucene-java-crash").as_posix().replace("%", "%%")
     return [
         f"-XX:ErrorFile={reports}-%p.log",
         f"-XX:ReplayDataFile={reports}-replay-%p.log",
         "-XX:-CreateCoredumpOnCrash",
-        "-XX:+DisplayVMOutputToStderr",
+        "-XX:+DisplayVMOutputToStderr",  # its warnings: standard output is for results
     ]
 
 
