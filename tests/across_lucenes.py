@@ -16,11 +16,11 @@ from lucene_indexes import write_index
 from lucene_reading import read_rest
 
 from tdv_lucene import TdvError
-from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspection import inspect_index
+from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import identify
-from tdv_lucene.prune import prune_index
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
 
 
 def write(index: str) -> dict:

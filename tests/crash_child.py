@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tdv_lucene.extract import extract_matrix
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.index import identify
-from tdv_lucene.prune import prune_index
-from tdv_lucene.values import TermValues
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.values.term_values import TermValues
 
 
 def _prune(source: str, values: str, output: str) -> None:

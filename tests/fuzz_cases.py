@@ -36,7 +36,7 @@ class FieldRule:
         For "scaled" only.
     tdv : a value for each term of a live document
     least : the saturation from which each term's postings stay, or None for all
-    room : (fixed, per token): the K of a document in its saturation, by the length
+    length_norm : (fixed, per token): the K of a document in its saturation, by the length
     lead : (boost, span) of what a posting's place counts, or None for nothing
     """
 
@@ -44,7 +44,7 @@ class FieldRule:
     scale: float
     tdv: dict[bytes, np.float32]
     least: dict[bytes, np.float32] | None
-    room: tuple[float, float]
+    length_norm: tuple[float, float]
     lead: tuple[float, float] | None
 
     @property
@@ -244,12 +244,12 @@ def _rule(rng: random.Random, written: Case, field: str) -> FieldRule:
     least = None
     if rng.random() < 0.3:
         least = {term: np.float32(rng.choice([0, 0.2, 0.4, 0.5, 0.7, 0.99])) for term in terms}
-    room = rng.choice([(0.54, 0.012), (1.0, 0.0), (0.0, 0.1), (3.6, 0.5)])
+    length_norm = rng.choice([(0.54, 0.012), (1.0, 0.0), (0.0, 0.1), (3.6, 0.5)])
     lead = rng.choice([None, None, (2.0, 4.0), (8.0, 1.0), (0.3, 200.0)])
     kind = written.index["layout"]["fields"][field]
     if tf == "similarity" or "POSITIONS" not in kind["options"]:
         lead = None
-    return FieldRule(tf, rng.choice(_SCALES), tdv, least, room, lead)
+    return FieldRule(tf, rng.choice(_SCALES), tdv, least, length_norm, lead)
 
 
 def _values(rng: random.Random, tf: str, terms: int) -> list[float]:

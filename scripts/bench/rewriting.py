@@ -88,9 +88,9 @@ def random_values(matrix) -> np.ndarray:
 
 def job_of(name: str, index: Path, work: Path, threads: int) -> Callable[[], object]:
     """The work to be timed, with everything before it done."""
-    from tdv_lucene.extract import extract_matrix, load_matrix
     from tdv_lucene.jvm import rewriter, start
     from tdv_lucene.jvm.index import extract_arrays
+    from tdv_lucene.matrix.extract import extract_matrix, load_matrix
 
     start()
     matrix_folder, output = work / f"{index.name} matrix", work / f"{index.name} {name}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tdv_lucene.significance import t_test
+from tdv_lucene.evaluation.significance import t_test
 
 SIZES = (0.0, 0.3, 0.45, 0.6, 0.7)
 ALPHA = 0.05

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tdv_lucene import read_qrels, read_topics
-from tdv_lucene.topics import Qrels, Topics, judged_queries
+from tdv_lucene.evaluation.topics import Qrels, Topics, judged_queries
 
 FOLDS = 5
 

@@ -10,7 +10,7 @@ from typing import Any
 from table_methods import Method
 
 from tdv_lucene import build_index, embed_terms, extract_matrix
-from tdv_lucene.inspection import inspect_index
+from tdv_lucene.indexes.inspection import inspect_index
 
 _INDEX = "index"
 

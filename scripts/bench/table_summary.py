@@ -25,7 +25,7 @@ from table_bars import (
 )
 from table_work import MEASURES, commit
 
-from tdv_lucene._content import versions_and_machine
+from tdv_lucene.comparison.content import versions_and_machine
 
 Lines = Mapping[str, Mapping[str, Line]]
 """Model -> name of the row -> line."""

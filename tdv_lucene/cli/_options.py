@@ -55,7 +55,7 @@ def folders_of_fields(given: Sequence[str]) -> dict[str, Any]:
 
 def _folder_of_field(given: str) -> str:
     """The folder of FIELD=FOLDER after a look at its field; a folder alone stays as it is."""
-    from ..values import TermValues
+    from ..values.term_values import TermValues
 
     field, separator, folder = given.partition("=")
     if not separator or Path(given).exists():

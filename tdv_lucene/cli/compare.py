@@ -83,7 +83,7 @@ def command(
     Give --index and --pruned, or several --index NAME=FOLDER. Writes report.json, report.html,
     per_query.tsv and the runs into the folder OUTPUT.
     """
-    from ..compare import compare_indexes
+    from ..comparison.compare import compare_indexes
 
     (first, index), (second, treatment), *further = _named(indexes, pruned, names)
     if len(topics) != len(qrels):

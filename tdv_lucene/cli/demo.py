@@ -28,7 +28,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
     Needs no download: documents and topics are made from the interpreter that runs this.
     """
-    from ..demo import run_demo
+    from ..experiments.demo import run_demo
     from .compare import show_comparison
 
     report = options.run(run_demo, announce=_announce, **arguments)

@@ -28,7 +28,7 @@ def command(as_json: bool, **arguments: object) -> None:
 
     Words of a file are matched to the index's stems by running them through its analyzer.
     """
-    from ..embed import embed_terms
+    from ..embedding.embed import embed_terms
 
     made = options.run(embed_terms, **arguments)
     terms, dimensions = made.vectors.shape

@@ -26,7 +26,7 @@ def command(as_json: bool, **arguments: Any) -> None:
     Its terms with their discrimination values and document frequencies before and after, and the
     best documents of both indexes side by side.
     """
-    from ..explain import explain_query
+    from ..comparison.explain import explain_query
 
     explained = explain_query(**arguments)
     if as_json:

@@ -33,7 +33,7 @@ def command(output: str, documents: TextIO | None, as_json: bool, **arguments: A
     Needs only postings: no stored vectors, no stored text. With --documents, memory and output are
     as large as the rows asked for; the terms' statistics stay those of the whole index.
     """
-    from ..extract import describe_matrix, extract_matrix
+    from ..matrix.extract import describe_matrix, extract_matrix
 
     ids = None if documents is None else [line for line in documents.read().splitlines() if line]
     matrix = options.run(extract_matrix, output=output, documents=ids, **arguments)

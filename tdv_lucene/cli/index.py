@@ -22,6 +22,6 @@ def command(output: str, overwrite: bool, as_json: bool, flags: tuple[str, ...])
     tdv-lucene index --collection JsonCollection --input DOCS \\
       --generator DefaultLuceneDocumentGenerator --threads 2 --index INDEX
     """
-    from ..indexing import build_index
+    from ..indexes.build import build_index
 
     options.show(options.run(build_index, output, flags, overwrite=overwrite), as_json)

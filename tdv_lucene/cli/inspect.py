@@ -30,7 +30,7 @@ _SHOWN_SEGMENTS = 20
 @options.json_option
 def command(index: str, check: bool, as_json: bool) -> None:
     """Say what an index holds, where its bytes are, and whether it can be pruned."""
-    from ..inspection import inspect_index
+    from ..indexes.inspection import inspect_index
 
     found = options.run(inspect_index, index, check=check)
     if as_json:

@@ -70,7 +70,7 @@ def command(as_json: bool, **arguments: object) -> None:
     Prints, for each share of the postings that may be removed, what that costs or gains on
     queries held out of the training.
     """
-    from ..learn import learn_from_index
+    from ..learning.learn import learn_from_index
 
     values = options.run(learn_from_index, **arguments)
     if as_json:
@@ -111,11 +111,11 @@ def print_points(values: object) -> None:
     if names:
         used = ", ".join(f"{name} {values.parameters[name]:g}" for name in names)
         console.print(f"Both searched with {used}")
-    if values.lead is not None:
-        first = 1 + values.lead.boost
+    if values.position_boost is not None:
+        first = 1 + values.position_boost.boost
         console.print(
             f"Terms count x{first:g} at a document's beginning, a quarter of the surplus from "
-            f"position {values.lead.span:g}"
+            f"position {values.position_boost.span:g}"
         )
     elif values.manifest["recipe"].get("lead") and not values.manifest.get("positions"):
         console.print(

@@ -30,7 +30,7 @@ def command(as_json: bool, **arguments: object) -> None:
     All weights are 1; 'prune' takes the folder as it takes that of 'learn', and 'prune --tf
     original' keeps positions.
     """
-    from ..peers import make_peer_values
+    from ..learning.peers import make_peer_values
 
     values = options.run(make_peer_values, **arguments)
     manifest = values.manifest

@@ -77,7 +77,7 @@ Plain Pyserini and Anserini rank by the original frequencies."""
 @options.json_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Write a smaller index with the learned values; the source is only read."""
-    from ..prune import prune_index
+    from ..pruning.prune import prune_index
 
     report = options.run(prune_index, **options.folders_of_fields(values), **arguments)
     if as_json:

@@ -40,7 +40,7 @@ def command(as_json: bool, models: tuple[str, ...], **arguments: Any) -> None:
     INDEX is of the collection's documents (TREC SGML: index --collection TrecCollection). Topics
     are restricted to those of the paper, qrels to the documents of the index.
     """
-    from ..reproduce import reproduce_paper
+    from ..experiments.reproduce import reproduce_paper
 
     if models:
         arguments["models"] = models
@@ -50,7 +50,7 @@ def command(as_json: bool, models: tuple[str, ...], **arguments: Any) -> None:
         return
     from rich.console import Console
 
-    from ..report.paper_tables import paper_tables
+    from ..experiments.paper_tables import paper_tables
     from ..report.table import to_rich
 
     console = Console()

@@ -30,7 +30,7 @@ def command(as_json: bool, **arguments: Any) -> None:
     A pruned index needs other parameters than its source, and records them; those used are
     printed, so that plain Pyserini can be given the same.
     """
-    from ..search import search_index
+    from ..searching.search import search_index
 
     summary = options.run(search_index, **arguments)
     if not as_json:

@@ -21,7 +21,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
 
     Prints the first difference and ends with status 1 when there is one.
     """
-    from ..verify import verify_pruned
+    from ..pruning.verify import verify_pruned
 
     found = options.run(verify_pruned, **options.folders_of_fields(values), **arguments)
     difference = found.get("difference", {})

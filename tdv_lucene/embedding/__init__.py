@@ -1,1 +1,1 @@
-"""Ways to make word vectors of index terms; internal to :mod:`tdv_lucene.embed`."""
+"""Word vectors for index terms: from the matrix itself, from files, or trained on stored text."""

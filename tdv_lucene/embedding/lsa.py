@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..matrix.record import TermDocumentMatrix
 from ..progress import Progress, silent
-from ..records import TermDocumentMatrix
 from .record import MIN_DOC_FREQ, TermVectors
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..errors import TdvError
+from ..matrix.record import TermDocumentMatrix
 from ..progress import Progress
-from ..records import TermDocumentMatrix
 from .files import WordVectors
 from .record import TermVectors
 

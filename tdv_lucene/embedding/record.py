@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import TdvError
-from ..records import TermDocumentMatrix
+from ..matrix.record import TermDocumentMatrix
 from ..store import new_folder, read_manifest, save_array, write_manifest
 
 KIND = "term-vectors"

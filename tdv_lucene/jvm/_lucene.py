@@ -13,7 +13,7 @@ from ..errors import TdvError
 LINES = (9, 10)
 """Lucene's major versions the hooks are built for, oldest first."""
 
-_RESOURCES = Path(__file__).resolve().parent.parent / "resources"
+_RESOURCES = Path(__file__).resolve().parent / "resources"
 _VERSION_CLASS = "org/apache/lucene/util/Version.class"
 _CONSTANT = re.compile(rb"LUCENE_(\d+)_(\d+)_(\d+)")
 

@@ -23,7 +23,7 @@ from ._lucene import hooks_jar, lucene_version
 HEAP_VARIABLE = "TDV_LUCENE_HEAP"
 _DEFAULT_HEAP = "2g"
 _HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
-_RESOURCES = Path(__file__).resolve().parent.parent / "resources"
+_RESOURCES = Path(__file__).resolve().parent / "resources"
 _OPENAI_KEY = "OPENAI_API_KEY"
 
 _log = logging.getLogger(__name__)

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from .._lead import Lead
-from .._saturation import Cut
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..records import Vocabulary
@@ -34,22 +32,27 @@ class FieldValues:
         Finite, not negative; where it is 0 the term's postings go.
     scale : float or None
         Frequencies become rint(scale * tf * tdv), and positions go; None keeps both.
-    cut : Cut or None
-        The postings that go beside those of terms of value 0.
+    least_saturation : float32[V] or None
+        A term's postings go, beside those of terms of value 0, below this tf / (tf + K_d), with
+        K_d as ``length_norm`` has it.
+    length_norm : (fixed, per token)
+        K_d is the first and the second times the document's length.
     keep_values : float or None
         Leave the weighting to the search: the index gets ``tdv`` (at most 65,536 distinct values),
         and lengths of weighted frequencies. Given is about the mean value of the tokens that stay.
         Needs ``scale`` None.
-    lead : Lead or None
-        What tf counts for in both; needs a field with positions. None for what it is.
+    position_factors : float32[P] or None
+        What tf is multiplied by in both, by the term's first position, the last for all behind;
+        needs a field with positions. None for 1.
     """
 
     vocabulary: Vocabulary
     tdv: np.ndarray
     scale: float | None
-    cut: Cut | None = None
+    least_saturation: np.ndarray | None = None
+    length_norm: tuple[float, float] | None = None
     keep_values: float | None = None
-    lead: Lead | None = None
+    position_factors: np.ndarray | None = None
 
 
 def rewrite_index(
@@ -153,9 +156,11 @@ def _rule(table: Any, values: FieldValues) -> Any:
         rule = java_class("tdvlucene.prune.UnscaledRule")(table)
     else:
         rule = java_class("tdvlucene.prune.ScaledRule")(table, float(values.scale))
-    if values.cut is None:
+    if values.least_saturation is None:
         return rule
-    return java_class("tdvlucene.prune.SaturationRule")(rule, table, *map(float, values.cut.room))
+    return java_class("tdvlucene.prune.SaturationRule")(
+        rule, table, *map(float, values.length_norm)
+    )
 
 
 def _write_table(folder: Path, values: FieldValues) -> None:
@@ -164,11 +169,13 @@ def _write_table(folder: Path, values: FieldValues) -> None:
     save_array(folder / "terms.npy", np.ascontiguousarray(terms.data, np.uint8))
     save_array(folder / "terms_indptr.npy", np.ascontiguousarray(terms.indptr, "<i8"))
     save_array(folder / "tdv.npy", np.ascontiguousarray(values.tdv, "<f4"))
-    if values.lead is not None:
-        factors = np.ascontiguousarray(values.lead.factors, "<f4")
+    if values.position_factors is not None:
+        factors = np.ascontiguousarray(values.position_factors, "<f4")
         save_array(folder / "first_position_boost.npy", factors)
-    if values.cut is not None:
-        save_array(folder / "least_saturation.npy", np.ascontiguousarray(values.cut.least, "<f4"))
+    if values.least_saturation is not None:
+        save_array(
+            folder / "least_saturation.npy", np.ascontiguousarray(values.least_saturation, "<f4")
+        )
 
 
 def check_index(index: str | os.PathLike, progress: Progress = silent) -> None:

@@ -1,1 +1,4 @@
-"""The parts of :func:`tdv_lucene.learn.learn_term_values`; internal, and free of Java."""
+"""TDVs learned from judged queries or made topics, and the unlearned peers to compare with.
+
+Free of Java but for reading topics and text from an index.
+"""

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..core.scoring import bm25_idf
 from ..core.tdv import Features
-from ..embed import TermVectors
-from ..records import TermDocumentMatrix
+from ..embedding.embed import TermVectors
+from ..matrix.record import TermDocumentMatrix
 
 STATISTICS = ("log df", "RIDF", "log cf/df", "log mean length", "bytes", "digits")
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..rank_effects import overlap, rank_biased_overlap
+from ..evaluation.rank_agreement import overlap, rank_biased_overlap
+from ..values.estimated_bytes import estimate_posting_bytes
+from ..values.weighted_collection import WeightedCollection
 from .measures import evaluate, mean_measures
 from .problem import Problem
-from .scored import Scored
-from .sizes import estimate_posting_bytes
-from .weighted import WeightedCollection
+from .term_scores import TermScores
 
 SCALES = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
 KEPT_OVERLAP = 0.95
@@ -22,7 +22,7 @@ _QUERIES = 300
 
 
 def scale_table(
-    problem: Problem, scored: Scored, reduction: float, unit: str
+    problem: Problem, scored: TermScores, reduction: float, unit: str
 ) -> list[dict[str, Any]]:
     """Return one entry for each scale tried: what rounding does to the ranking at ``reduction``.
 
@@ -52,7 +52,7 @@ def scale_table(
 
 def _entry(
     problem: Problem,
-    scored: Scored,
+    scored: TermScores,
     reduction: float,
     scale: float,
     unit: str,

@@ -6,13 +6,13 @@ import jax
 import numpy as np
 
 from ..core import tdv
-from ..embed import TermVectors
+from ..embedding.embed import TermVectors
 from ..progress import Progress
 from .pairwise import train
 from .points import Learned, validate_points
 from .problem import Problem
 from .recipes import PaperRecipe
-from .scored import Scored
+from .term_scores import TermScores
 
 
 def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress) -> Learned:
@@ -37,7 +37,7 @@ def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Prog
         queries = np.setdiff1d(everything, held_out)
         linear, epoch = train(problem, features, recipe, queries, rng, epoch_done)
         values = np.asarray(tdv.term_values(linear, features))
-        trained.append((Scored(values, values), epoch, linear))
+        trained.append((TermScores(values, values), epoch, linear))
     *of_folds, (final, _, _) = trained
     points, reports = validate_points(
         problem,

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..progress import Progress
+from ..values.estimated_bytes import estimate_posting_bytes
 from .fidelity import fewest_bytes, scale_table
 from .measures import MEASURES, mean_measures
 from .problem import Problem
-from .scored import Scored
-from .sizes import estimate_posting_bytes
+from .term_scores import TermScores
 
 
 class Learned(NamedTuple):
@@ -19,14 +19,14 @@ class Learned(NamedTuple):
 
     Attributes
     ----------
-    final : Scored
-    points : list of dicts, see :class:`tdv_lucene.values.TermValues`
+    final : TermScores
+    points : list of dicts, see :class:`tdv_lucene.values.term_values.TermValues`
     folds : list of dicts
         Each fold's stop, and its held-out measures at every reduction beside the full index's.
     recommended_reduction : float
     """
 
-    final: Scored
+    final: TermScores
     points: list[dict[str, Any]]
     folds: list[dict[str, Any]]
     recommended_reduction: float
@@ -34,8 +34,8 @@ class Learned(NamedTuple):
 
 def validate_points(
     problem: Problem,
-    final: Scored,
-    of_folds: list[Scored],
+    final: TermScores,
+    of_folds: list[TermScores],
     folds: list[np.ndarray],
     reductions: tuple[float, ...],
     unit: str,
@@ -78,7 +78,7 @@ def validate_points(
 
 def _held_out(
     problem: Problem,
-    of_folds: list[Scored],
+    of_folds: list[TermScores],
     folds: list[np.ndarray],
     reduction: float,
     scale: int,

@@ -8,18 +8,23 @@ from functools import cached_property
 
 import numpy as np
 
-from .._dropping import count_postings_by_tf
-from .._lead import Lead
-from .._saturation import PostingRule
 from ..core.scoring import Similarity
-from ..embed import TermVectors
-from ..records import TermDocumentMatrix
+from ..embedding.embed import TermVectors
+from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.record import TermDocumentMatrix
+from ..values.dropping import count_postings_by_tf
+from ..values.posting_rule import PostingRule
+from ..values.weighted_collection import (
+    WeightedCollection,
+    apply_values,
+    keep_postings,
+    plain_collection,
+)
+from .document_rows import Rows
 from .measures import evaluate
 from .queries import Queries, make_queries
 from .recipes import Parameters
 from .retrieval import QueryPostings
-from .rows import Rows
-from .weighted import WeightedCollection, apply_values, keep_postings, plain_collection
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +59,11 @@ class Problem:
         other.__dict__.update({k: self.__dict__[k] for k in shared if k in self.__dict__})
         return other
 
-    def weighed(self, lead: Lead | None) -> Problem:
-        """Return the same problem with frequencies that count for what ``lead`` says."""
-        if lead == self.matrix.lead:
+    def with_position_boost(self, boost: FirstPositionBoost | None) -> Problem:
+        """Return the same problem with frequencies that count by ``boost``."""
+        if boost == self.matrix.position_boost:
             return self
-        return replace(self, matrix=self.matrix.weighed(lead))
+        return replace(self, matrix=self.matrix.with_position_boost(boost))
 
     @property
     def similarity(self) -> Similarity:
@@ -76,7 +81,7 @@ class Problem:
     @cached_property
     def full(self) -> Problem:
         """The problem with frequencies that count for what they are: the index before pruning."""
-        return self.weighed(None)
+        return self.with_position_boost(None)
 
     @cached_property
     def plain(self) -> WeightedCollection:
@@ -86,7 +91,7 @@ class Problem:
     @cached_property
     def start(self) -> WeightedCollection:
         """All there with a value of 1: the full index, but for what its lead does."""
-        if self.matrix.lead is None:
+        if self.matrix.position_boost is None:
             return self.plain
         return apply_values(self.matrix, np.ones(self.matrix.shape[0], np.float32))
 

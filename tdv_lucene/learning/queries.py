@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import TdvError
-from ..records import TermDocumentMatrix
+from ..matrix.record import TermDocumentMatrix
 
 
 @dataclass(frozen=True, eq=False)

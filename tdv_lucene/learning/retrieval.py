@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..core.scoring import Similarity
-from ..records import TermDocumentMatrix
+from ..matrix.record import TermDocumentMatrix
+from ..values.weighted_collection import WeightedCollection
 from .queries import Queries
-from .weighted import WeightedCollection
 
 
 class QueryPostings:

@@ -10,9 +10,9 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from ..evaluate import Evaluation
-from ..latency import Latency
-from ..speed import QueryTerms
+from ..evaluation.evaluate import Evaluation
+from ..timing.latency import Latency
+from ..timing.latency_summary import QueryTerms
 from . import plots
 from .cost_tables import speed_tables
 from .query_tables import extreme_queries, term_tables

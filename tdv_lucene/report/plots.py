@@ -18,8 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from ..evaluate import Evaluation
-from ..latency import Latency
+from ..evaluation.evaluate import Evaluation
+from ..timing.latency import Latency
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _PLATE = {"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none"}

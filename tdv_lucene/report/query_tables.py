@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluate import Evaluation
-from ..speed import QueryTerms
+from ..evaluation.evaluate import Evaluation
+from ..timing.latency_summary import QueryTerms
 from .table import Table
 
 
@@ -51,7 +51,7 @@ def _most_thinned(shares: Mapping[str, float]) -> str:
 
 
 def term_tables(terms: Mapping[str, Any]) -> list[Table]:
-    """The terms dropped, raised and lowered, of :mod:`tdv_lucene.term_changes`."""
+    """The terms dropped, raised and lowered, of :mod:`tdv_lucene.comparison.term_changes`."""
     titles = {
         "most_dropped": f"Terms dropped: {terms['dropped']:,}, of which these save most postings",
         "raised": "Terms raised most",

@@ -15,11 +15,11 @@ import pytest
 from lucene_indexes import Doc, write_index
 from report_reading import check_page
 
-from tdv_lucene.compare import compare_indexes
+from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluate import MEASURES
+from tdv_lucene.evaluation.evaluate import MEASURES
+from tdv_lucene.evaluation.topics import read_qrels
 from tdv_lucene.report.tables import comparison_tables
-from tdv_lucene.topics import read_qrels
 
 pytestmark = pytest.mark.jvm
 

@@ -15,11 +15,11 @@ from lucene_reading import open_reader
 from testing_jar import dump_index
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
 from tdv_lucene.jvm import java_class, run_job, start
-from tdv_lucene.prune import prune_index
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.store import save_array
-from tdv_lucene.values import TermValues
+from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 

@@ -16,10 +16,10 @@ from lucene_indexes import Doc
 
 from tdv_lucene.cli.inspect import command as inspect_command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspection import inspect_index
+from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter, searcher
 from tdv_lucene.jvm.index import identify, read_user_data, write_tokens
+from tdv_lucene.matrix.extract import extract_matrix
 
 pytestmark = pytest.mark.jvm
 

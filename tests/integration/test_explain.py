@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, write_index
 
+from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
-from tdv_lucene.explain import explain_query
 
 pytestmark = pytest.mark.jvm
 

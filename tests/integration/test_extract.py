@@ -16,9 +16,9 @@ from lucene_indexes import Doc, Layout, open_writer, without_raw_bytes
 from oracle import int_to_byte4
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import describe_matrix, extract_matrix, load_matrix
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm.index import written_lucene_version
+from tdv_lucene.matrix.extract import describe_matrix, extract_matrix, load_matrix
 
 pytestmark = pytest.mark.jvm
 

@@ -7,9 +7,9 @@ import pytest
 from lucene_indexes import Doc
 from test_prune import _values
 
-from tdv_lucene.extract import extract_matrix
-from tdv_lucene.prune import prune_index
-from tdv_lucene.search import open_searcher
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.searching.search import open_searcher
 
 pytestmark = [pytest.mark.jvm, pytest.mark.pyserini]
 

@@ -13,7 +13,7 @@ from lucene_reading import default_codec
 
 from tdv_lucene.cli.inspect import command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.inspection import index_bytes, inspect_index
+from tdv_lucene.indexes.inspection import index_bytes, inspect_index
 
 pytestmark = pytest.mark.jvm
 

@@ -15,8 +15,8 @@ import pytest
 from lucene_indexes import Doc
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
 from tdv_lucene.jvm import java_class, rewriter, run_job, start
+from tdv_lucene.matrix.extract import extract_matrix
 
 pytestmark = pytest.mark.jvm
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene.end_to_end import measure_end_to_end
 from tdv_lucene.errors import TdvError
-from tdv_lucene.latency import LatencyPlan, TimedIndex, measure_latency
-from tdv_lucene.search import recorded_parameters, search_index
+from tdv_lucene.indexes.record import recorded_parameters
+from tdv_lucene.searching.search import search_index
+from tdv_lucene.timing.end_to_end import measure_end_to_end
+from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
 
 pytestmark = pytest.mark.jvm
 
@@ -37,15 +38,18 @@ def test_every_measurement_is_kept(tiny_index, tmp_path):
     assert latency.setup["queries_timed"] == 3 and latency.setup["warmup_rounds"] >= 3
 
 
-def test_the_sample_is_seeded(tiny_index, tmp_path):
-    of = timed(tiny_index, tmp_path)
-    orders = [
+def test_the_order_of_the_queries_is_seeded(tiny_index, tmp_path):
+    topics = {f"q{i:02}": text for i, text in enumerate(["fox", "dog", "index term", "sleep"] * 5)}
+    search_index(tiny_index, topics, tmp_path / "run")
+    of = TimedIndex(tiny_index, recorded_parameters(tiny_index), tmp_path / "run")
+    one, again, other = [
         measure_latency(
-            {"a": of}, TOPICS, LatencyPlan(5, 0.2, seed), raw=tmp_path / f"{i}.npy"
+            {"a": of}, topics, LatencyPlan(5, 0.2, seed), raw=tmp_path / f"{i}.npy"
         ).queries
-        for i, seed in enumerate((1, 1))
+        for i, seed in enumerate((1, 1, 2))
     ]
-    assert orders[0] == orders[1]
+    assert one == again != other
+    assert set(one) <= set(topics) and one != sorted(one)
 
 
 @pytest.fixture(scope="module")

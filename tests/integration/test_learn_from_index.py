@@ -12,14 +12,14 @@ from gensim.models import KeyedVectors
 from lucene_indexes import Doc, Layout, write_index
 
 from tdv_lucene.cli import learn as learn_command
-from tdv_lucene.embed import embed_terms
+from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
 from tdv_lucene.jvm.index import read_user_data
-from tdv_lucene.learn import learn_from_index
+from tdv_lucene.learning.learn import learn_from_index
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.prune import prune_index
-from tdv_lucene.values import TermValues
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
 
@@ -138,8 +138,13 @@ def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
 
 
 def test_without_judgements_titles_of_stored_text_serve_or_pairs(case, tmp_path, monkeypatch):
-    """A first sentence asks for its document; documents without one are passed over."""
-    monkeypatch.setattr("tdv_lucene.learn.choose_parameters", None)  # made topics choose no k1
+    """A first sentence asks for its document; documents without one are passed over.
+
+    Made topics choose no k1.
+    """
+    monkeypatch.setattr(
+        "tdv_lucene.learning.learn.choose_parameters", None
+    )  # made topics choose no k1
     subjects = ["index", "rank", "weight"]
     docs = [
         Doc(f"d{i}", [subjects[i % 3], f"t{i}." if i % 2 else f"t{i}", subjects[i % 3], f"t{i}"])

@@ -13,12 +13,12 @@ from oracle import assert_pruned, int_to_byte4
 from test_prune import _values
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspection import inspect_index
+from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import lucene_version, pyserini_jar, rewriter
-from tdv_lucene.prune import prune_index
-from tdv_lucene.search import search_index
-from tdv_lucene.verify import verify_pruned
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 

@@ -13,18 +13,18 @@ from lucene_indexes import Doc
 from lucene_reading import read_positions
 from test_prune import _values
 
-from tdv_lucene._lead import Lead
 from tdv_lucene.cli import prune as prune_command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix, load_matrix
 from tdv_lucene.jvm.index import read_user_data
-from tdv_lucene.prune import prune_index
-from tdv_lucene.verify import verify_pruned
+from tdv_lucene.matrix.extract import extract_matrix, load_matrix
+from tdv_lucene.matrix.first_positions import FirstPositionBoost
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.verify import verify_pruned
 
 pytestmark = pytest.mark.jvm
 
 POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
-LEAD = Lead(3.0, 2.0)
+LEAD = FirstPositionBoost(3.0, 2.0)
 
 
 def _docs() -> list[Doc]:
@@ -42,7 +42,7 @@ def source(make_index) -> Path:
     return make_index([docs[:15], docs[15:]], options=POSITIONS, vectors="vp")
 
 
-def _with_lead(values, lead: Lead = LEAD):
+def _with_lead(values, lead: FirstPositionBoost = LEAD):
     return replace(values, manifest={**values.manifest, "lead": lead._asdict()})
 
 
@@ -81,7 +81,7 @@ def test_an_index_is_pruned_by_places_and_verified(source, tmp_path) -> None:
     assert report["lead"] == LEAD._asdict()
     assert read_user_data(tmp_path / "pruned")["tdv.lead.boost"] == "3.0"
     assert verify_pruned(source, tmp_path / "pruned", values)["equal"]
-    other = _with_lead(values, Lead(3.0, 2.5))
+    other = _with_lead(values, FirstPositionBoost(3.0, 2.5))
     assert not verify_pruned(source, tmp_path / "pruned", other)["equal"]
 
 

@@ -10,8 +10,8 @@ import pytest
 from lucene_indexes import Doc
 from lucene_reading import read_positions
 
-from tdv_lucene.extract import extract_matrix
 from tdv_lucene.jvm import java_class, rewriter, run_job, start
+from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.store import save_array
 
 pytestmark = pytest.mark.jvm

@@ -18,19 +18,20 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, write_index
 from oracle import assert_pruned
 
-from tdv_lucene._dropping import count_postings_by_tf
-from tdv_lucene._field_rule import point_at
 from tdv_lucene.cli.peers import command as peers_command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspection import index_bytes
+from tdv_lucene.indexes.inspection import index_bytes
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import read_user_data
-from tdv_lucene.learning.posting import make_posting_rule
-from tdv_lucene.prune import prune_index
-from tdv_lucene.records import ByteStrings, TermDocumentMatrix, Vocabulary
-from tdv_lucene.values import TermValues
-from tdv_lucene.verify import verify_pruned
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.matrix.record import TermDocumentMatrix
+from tdv_lucene.pruning.field_rule import point_at
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.values.dropping import count_postings_by_tf
+from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.values.thresholds import make_posting_rule
 
 pytestmark = pytest.mark.jvm
 

@@ -15,13 +15,13 @@ from test_prune import _values
 
 from tdv_lucene.cli.prune import command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspection import inspect_index
+from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import read_user_data
-from tdv_lucene.prune import prune_index
-from tdv_lucene.search import search_index
-from tdv_lucene.verify import verify_pruned
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluate import evaluate_run
-from tdv_lucene.indexing import build_index
+from tdv_lucene.evaluation.evaluate import evaluate_run
+from tdv_lucene.evaluation.topics import read_qrels, read_topics
+from tdv_lucene.experiments.reproduce import reproduce_paper
+from tdv_lucene.indexes.build import build_index
 from tdv_lucene.learning.recipes import PaperRecipe
-from tdv_lucene.reproduce import reproduce_paper
-from tdv_lucene.topics import read_qrels, read_topics
 
 pytestmark = pytest.mark.jvm
 

@@ -11,11 +11,11 @@ from lucene_indexes import Doc, Layout, without_raw_bytes, write_index
 from lucene_reading import count_years, read_positions, read_rest, read_vectors
 from oracle import assert_pruned, expected_frequencies
 
-from tdv_lucene._saturation import Cut, Room
-from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspection import index_bytes, inspect_index
+from tdv_lucene.indexes.inspection import index_bytes, inspect_index
 from tdv_lucene.jvm import rewriter
-from tdv_lucene.search import search_index
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.searching.search import search_index
+from tdv_lucene.values.posting_rule import LengthNorm, PostingCut
 
 pytestmark = pytest.mark.jvm
 
@@ -29,7 +29,8 @@ WORDS = [
 
 def _rewrite(source: Path, output: Path, matrix, tdv, scale, cut=None):
     output.mkdir()
-    values = rewriter.FieldValues(matrix.vocabulary, tdv, scale, cut)
+    dropped = {} if cut is None else {"least_saturation": cut.least, "length_norm": cut.length_norm}
+    values = rewriter.FieldValues(matrix.vocabulary, tdv, scale, **dropped)
     return rewriter.rewrite_index(source, output, [values], threads=2, user_data={})
 
 
@@ -72,12 +73,14 @@ def _random_values(rng: random.Random, terms: int) -> np.ndarray:
     return np.array([rng.choice(choices) for _ in range(terms)], np.float32)
 
 
-def _random_cut(rng: random.Random, terms: int) -> Cut | None:
+def _random_cut(rng: random.Random, terms: int) -> PostingCut | None:
     """Least saturations about those of short documents and small frequencies."""
     if rng.random() < 0.5:
         return None
     least = [rng.choice([0.0, 0.3, 0.5, 0.6, 0.8, rng.random()]) for _ in range(terms)]
-    return Cut(np.array(least, np.float32), Room.of(0.9, rng.choice([0.0, 0.4, 1.0]), 20.0))
+    return PostingCut(
+        np.array(least, np.float32), LengthNorm.of(0.9, rng.choice([0.0, 0.4, 1.0]), 20.0)
+    )
 
 
 @pytest.mark.parametrize("seed", range(CASES))

@@ -9,8 +9,10 @@ import pytest
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.record import recorded_parameters
 from tdv_lucene.jvm import java_class
-from tdv_lucene.search import SearchParameters, open_searcher, recorded_parameters, search_index
+from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.searching.search import open_searcher, search_index
 
 pytestmark = pytest.mark.jvm
 

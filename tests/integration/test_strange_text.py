@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene.compare import compare_indexes
+from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import searcher
-from tdv_lucene.search import search_index
+from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 

@@ -15,11 +15,11 @@ from lucene_reading import open_reader
 from test_prune import _values
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
 from tdv_lucene.jvm import java_class, rewriter
 from tdv_lucene.jvm.index import read_user_data
-from tdv_lucene.prune import prune_index
-from tdv_lucene.verify import verify_pruned
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.verify import verify_pruned
 
 pytestmark = pytest.mark.jvm
 

@@ -14,16 +14,17 @@ from lucene_reading import read_positions
 from test_prune import _values
 from test_search import read_lines
 
-from tdv_lucene._stored_values import round_values
 from tdv_lucene.core.scoring import Bm25, Dirichlet, Statistics, TfIdf
 from tdv_lucene.errors import TdvError
-from tdv_lucene.extract import extract_matrix
-from tdv_lucene.inspection import inspect_index
+from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.indexes.record import java_similarity, recorded_parameters
 from tdv_lucene.jvm import find_java, java_class, pyserini_jar, rewriter
 from tdv_lucene.jvm.index import analyze
 from tdv_lucene.jvm.searcher import explain_scores, make_similarity, weigh_similarity
-from tdv_lucene.prune import prune_index
-from tdv_lucene.search import open_searcher, recorded_parameters, search_index
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.searching.search import open_searcher, search_index
+from tdv_lucene.values.stored_values import round_values
 
 pytestmark = pytest.mark.jvm
 
@@ -103,7 +104,7 @@ def stored_lengths(matrix, tdv: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", ["usual", "one"])
 def test_scores_are_those_of_the_real_valued_model(name, model, source, matrix, tmp_path):
     pruned, tdv = pruned_by(matrix, source, tmp_path, name)
-    similarity = recorded_parameters(pruned, model).similarity(pruned)
+    similarity = java_similarity(recorded_parameters(pruned, model), pruned)
     found = explain_scores(pruned, similarity, "contents", TOPICS, hits=100)
     lengths = stored_lengths(matrix, tdv)
     for qid, text in TOPICS.items():
@@ -130,7 +131,7 @@ def test_skipping_by_block_maxima_is_exact(name, seed, source, matrix, tmp_path)
         searcher = java_class(LUCENE + "search.IndexSearcher")(
             reader, signature="(Lorg/apache/lucene/index/IndexReader;)V"
         )
-        searcher.setSimilarity(recorded_parameters(pruned, model).similarity(pruned))
+        searcher.setSimilarity(java_similarity(recorded_parameters(pruned, model), pruned))
         for text in TOPICS.values():
             query = _query(text)
             every = java_class("tdvlucene.common.Lucene").countingAll(10)

@@ -1,0 +1,1 @@
+"""The full index against pruned ones: ranking, bytes, latency, terms, single queries."""

@@ -1,0 +1,269 @@
+"""Stage 7: what pruning won and lost, on one or several sets of topics."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import TdvError
+from ..evaluation.evaluate import MEASURES, Evaluation
+from ..indexes.inspection import inspect_index
+from ..indexes.record import recorded_parameters
+from ..progress import Progress, silent
+from ..searching.tuning import tune_parameters
+from ..store import new_folder, refuse_existing, write_manifest
+from ..timing.end_to_end import measure_end_to_end
+from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
+from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
+from . import content
+from .systems import QuerySet, Results, System, check_names, read_query_sets, search_all
+from .term_changes import Pruned, describe_terms, open_values, trade_off
+
+KIND = "comparison"
+FilePair = tuple[str | os.PathLike, str | os.PathLike]
+
+
+def compare_indexes(
+    index: str | os.PathLike,
+    pruned: str | os.PathLike,
+    topics: str | os.PathLike,
+    qrels: str | os.PathLike,
+    output: str | os.PathLike,
+    *,
+    model: str = "bm25",
+    field: str = "contents",
+    names: tuple[str, str] = ("full", "pruned"),
+    further_indexes: Mapping[str, str | os.PathLike] | None = None,
+    further_queries: Sequence[FilePair] = (),
+    tune: FilePair | None = None,
+    values: str | os.PathLike | Mapping[str, str | os.PathLike] | None = None,
+    throughput_threads: int | None = None,
+    end_to_end: bool = False,
+    threads: int | None = None,
+    latency_rounds: int = 7,
+    latency_budget_seconds: float = 60.0,
+    seed: int = 0,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Compare an index with its pruned form and write the folder ``output``.
+
+    Each index is searched with the parameters it records (see :func:`recorded_parameters`). How
+    latency is measured is told at :class:`LatencyPlan`.
+    The folder holds ``report.json`` (what is returned), ``report.html``, ``per_query.tsv``, the
+    runs, and every measured latency in ``latency_ns.npy``, of the queries in ``latency.tsv`` (their
+    medians, and postings visited) in that order.
+
+    Parameters
+    ----------
+    further_indexes
+        Name -> index, to stand in the same tables; each is compared with ``index``.
+    further_queries
+        More (topics, qrels) to measure on. Latency is that of the first topics.
+    tune
+        Training (topics, qrels). With them ``index`` is also searched with k1 and b (or mu) tuned
+        on them, as the system ``NAME-tuned``, and the others are compared with that as well.
+    values
+        The term values ``pruned`` was made with, or index name -> values: the report then shows
+        them, and their trade-off curve. Without them, values are derived from the two indexes.
+    throughput_threads
+        Measure queries a second with so many threads as well.
+    end_to_end
+        Time Pyserini's searcher as well (imports torch; field ``contents`` only).
+
+    Returns
+    -------
+    dict
+        ``indexes.NAME`` (bytes, bytes_by_kind, postings, terms, documents), ``measures.MEASURE``
+        (NAME, trec_eval, ``tests``: one dict a comparison made, with ``baseline`` and
+        ``treatment``; the first, of ``pruned`` against ``index``, also stands flat: p_value,
+        difference, ci95, effect_size, ...), ``queries`` (judged, emptied, ...),
+        ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
+        ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
+        p99), what :mod:`tdv_lucene.timing.latency_summary` tells, ``end_to_end``, ``terms`` and
+        ``trade_off`` of ``pruned`` (:mod:`tdv_lucene.comparison.term_changes`),
+        the same of every index in ``terms_by_index.NAME`` and ``trade_offs.NAME``, ``tuning``,
+        ``parameters``, ``versions``, ``machine``.
+
+    Raises
+    ------
+    TdvError
+        For unreadable indexes, topics or qrels, topics or an index that share nothing with the
+        qrels, or an existing output. Nothing is written then.
+    """
+    paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
+    check_names([*names, *(further_indexes or {})])
+    if throughput_threads is not None and throughput_threads < 1:
+        raise TdvError(f"throughput_threads={throughput_threads} is out of range: at least 1")
+    plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
+    refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
+    query_sets = read_query_sets([(topics, qrels), *further_queries])
+    training = None if tune is None else QuerySet.read(*tune)
+    for queries in (*query_sets, *([training] if training else [])):
+        queries.check(index)
+    found = {name: inspect_index(path) for name, path in paths.items()}
+    systems = {name: System(path, recorded_parameters(path, model)) for name, path in paths.items()}
+    terms = _terms(paths, field, _by_name(values, paths))
+    search = {"field": field, "threads": threads, "progress": progress}
+    systems, tuning = _with_tuned(systems, training, search)
+    asked = query_sets[0].topics
+    with new_folder(output, overwrite=overwrite) as folder:
+        results = _search_sets(systems, query_sets, folder, search)
+        timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
+        latency = measure_latency(
+            timed, asked, plan, field=field, raw=folder / "latency_ns.npy", progress=progress
+        )
+        words = [look_up_terms(paths, of.topics, field) for of in query_sets]
+        service = measure_service(
+            timed, asked, field=field, threads=throughput_threads, seed=seed, progress=progress
+        )
+        report = {
+            "indexes": {name: content.sizes(of, field) for name, of in found.items()},
+            **content.effectiveness(results, seed),
+            **content.latencies(latency),
+            **summarise_speed(latency, words[0], seed),
+            **service,
+            "end_to_end": measure_end_to_end(timed, asked, seed=seed, progress=progress)
+            if end_to_end
+            else None,
+            **terms,
+            "tuning": tuning,
+            "parameters": content.parameters(systems, results, field),
+            "rules": content.RULES,
+            "notes": content.notes(found, model),
+            **content.versions_and_machine(),
+        }
+        _write(folder, report, results, latency, words)
+    return report
+
+
+def _by_name(
+    values: str | os.PathLike | Mapping[str, str | os.PathLike] | None,
+    paths: Mapping[str, str | os.PathLike],
+) -> Mapping[str, str | os.PathLike]:
+    """Index -> values, of indexes that are compared with the first."""
+    _, second, *further = paths
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        return {second: values}
+    for name in values:
+        if name not in (second, *further):
+            raise TdvError(
+                f"values are given for '{name}', which is none of the indexes compared with the "
+                f"first: {', '.join((second, *further))}"
+            )
+    return values
+
+
+def _terms(
+    paths: Mapping[str, str | os.PathLike], field: str, values: Mapping[str, str | os.PathLike]
+) -> dict[str, Any]:
+    """What every further index did to terms, and its trade-off; the second's also at the top."""
+    (_, index), *others = paths.items()
+    terms = {name: describe_terms(index, path, field, values.get(name)) for name, path in others}
+    curves = {name: _trade_off(path, values.get(name)) for name, path in others}
+    second = others[0][0]
+    return {
+        "terms": terms[second],
+        "trade_off": curves[second],
+        "terms_by_index": terms,
+        "trade_offs": curves,
+    }
+
+
+def _trade_off(
+    pruned: str | os.PathLike, values: str | os.PathLike | None
+) -> dict[str, Any] | None:
+    from ..jvm.index import read_user_data
+
+    if values is None:
+        return None
+    return trade_off(open_values(values, pruned), Pruned.of(read_user_data(pruned)))
+
+
+def _with_tuned(
+    systems: dict[str, System], training: QuerySet | None, search: Mapping[str, Any]
+) -> tuple[dict[str, System], dict[str, Any] | None]:
+    """Add the first index with tuned parameters; return what was tried as well."""
+    if training is None:
+        return systems, None
+    first = next(iter(systems))
+    name, system = f"{first}-tuned", systems[first]
+    if name in systems:
+        raise TdvError(f"an index is named '{name}', as the tuned baseline is: name it otherwise")
+    model = system.parameters.model
+    chosen, tried = tune_parameters(system.path, training.topics, training.qrels, model, **search)
+    record = {"name": name, "queries": training.label, "chosen": chosen.values(), "tried": tried}
+    return {**systems, name: System(system.path, chosen)}, record
+
+
+def _search_sets(
+    systems: Mapping[str, System],
+    query_sets: Sequence[QuerySet],
+    folder: Path,
+    search: Mapping[str, Any],
+) -> list[Results]:
+    runs = folder / "runs"
+    runs.mkdir()
+    return [
+        search_all(systems, queries, runs, f"{queries.label}." if number else "", **search)
+        for number, queries in enumerate(query_sets)
+    ]
+
+
+def _write(
+    folder: Path,
+    report: dict[str, Any],
+    results: Sequence[Results],
+    latency: Latency,
+    words: Sequence[Mapping[str, QueryTerms]],
+) -> None:
+    from ..report.page import Measured, render_page
+
+    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    for number, of in enumerate(results):
+        ending = f".{of.queries.label}" if number else ""
+        _write_per_query(folder / f"per_query{ending}.tsv", of.evaluations)
+    _write_latency(folder / "latency.tsv", latency)
+    measured = [
+        Measured(of.queries.label, of.queries.topics, of.evaluations, terms)
+        for of, terms in zip(results, words)
+    ]
+    page = render_page(report, measured, latency)
+    (folder / "report.html").write_text(page, encoding="utf-8")
+    write_manifest(folder, KIND, {"indexes": report["indexes"], "parameters": report["parameters"]})
+
+
+def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
+    columns = {
+        f"{measure} {name}": evaluation.values[measure]
+        for measure in MEASURES
+        for name, evaluation in evaluations.items()
+    }
+    queries = next(iter(evaluations.values())).queries
+    lines = ["\t".join(["query", *columns])]
+    for i, query in enumerate(queries):
+        lines.append("\t".join([query, *(f"{values[i]:.6f}" for values in columns.values())]))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write_latency(path: Path, latency: Latency) -> None:
+    """A line a query, in the order of ``latency_ns.npy``."""
+    columns = {
+        f"{mode} ms {name}": [f"{ms:.6f}" for ms in latency.per_query_ms(mode, name)]
+        for mode in MODES
+        for name in latency.names
+    }
+    columns |= {
+        f"{mode} postings {name}": [str(count) for count in of[i]]
+        for mode, of in latency.postings_visited.items()
+        for i, name in enumerate(latency.names)
+    }
+    rows = zip(latency.queries, *columns.values())
+    lines = ["\t".join(row) for row in (("query", *columns), *rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

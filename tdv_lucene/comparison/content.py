@@ -1,0 +1,187 @@
+"""What ``report.json`` holds, made from what a comparison found."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..evaluation.evaluate import MEASURES, Evaluation
+from ..evaluation.significance import compare_paired
+from ..ranking import ANY_MODEL
+from ..store import versions
+from ..timing.latency import DEPTH, Latency
+from .systems import Results, System
+
+RULES = {
+    "average": "over all topics with a relevant document; no answer counts 0",
+    "measures": "trectools: gain = grade, discount = log2(rank + 1); trec_eval's beside them "
+    "differ only in how equal scores are ordered",
+    "p_value": "two-tailed paired t-test, Bonferroni over the comparisons made; p_randomisation: "
+    "randomisation test of the mean, corrected alike",
+    "effect_size": "Cohen's d_z, large-sample 95 % interval",
+    "rank_effects": "against the first index, all topics it answers: overlap of the top 10, "
+    "rank-biased overlap (p = 0.9), Kendall's tau of documents in both top-100",
+    "latency": "one thread, no query cache; without analysis and stored fields; every index was "
+    "searched by all queries and warm-up rounds before; median over rounds, then mean and "
+    "percentiles over queries; first query set",
+    "postings": "at which a search stops, counted in a pass of its own; those skipped inside a "
+    "block that was decoded do not count",
+}
+"""How the numbers came about, in words for the page."""
+
+
+def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
+    """Of the index, except postings and terms, which are the field's."""
+    of_field = next(f for f in found["fields"] if f["name"] == field)
+    return {
+        "folder": Path(found["path"]).name,
+        "commit": found["commit"],
+        "bytes": found["bytes"],
+        "bytes_by_kind": found["bytes_by_kind"],
+        "postings": of_field["postings"],
+        "terms": of_field["terms"],
+        "tokens": of_field["tokens"],
+        "documents": found["documents"],
+    }
+
+
+def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
+    """The (baseline, treatment) pairs tested: all against the first, and against its tuned self."""
+    first, *others = names
+    tuned = f"{first}-tuned"
+    pairs = [(first, name) for name in others]
+    return pairs + [(tuned, name) for name in others if tuned in others and name != tuned]
+
+
+def effectiveness(results: Sequence[Results], seed: int) -> dict[str, Any]:
+    """Measures, counts and rank effects of all query sets; the first one's also at the top."""
+    comparisons = _comparisons(results)
+    query_sets = {
+        of.queries.label: {
+            "measures": _measures(of.evaluations, comparisons, seed),
+            "queries": _count_queries(of),
+            "rank_effects": of.rank_effects,
+        }
+        for of in results
+    }
+    return {**query_sets[results[0].queries.label], "query_sets": query_sets}
+
+
+def _comparisons(results: Sequence[Results]) -> int:
+    """Tests made together: every pair, measure and query set."""
+    return len(_pairs([*results[0].evaluations])) * len(MEASURES) * len(results)
+
+
+def _measures(evaluations: Mapping[str, Evaluation], comparisons: int, seed: int) -> dict[str, Any]:
+    measures = {}
+    for measure in MEASURES:
+        tests = []
+        for baseline, treatment in _pairs([*evaluations]):
+            values = (evaluations[name].values[measure] for name in (baseline, treatment))
+            test = compare_paired(*values, comparisons=comparisons, seed=seed)
+            tests.append({"baseline": baseline, "treatment": treatment, **test.to_dict()})
+        flat = {k: v for k, v in tests[0].items() if k not in ("baseline", "treatment")}
+        measures[measure] = {
+            **{name: float(of.values[measure].mean()) for name, of in evaluations.items()},
+            **flat,
+            "tests": tests,
+            "trec_eval": {
+                name: float(of.trec_eval_values[measure].mean()) for name, of in evaluations.items()
+            },
+        }
+    return measures
+
+
+def _count_queries(results: Results) -> dict[str, Any]:
+    topics, qrels = results.queries.topics, results.queries.qrels
+    _, second, *_ = results.evaluations
+    judged = results.evaluations[second].queries
+    emptied_by = {name: results.emptied(name) for name in results.rank_effects}
+    emptied = emptied_by[second]
+    return {
+        "topics": len(topics),
+        "judged": len(judged),
+        "emptied": len(emptied),
+        "emptied_ids": emptied,
+        "emptied_by": {name: len(ids) for name, ids in emptied_by.items()},
+        "emptied_ids_by": emptied_by,
+        "without_relevant_documents": len(topics) - len(judged),
+        "judged_but_not_asked": len(qrels.keys() - topics.keys()),
+    }
+
+
+def latencies(latency: Latency) -> dict[str, Any]:
+    """Summaries of every index, with and without skipping."""
+    names = latency.names
+    return {
+        "latency_ms": {name: latency.summary(name) for name in names},
+        "latency_exhaustive_ms": {name: latency.summary(name, exhaustive=True) for name in names},
+        "latency_setup": latency.setup,
+    }
+
+
+def parameters(
+    systems: Mapping[str, System], results: Sequence[Results], field: str
+) -> dict[str, Any]:
+    """What was chosen, by the user or by the index."""
+    return {
+        "model": next(iter(systems.values())).parameters.model,
+        "search": {name: of.parameters.values() for name, of in systems.items()},
+        "query_sets": [of.queries.label for of in results],
+        "field": field,
+        "hits": DEPTH,
+        "comparisons": _comparisons(results),
+    }
+
+
+def notes(found: Mapping[str, dict[str, Any]], model: str) -> list[str]:
+    """What a reader should know before trusting the numbers."""
+    (first, full), *others = found.items()
+    strangers = [
+        f"'{name}'"
+        for name, of in others
+        if of["user_data"].get("tdv.source_commit") not in (None, full["commit"])
+    ]
+    notes = []
+    if strangers:
+        notes.append(f"made from another index than '{first}': {', '.join(strangers)}")
+    notes += [note for name, of in others for note in _notes_on(first, full, name, of, model)]
+    if full["deleted"]:
+        notes.append(
+            f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"
+        )
+    return notes
+
+
+def _notes_on(
+    first: str, full: Mapping[str, Any], name: str, pruned: Mapping[str, Any], model: str
+) -> list[str]:
+    notes = []
+    learned_for = pruned["user_data"].get("tdv.model", model)
+    if learned_for not in (model, ANY_MODEL):
+        notes.append(
+            f"the values of '{name}' were learned for {learned_for}, this comparison ranks "
+            f"with {model}"
+        )
+    if full["documents"] != pruned["documents"]:
+        notes.append(
+            f"the indexes hold different numbers of documents: {full['documents']:,} ('{first}') "
+            f"and {pruned['documents']:,} ('{name}')"
+        )
+    return notes
+
+
+def versions_and_machine() -> dict[str, dict[str, Any]]:
+    """Of everything that can change a number."""
+    from ..jvm.searcher import describe_java
+
+    java = describe_java()
+    engines = {name: java.pop(name) for name in ("java", "lucene")}
+    machine = {"system": platform.platform(), "cores": os.cpu_count(), **java}
+    return {
+        "versions": {**versions(), "python": platform.python_version(), **engines},
+        "machine": machine,
+    }

@@ -1,0 +1,123 @@
+"""Stage 3: word vectors for index terms, from the matrix, a file, or trained on stored text."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..errors import TdvError
+from ..matrix.extract import open_matrix
+from ..matrix.record import TermDocumentMatrix
+from ..progress import Progress, silent
+from ..store import refuse_existing
+from .files import read_word_vectors
+from .lsa import latent_semantic_vectors
+from .matching import match_terms
+from .record import MIN_DOC_FREQ, TermVectors
+from .training import train_word_vectors
+
+LSA, TRAIN = "lsa", "train"
+_EPOCHS = 3
+
+
+def embed_terms(
+    index: str | os.PathLike,
+    output: str | os.PathLike,
+    *,
+    vectors: str | os.PathLike = LSA,
+    dimensions: int = 100,
+    min_doc_freq: int = MIN_DOC_FREQ,
+    matrix: str | os.PathLike | None = None,
+    field: str = "contents",
+    seed: int = 0,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> TermVectors:
+    """Make word vectors of the terms of an index's field and write them to ``output``.
+
+    Parameters
+    ----------
+    vectors
+        ``"lsa"``: from the matrix, needing no text. ``"train"``: fastText on the text the index
+        stores. Else a file, see :func:`.files.read_word_vectors`, whose words are
+        matched to terms by the index's analyzer.
+    dimensions
+        Of ``"lsa"`` and ``"train"``; a file has its own.
+    min_doc_freq
+        Rarer terms get no vector of LSA's and none made of sub-words.
+    matrix
+        A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+
+    Raises
+    ------
+    TdvError
+        When the index, the matrix or the file cannot be read, or no text is stored to train on.
+    """
+    refuse_existing(Path(output), overwrite=overwrite)
+    if dimensions < 1:
+        raise TdvError(f"dimensions must be at least 1, got {dimensions}: try 100")
+    with open_matrix(index, matrix, field=field, progress=progress) as counts:
+        if vectors == LSA:
+            made = latent_semantic_vectors(
+                counts,
+                dimensions=dimensions,
+                min_doc_freq=min_doc_freq,
+                seed=seed,
+                progress=progress,
+            )
+        elif vectors == TRAIN:
+            made = _train(index, counts, dimensions, min_doc_freq, seed, progress)
+        else:
+            made = _from_file(vectors, counts, min_doc_freq, progress)
+        made.save(output, overwrite=overwrite)
+    return TermVectors.load(output)
+
+
+def load_term_vectors(
+    path: str | os.PathLike, matrix: TermDocumentMatrix, progress: Progress = silent
+) -> TermVectors:
+    """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file."""
+    if Path(path).is_dir():
+        made = TermVectors.load(path)
+        made.check(matrix)
+        return made
+    return _from_file(path, matrix, MIN_DOC_FREQ, progress)
+
+
+def _from_file(
+    path: str | os.PathLike, matrix: TermDocumentMatrix, min_doc_freq: int, progress: Progress
+) -> TermVectors:
+    from ..jvm.index import analyze
+
+    progress("read vectors", 0, 0)
+    words = read_word_vectors(path)
+    origin = {"method": "file", "file": Path(path).name, "min_doc_freq": min_doc_freq}
+    in_field = partial(analyze, field=matrix.vocabulary.field)
+    return match_terms(matrix, words, in_field, min_doc_freq, origin, progress)
+
+
+def _train(
+    index: str | os.PathLike,
+    matrix: TermDocumentMatrix,
+    dimensions: int,
+    min_doc_freq: int,
+    seed: int,
+    progress: Progress,
+) -> TermVectors:
+    from ..jvm.index import write_tokens
+
+    with TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        tokens = Path(folder) / "tokens.txt"
+        documents = write_tokens(index, tokens, progress)
+        words = train_word_vectors(
+            tokens, dimensions=dimensions, epochs=_EPOCHS, seed=seed, progress=progress
+        )
+    origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS, "seed": seed}
+    return match_terms(matrix, words, _as_they_are, min_doc_freq, origin, progress)
+
+
+def _as_they_are(words: list[str]) -> list[list[str]]:
+    """The analysis of words that are index terms already."""
+    return [[word] for word in words]

@@ -1,0 +1,1 @@
+"""What a run is worth: measures a query, significance, agreement of two rankings."""

@@ -1,0 +1,192 @@
+"""Topics and qrels: strict readers, so that a bad line is found here and not in a mean."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ..errors import TdvError
+
+Topics = dict[str, str]
+"""Query id -> query text, in file order."""
+
+Qrels = dict[str, dict[str, int]]
+"""Query id -> document id -> grade; a grade above zero is relevant."""
+
+_FILE_SUFFIXES = {".gz", ".qrels", ".topics", ".trec", ".tsv", ".txt", ".xml"}
+_TOP = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(num|title)>(.*?)(?=<[a-z/]+>|\Z)", re.DOTALL | re.IGNORECASE)
+_LABEL = re.compile(r"\s*(?:Number|Topic)\s*:", re.IGNORECASE)
+
+
+def read_topics(topics: str | os.PathLike) -> Topics:
+    """Read topics from a file, or by a name Pyserini knows such as ``robust04``.
+
+    Files may be TSV (``qid<TAB>text``) or TREC (``<top>``, of which the title is taken, in the
+    formats since TREC-1), either of them gzipped. A number loses its leading zeros in the TREC
+    format, as in the qrels that go with it. Names are resolved by Anserini on the JVM, which
+    downloads what it has not stored.
+
+    Raises
+    ------
+    TdvError
+        When there is no such file or name, a line is malformed (with its number), a query id
+        occurs twice, or there is no topic at all.
+    """
+    path = Path(topics)
+    if not path.exists():
+        if os.sep in os.fspath(topics) or path.suffix in _FILE_SUFFIXES:
+            raise TdvError(f"no such topics file: {topics}")
+        from ..jvm.topics import read_named_topics
+
+        return read_named_topics(os.fspath(topics))
+    text = _read_text(path, "topics")
+    entries = _trec_topics(text, path) if "<top>" in text[:10_000].lower() else _tsv(text, path)
+    found: Topics = {}
+    for where, qid, query in entries:
+        if qid in found:
+            raise TdvError(f"{where}: query id '{qid}' occurs twice; ids must be unique")
+        if len(qid.split()) > 1:
+            raise TdvError(f"{where}: query id '{qid}' holds a space, which TREC runs cannot")
+        found[qid] = query
+    if not found:
+        raise TdvError(f"{path} holds no topic: expected 'qid<TAB>text' lines or TREC <top> blocks")
+    return found
+
+
+def read_qrels(path: str | os.PathLike) -> Qrels:
+    """Read relevance judgements: ``qid 0 docid grade`` lines (TREC), or the same gzipped.
+
+    A judgement said twice with one grade counts once.
+
+    Raises
+    ------
+    TdvError
+        When there is no such file, a line has not four columns or no integer grade, a document is
+        judged twice with different grades (with the line number), or there is no line at all.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise TdvError(f"no such qrels file: {path}")
+    qrels: Qrels = {}
+    for number, line in _lines(_read_text(path, "qrels")):
+        columns = line.split()
+        if len(columns) != 4:
+            raise TdvError(
+                f"{path}, line {number}: {len(columns)} columns, expected 4 (qid 0 docid grade)"
+            )
+        qid, _, doc_id, grade = columns
+        judged = qrels.setdefault(qid, {})
+        if judged.setdefault(doc_id, _grade(grade, path, number)) != int(grade):
+            raise TdvError(
+                f"{path}, line {number}: document '{doc_id}' of query '{qid}' is judged {grade}, "
+                f"and {judged[doc_id]} on an earlier line; keep one of them"
+            )
+    if not qrels:
+        raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
+    return qrels
+
+
+def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:
+    """The topics that can be measured: those asked with a relevant document, in topic order.
+
+    Raises
+    ------
+    TdvError
+        When there is none.
+    """
+    if not topics.keys() & qrels.keys():
+        raise TdvError(
+            f"topics and qrels share no query (topics: {_some(topics)}; qrels: {_some(qrels)}): "
+            "they must use the same ids"
+        )
+    judged = [qid for qid in topics if any(grade > 0 for grade in qrels.get(qid, {}).values())]
+    if not judged:
+        raise TdvError("no topic has a relevant document in the qrels (a grade above 0)")
+    return judged
+
+
+def relevant_documents(topics: Mapping[str, str], qrels: Qrels) -> set[str]:
+    """Ids of the documents relevant to any of the topics."""
+    return {
+        doc_id
+        for qid in topics
+        for doc_id, grade in qrels.get(qid, {}).items()
+        if grade > 0
+    }  # fmt: skip
+
+
+def check_overlap(
+    topics: Mapping[str, str], qrels: Qrels, doc_ids: Iterable[bytes | str]
+) -> list[str]:
+    """Return :func:`judged_queries`, once sure that a relevant document is among ``doc_ids``.
+
+    Raises
+    ------
+    TdvError
+        When topics and qrels share no query, or no relevant document is in the index.
+    """
+    judged = judged_queries(topics, qrels)
+    relevant = {doc_id.encode() for doc_id in relevant_documents(topics, qrels)}
+    if not any((d.encode() if isinstance(d, str) else d) in relevant for d in doc_ids):
+        example = min(relevant).decode()
+        raise TdvError(
+            f"qrels and index share no document: none of the {len(relevant):,} relevant documents "
+            f"(such as '{example}') is in the index; are the qrels of another collection?"
+        )
+    return judged
+
+
+def _read_text(path: Path, what: str) -> str:
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
+            return file.read().decode("utf-8-sig")
+    except (OSError, EOFError) as error:
+        raise TdvError(f"cannot read the {what} {path}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise TdvError(
+            f"the {what} {path} are not UTF-8 (byte {error.start}): convert them"
+        ) from error
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their numbers. Only newlines end a line."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield number, line
+
+
+def _tsv(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
+    for number, line in _lines(text):
+        where = f"{path}, line {number}"
+        qid, _, query = line.partition("\t")
+        qid, query = qid.strip(), query.strip()
+        if not qid or not query:
+            raise TdvError(f"{where}: expected 'qid<TAB>text', found '{line.strip()[:60]}'")
+        yield where, qid, query
+
+
+def _trec_topics(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
+    if len(re.findall("<top>", text, re.IGNORECASE)) != len(_TOP.findall(text)):
+        raise TdvError(f"{path}: a <top> is not closed by </top>")
+    for block in _TOP.finditer(text):
+        where = f"{path}, line {text.count(chr(10), 0, block.start()) + 1}"
+        fields = {tag.lower(): _LABEL.sub("", value, 1) for tag, value in _TAG.findall(block[1])}
+        qid, query = (" ".join(fields.get(tag, "").split()) for tag in ("num", "title"))
+        if not qid or not query:
+            raise TdvError(f"{where}: this <top> has no {'<title>' if qid else '<num>'} text")
+        yield where, str(int(qid)) if qid.isdecimal() else qid, query
+
+
+def _grade(text: str, path: Path, number: int) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise TdvError(f"{path}, line {number}: grade '{text}' is not a whole number") from None
+
+
+def _some(ids: Iterable[str]) -> str:
+    return ", ".join(repr(qid) for _, qid in zip(range(3), ids)) + ", ..."

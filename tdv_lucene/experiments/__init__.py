@@ -1,0 +1,1 @@
+"""Whole experiments: the paper's tables, and the demonstration."""

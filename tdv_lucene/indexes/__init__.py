@@ -1,0 +1,1 @@
+"""Indexes themselves: built by Anserini, inspected, and what they record of how they were made."""

@@ -1,0 +1,94 @@
+"""Stage 1: what an index holds, and which of its fields can be pruned."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..progress import Progress, silent
+
+FILE_KINDS = {
+    "postings": ("doc",),
+    "positions": ("pos", "pay"),
+    "dictionary": ("tim", "tip", "tmd"),
+    "norms": ("nvd", "nvm"),
+    "stored": ("fdt", "fdx", "fdm"),
+    "vectors": ("tvd", "tvx", "tvm"),
+    "doc_values": ("dvd", "dvm"),
+    "points": ("kdd", "kdi", "kdm"),
+    "knn": ("vec", "vem", "vex", "vemf", "veq", "vemq"),
+}
+"""File extensions of Lucene 9's codec by what they hold; all others are ``other``."""
+
+
+def inspect_index(
+    index: str | os.PathLike, *, check: bool = False, progress: Progress = silent
+) -> dict[str, Any]:
+    """Return what an index is, and refuse one with damaged files.
+
+    Lucene ends each of its files with a checksum. Of an index of up to 512 MiB all are compared,
+    which takes half a second at most where it is in memory; of a larger one only with ``check``.
+    Otherwise files are looked at for how they begin and end, so that missing and truncated ones
+    are found.
+
+    Parameters
+    ----------
+    check : bool
+        Compare the checksums of all files, however large.
+
+    Returns
+    -------
+    dict
+        ``path``, ``commit``, ``lucene_version`` (of the commit), ``documents`` (live),
+        ``deleted``, ``locked``; ``checked``, with the number of ``files``, their ``bytes``, and
+        whether ``checksums`` were compared; ``segments``, ``fields`` and ``stored_fields`` as
+        lists; ``bytes`` and ``bytes_by_kind``; ``user_data`` of the commit. A field has its index
+        options, vectors, kind of norms (``default``, ``accurate``, ``impact``, ``unknown`` or
+        ``none``), counts of documents, terms, postings and tokens (Lucene's: deleted documents
+        count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned`` says
+        whether any field can, ``why_not`` what else stands against it.
+
+    Raises
+    ------
+    TdvError
+        When ``index`` is not an index this Lucene reads, or is damaged; with the damaged files.
+    """
+    from ..jvm.index import inspect
+
+    found = inspect(index, True if check else None, progress)
+    kinds = _by_kind(found.pop("files"))
+    why_not = _why_not(found)
+    return {
+        "path": os.path.abspath(index),
+        **found,
+        "can_be_pruned": not why_not,
+        "why_not": why_not,
+        "bytes": sum(kinds.values()),
+        "bytes_by_kind": kinds,
+    }
+
+
+def _why_not(found: dict[str, Any]) -> str:
+    if found["locked"]:
+        return "a writer has it open (write.lock): close it, or work on a copy of the folder"
+    if all(field["why_not_pruned"] for field in found["fields"]):
+        return "no field of it can be pruned: see the fields"
+    return ""
+
+
+def index_bytes(index: str | os.PathLike) -> dict[str, int]:
+    """Return the bytes of an index's files by kind (see :data:`FILE_KINDS`, and ``other``).
+
+    Only files of the last commit count; those inside a compound file count under their own kind.
+    """
+    from ..jvm.index import inspect
+
+    return _by_kind(inspect(index, False)["files"])
+
+
+def _by_kind(by_extension: dict[str, int]) -> dict[str, int]:
+    kind_of = {extension: kind for kind, all_ in FILE_KINDS.items() for extension in all_}
+    kinds = dict.fromkeys((*FILE_KINDS, "other"), 0)
+    for extension, size in by_extension.items():
+        kinds[kind_of.get(extension, "other")] += size
+    return kinds

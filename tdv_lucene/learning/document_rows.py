@@ -1,0 +1,80 @@
+"""The matrix by document: lengths under term values, and the rows that batches are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ..core.scoring import Batch, weighted_statistics
+from ..matrix.record import TermDocumentMatrix
+from ..values.weighted_collection import WeightedCollection, term_totals
+
+
+class Rows:
+    """The document-major copy of the matrix. Memory: 8 bytes a posting."""
+
+    def __init__(self, matrix: TermDocumentMatrix) -> None:
+        tf = np.asarray(matrix.tf(slice(None)), np.float32)
+        by_term = csr_array((tf, matrix.indices, matrix.indptr), matrix.shape)
+        self._by_document = by_term.T.tocsr()
+        self._statistics = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
+        self._room: dict[tuple[int, ...], int] = {}
+
+    def weighted(self, term_values: np.ndarray) -> WeightedCollection:
+        """Return the real-valued collection that training models, in a fraction of a second.
+
+        Document frequencies and the number of documents are those of the whole index, as in
+        training; what pruning changes in them is left to
+        :func:`..values.weighted_collection.apply_values`.
+        """
+        term_values = np.asarray(term_values, np.float32)
+        statistics = weighted_statistics(term_values.astype(np.float64), *self._statistics)
+        doc_len = self._by_document @ term_values
+        return WeightedCollection(term_values, None, statistics, doc_len)
+
+    def batch(
+        self, query_terms: np.ndarray, query_tf: np.ndarray, docs: np.ndarray, tf: np.ndarray
+    ) -> Batch:
+        """Return the batch of documents ``docs`` int[B, C], -1 for an empty row.
+
+        Rows are padded to the most that a batch of this shape has needed so far: a new size
+        costs a compilation, which takes longer than many steps.
+        """
+        starts, lengths = self._spans(docs.ravel())
+        entries = int(lengths.sum())
+        size = self._room.get(docs.shape, 0)
+        if size < entries:
+            size = self._room[docs.shape] = _bucket(entries + entries // 20)
+        terms, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
+        places = np.full(size, docs.size - 1, np.int32)
+        if entries:
+            # Slices: a document's postings lie together, and copying runs beats picking entries.
+            spans = list(zip(starts.tolist(), (starts + lengths).tolist()))
+            matrix = self._by_document
+            np.concatenate([matrix.indices[a:b] for a, b in spans], out=terms[:entries])
+            np.concatenate([matrix.data[a:b] for a, b in spans], out=values[:entries])
+            places[:entries] = np.repeat(np.arange(docs.size, dtype=np.int32), lengths)
+        return Batch(query_terms, query_tf, tf, terms, places, values)
+
+    def term_freqs(self, docs: np.ndarray, terms: np.ndarray) -> np.ndarray:
+        """Return float32[B, L]: frequency in document ``docs[b]`` of each of ``terms[b]``."""
+        tf = np.zeros(terms.shape, np.float32)
+        for b, doc in enumerate(docs):
+            start, end = self._by_document.indptr[doc : doc + 2]
+            held = self._by_document.indices[start:end]
+            if len(held):
+                at = np.minimum(np.searchsorted(held, terms[b]), len(held) - 1)
+                tf[b] = np.where(held[at] == terms[b], self._by_document.data[start + at], 0)
+        return tf
+
+    def _spans(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return int64[n] where the documents' postings start, int64[n] how many there are."""
+        indptr = self._by_document.indptr
+        starts = np.where(docs >= 0, indptr[docs], 0).astype(np.int64)
+        return starts, np.where(docs >= 0, indptr[docs + 1] - starts, 0)
+
+
+def _bucket(size: int) -> int:
+    """Round up to a quarter of a power of two."""
+    quarter = 1 << max(0, size.bit_length() - 3)
+    return max(1, -(-size // quarter) * quarter)

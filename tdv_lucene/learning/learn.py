@@ -1,0 +1,261 @@
+"""Stage 4: learn what each term is worth from judged queries.
+
+:func:`learn_term_values` works on arrays and needs no Java; :func:`learn_from_index` starts from
+an index and files, for which topics go through the index's analyzer on the JVM.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
+from ..errors import TdvError
+from ..evaluation.topics import read_qrels, read_topics
+from ..matrix.extract import open_matrix
+from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
+from ..matrix.record import TermDocumentMatrix
+from ..progress import Progress, silent
+from ..ranking import MODELS
+from ..report.path_plot import check_plot, plot_points
+from ..store import refuse_existing
+from ..values.dropping import count_postings_by_tf
+from ..values.term_values import TermValues
+from .default import learn_default
+from .paper import learn_paper
+from .parameter_choice import choose_parameters
+from .points import Learned
+from .problem import Problem
+from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from .self_supervised import make_topics
+
+
+def learn_term_values(
+    matrix: TermDocumentMatrix,
+    topics: Mapping[str, Sequence[str]],
+    qrels: Mapping[str, Mapping[str, int]],
+    *,
+    model: str = "bm25",
+    recipe: str | DefaultRecipe | PaperRecipe = "default",
+    vectors: TermVectors | None = None,
+    parameters: Parameters | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> TermValues:
+    """Learn a discrimination value for every term of ``matrix``.
+
+    tdv_t = ReLU(w . x_t + b), with w and b fitted so that ``model``, computed on tf * tdv, ranks
+    the judged documents well; the default recipe shrinks and averages several of these (see
+    :class:`.stopping.Network`), and where the matrix has ``first_positions``, tf counts
+    for more at a document's beginning (see :mod:`..matrix.first_positions`). Deterministic given
+    ``seed`` on one machine.
+
+    Parameters
+    ----------
+    topics
+        Query id -> index terms (see :func:`tdv_lucene.analyze`), with repetitions.
+    qrels
+        Query id -> document id -> grade.
+    model
+        ``"bm25"``, ``"qld"`` or ``"tfidf"``.
+    recipe
+        ``"default"``, ``"paper"``, or one of their classes with other numbers in it.
+    vectors
+        Word vectors of the terms; None makes them from the matrix (LSA).
+    parameters
+        k1, b and mu that search will use; None lets the default recipe choose them, and how much
+        places count, on the training queries (see :mod:`.parameter_choice`), and is Anserini's
+        defaults otherwise.
+
+    Raises
+    ------
+    TdvError
+        When topics, qrels, vectors and matrix do not belong together or are too few.
+    """
+    if model not in MODELS:
+        raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
+    chosen = make_recipe(recipe)
+    if vectors is None:
+        wanted = isinstance(chosen, PaperRecipe) or chosen.values
+        none = {} if wanted else {"dimensions": 0}
+        vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
+    counted = matrix.with_position_boost(_lead(matrix, chosen))
+    problem = Problem.of(counted, topics, qrels, vectors, model, parameters or Parameters())
+    if len(problem.queries) < 2:
+        raise TdvError(
+            "learning needs at least 2 judged queries with a relevant document in the index, got "
+            f"{len(problem.queries)}: pass more topics and qrels"
+        )
+    if isinstance(chosen, PaperRecipe):
+        learned = learn_paper(problem, chosen, seed, progress)
+    else:
+        if parameters is None and chosen.tuned:
+            problem = choose_parameters(problem, seed, progress)
+        learned = learn_default(problem, chosen, seed, progress)
+    rule = learned.final.rule
+    return TermValues(
+        vocabulary=matrix.vocabulary,
+        doc_freq=np.asarray(matrix.doc_freq),
+        total_term_freq=np.asarray(matrix.total_term_freq),
+        postings_by_tf=problem.postings_by_tf,
+        weights=learned.final.weights,
+        priority=learned.final.priority,
+        manifest=_manifest(problem, chosen, learned, seed),
+        posting_priority=None if rule is None else rule.priority,
+        posting_factors=None if rule is None else rule.factors,
+    )
+
+
+def _lead(
+    matrix: TermDocumentMatrix, recipe: DefaultRecipe | PaperRecipe
+) -> FirstPositionBoost | None:
+    """What learning starts from."""
+    wanted = isinstance(recipe, DefaultRecipe) and recipe.lead
+    return DEFAULT_BOOST if wanted and matrix.first_positions is not None else None
+
+
+def learn_from_index(
+    index: str | os.PathLike,
+    topics: str | os.PathLike | None,
+    qrels: str | os.PathLike | None,
+    output: str | os.PathLike,
+    *,
+    self_supervised: str | None = None,
+    model: str = "bm25",
+    recipe: str | DefaultRecipe | PaperRecipe = "default",
+    vectors: str | os.PathLike | None = None,
+    matrix: str | os.PathLike | None = None,
+    field: str = "contents",
+    lead: bool = True,
+    term_values: bool = True,
+    seed: int = 0,
+    k1: float | None = None,
+    b: float | None = None,
+    mu: float | None = None,
+    plot: str | os.PathLike | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> TermValues:
+    """Learn from a Lucene index, a topics file and a qrels file, and write the folder ``output``.
+
+    Parameters
+    ----------
+    topics, qrels
+        See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`; both None with
+        ``self_supervised``.
+    self_supervised
+        ``"titles"``, ``"pairs"`` or ``"auto"``: topics are made from the index, see
+        :mod:`.self_supervised`. The points' measures are then those of such topics.
+    vectors
+        A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
+    matrix
+        A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+    lead
+        Let frequencies count for more where a term stands first early in its document (see
+        :mod:`..matrix.first_positions`); no matter where the index has no positions, or
+        ``self_supervised`` is given.
+    term_values
+        Learn what terms are worth. Without, all are worth the same: what then remains suits
+        queries of other kinds than those at hand.
+    k1, b, mu
+        Of the search. All None: what serves the training queries best, Anserini's defaults
+        unless something else is clearly better; with ``self_supervised`` Anserini's defaults.
+    plot
+        A ``.svg`` or ``.png`` file for the picture of the validated points.
+
+    The other parameters and the result are those of :func:`learn_term_values`.
+
+    Raises
+    ------
+    TdvError
+        For everything a user can mend, before anything is written.
+    """
+    from ..jvm.index import analyze
+
+    refuse_existing(Path(output), overwrite=overwrite)
+    if plot is not None:
+        check_plot(plot, overwrite=overwrite)
+    recipe = make_recipe(recipe)
+    if isinstance(recipe, DefaultRecipe):
+        # Titles stand first: topics made of them would only learn that.
+        wanted = lead and recipe.lead and self_supervised is None
+        recipe = replace(recipe, lead=wanted, values=term_values and recipe.values)
+    given = {"k1": k1, "b": b, "mu": mu}
+    given = {name: x for name, x in given.items() if x is not None}
+    # Made topics choose no parameters: they prefer a k1 that real ones do not.
+    parameters = Parameters(**given) if given or self_supervised is not None else None
+    _check_supervision(topics, qrels, self_supervised)
+    if self_supervised is None:
+        texts, judgements = read_topics(topics), read_qrels(qrels)
+    positions = isinstance(recipe, DefaultRecipe) and recipe.lead
+    with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
+        word_vectors = None if vectors is None else load_term_vectors(vectors, counts, progress)
+        options = {
+            "model": model, "recipe": recipe, "vectors": word_vectors, "parameters": parameters,
+            "seed": seed, "progress": progress,
+        }  # fmt: skip
+        if self_supervised is None:
+            tokens = analyze(list(texts.values()), field)
+            values = learn_term_values(counts, dict(zip(texts, tokens)), judgements, **options)
+        else:
+            made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
+            values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
+            values = _of_whole_matrix(values, counts, made.describe())
+        values.save(output, overwrite=overwrite)
+    if plot is not None:
+        recommended = values.manifest["recommended_reduction"]
+        plot_points(values.points, recommended, plot, overwrite=overwrite)
+    return TermValues.load(output)
+
+
+def _check_supervision(
+    topics: str | os.PathLike | None, qrels: str | os.PathLike | None, self_supervised: str | None
+) -> None:
+    given = [what for what in (topics, qrels) if what is not None]
+    if self_supervised is not None and given:
+        raise TdvError("--self-supervised makes its own topics: leave out --topics and --qrels")
+    if self_supervised is None and len(given) < 2:
+        raise TdvError(
+            "learning needs --topics and --qrels; --self-supervised does without, and is worth less"
+        )
+
+
+def _of_whole_matrix(
+    values: TermValues, matrix: TermDocumentMatrix, about: dict[str, object]
+) -> TermValues:
+    """Values learned from a matrix with less in it, with the counts of the index itself."""
+    return replace(
+        values,
+        doc_freq=np.asarray(matrix.doc_freq),
+        total_term_freq=np.asarray(matrix.total_term_freq),
+        postings_by_tf=count_postings_by_tf(np.asarray(matrix.data), matrix.indptr),
+        manifest={**values.manifest, "self_supervised": about},
+    )
+
+
+def _manifest(
+    problem: Problem, recipe: DefaultRecipe | PaperRecipe, learned: Learned, seed: int
+) -> dict:
+    matrix, rule = problem.matrix, learned.final.rule
+    by_posting = {} if rule is None else {"unit": recipe.unit, "posting_rule": rule.describe()}
+    return {
+        **by_posting,
+        "field": matrix.vocabulary.field,
+        "source": matrix.source,
+        "vocabulary_sha256": matrix.vocabulary.sha256,
+        "model": problem.model,
+        "parameters": asdict(problem.parameters),
+        "lead": None if matrix.position_boost is None else matrix.position_boost._asdict(),
+        "positions": matrix.first_positions is not None,
+        "recipe": {"name": recipe.name, **asdict(recipe)},
+        "seed": seed,
+        "vectors": dict(problem.vectors.origin),
+        "queries": len(problem.queries),
+        "folds": learned.folds,
+        "points": learned.points,
+        "recommended_reduction": learned.recommended_reduction,
+    }

@@ -1,0 +1,93 @@
+"""What is chosen before anything is learned: k1 and b (or mu) of the search, and
+the first-position boost.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ..matrix.first_positions import FirstPositionBoost
+from ..progress import Progress
+from ..ranking import GRIDS
+from .problem import Problem
+from .stopping import clearly_better, deciding
+
+_QUERIES = 400
+"""A few numbers need no more queries than that."""
+
+_BOOSTS = (1.0, 2.0, 4.0, 8.0)
+_SPANS = (1.0, 2.0, 4.0, 8.0, 16.0)
+
+
+def choose_parameters(problem: Problem, seed: int, progress: Progress) -> Problem:
+    """Return the problem with the parameters that serve its queries well on all its postings.
+
+    Values learned for parameters that do not suit the collection make up for them first, in ways
+    that suit the training's kind of query only. The grid is ``ranking.GRIDS``; then, where the
+    problem has a first-position boost, none, another boost and another span are tried, and after a
+    change the grid once more. The choice is by what decides on stopping. Of all that the queries
+    cannot tell from the best (paired t-test, p < .05) the nearest to what was given is taken: the
+    best for one kind of query goes further than others want, and few queries would choose it at
+    random.
+    """
+    search = _Search(problem, seed, progress)
+    found = search.choose(problem, _other_parameters(problem))
+    if problem.matrix.position_boost is None:
+        return found
+    boost, span = problem.matrix.position_boost
+    found = search.choose(
+        found, [found.with_position_boost(FirstPositionBoost(other, span)) for other in _BOOSTS]
+    )
+    found = search.choose(found, [found.full])
+    if found.matrix.position_boost is not None:
+        boost = found.matrix.position_boost.boost
+        found = search.choose(
+            found, [found.with_position_boost(FirstPositionBoost(boost, other)) for other in _SPANS]
+        )
+    if found.matrix.position_boost == problem.matrix.position_boost:
+        return found
+    return search.choose(found, _other_parameters(found))
+
+
+def _other_parameters(problem: Problem) -> list[Problem]:
+    """The problem at all points of the grid, by their distance from its own in logarithms."""
+    grid = GRIDS[problem.model]
+    choices = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
+
+    def distance(choice: dict[str, float]) -> float:
+        given = vars(problem.parameters)
+        return sum(abs(np.log(value / given[name])) for name, value in choice.items())
+
+    ordered = sorted(choices, key=distance)
+    return [problem.with_parameters(replace(problem.parameters, **choice)) for choice in ordered]
+
+
+class _Search:
+    """Chooses by what decides, of some of the queries."""
+
+    def __init__(self, problem: Problem, seed: int, progress: Progress) -> None:
+        self._some = np.random.default_rng(seed).permutation(len(problem.queries))[:_QUERIES]
+        self._progress = progress
+        self._tried = 0
+        self._kept: tuple[Problem, np.ndarray] | None = None
+
+    def choose(self, given: Problem, others: Iterable[Problem]) -> Problem:
+        """Return the first of ``given`` and ``others`` that the best is not clearly better than."""
+        problems = [given, *others]
+        served = [self._measure(problem) for problem in problems]
+        best = max(served, key=np.mean)
+        chosen = next(k for k, of in enumerate(served) if not clearly_better(best, of))
+        self._kept = problems[chosen], served[chosen]
+        return problems[chosen]
+
+    def _measure(self, problem: Problem) -> np.ndarray:
+        """Return float64[n]: what decides, of each of some queries."""
+        if self._kept is not None and self._kept[0] is problem:
+            return self._kept[1]
+        self._tried += 1
+        self._progress("choose search parameters", self._tried, 0)
+        return deciding(problem.measure(problem.start, self._some))

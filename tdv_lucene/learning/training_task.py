@@ -1,0 +1,88 @@
+"""What the trainings share, and the batches they see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..core import tdv
+from ..core.scoring import Array
+from ..values.weighted_collection import term_totals
+from .candidates import Candidates, Lists, make_candidates, make_lists, sample_places
+from .problem import Problem
+from .recipes import DefaultRecipe
+
+
+class Task(NamedTuple):
+    """A mask of kept terms, and what is trained under it.
+
+    Attributes
+    ----------
+    problem : Problem
+    recipe : DefaultRecipe
+    collection : Collection
+        On the device.
+    candidates : Candidates
+    """
+
+    problem: Problem
+    recipe: DefaultRecipe
+    collection: Collection
+    candidates: Candidates
+
+
+class Collection(NamedTuple):
+    """The collection's arrays on the device.
+
+    Attributes
+    ----------
+    features : tdv.Features
+    kept : float32[V]
+        What values are multiplied by: 0 for the terms that are given up, for others 1 or the
+        posting rule's factor.
+    doc_freq, total_term_freq : float32[V]
+    doc_count : float32[]
+    """
+
+    features: tdv.Features
+    kept: Array
+    doc_freq: Array
+    total_term_freq: Array
+    doc_count: Array
+
+    @property
+    def tokens(self) -> Array:
+        """Return float32[V]: occurrences of the terms that are kept."""
+        return self.total_term_freq * self.kept
+
+
+def make_task(
+    problem: Problem, recipe: DefaultRecipe, features: tdv.Features, kept: np.ndarray
+) -> Task:
+    """Prepare training under the mask ``kept`` float32[V], with candidates retrieved under it."""
+    impacts = problem.impacts(problem.rows.weighted(kept))
+    candidates = make_candidates(problem.postings, impacts, recipe.depth)
+    matrix = problem.matrix
+    counts = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
+    on_device = [jnp.asarray(np.asarray(count), jnp.float32) for count in (kept, *counts)]
+    return Task(
+        problem, recipe, Collection(jax.tree.map(jnp.asarray, features), *on_device), candidates
+    )
+
+
+def batches(task: Task, queries: np.ndarray, rng: np.random.Generator) -> Iterator[Lists]:
+    """Yield batches for ever; every query comes once before any comes again."""
+    recipe = task.recipe
+    # A multiple of eight, so that folds of nearly equal size share their compiled step.
+    size = min(recipe.queries_per_step, max(1, len(queries) // 8 * 8), len(queries))
+    waiting = np.zeros(0, np.int64)
+    while True:
+        if len(waiting) < size:
+            waiting = np.concatenate([waiting, rng.permutation(queries)])
+        chosen, waiting = waiting[:size], waiting[size:]
+        places = sample_places(rng, task.candidates, chosen, recipe.width)
+        yield make_lists(task.problem.rows, task.candidates, chosen, places)

@@ -1,0 +1,1 @@
+"""The term-document matrix of a field: extraction, first positions and norms."""

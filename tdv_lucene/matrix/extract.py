@@ -1,0 +1,175 @@
+"""Stage 2: the sparse term-document matrix of a field, from an index's postings alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from ..errors import TdvError
+from ..progress import Progress, silent
+from ..records import ByteStrings, Vocabulary
+from ..store import new_folder, read_manifest, refuse_overlap, write_manifest
+from ..threads import checked_threads
+from .record import TermDocumentMatrix
+
+KIND = "matrix"
+_ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
+_POSITIONS = "first_positions"
+
+
+def extract_matrix(
+    index: str | os.PathLike,
+    output: str | os.PathLike,
+    *,
+    field: str = "contents",
+    documents: Iterable[str] | None = None,
+    positions: bool = True,
+    threads: int | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> TermDocumentMatrix:
+    """Write the term-document matrix of ``field`` to the folder ``output`` and return it.
+
+    One pass over the postings in Java; neither term vectors nor stored text is needed. Deleted
+    documents are left out and the live ones numbered densely in index order. The result is
+    memory-mapped, and its bytes do not depend on ``threads``.
+
+    Parameters
+    ----------
+    documents
+        Ids of the documents whose rows are wanted, in any order; None for all. The vocabulary,
+        ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
+        scores of these documents stay true: to learn on a large collection, select the judged
+        documents and those each training query retrieves.
+    positions
+        Also write ``first_positions``, if the field has positions: learning weighs
+        postings by them. Reading them takes about as long again as all else.
+    threads
+        Threads that decode postings; None for one a core.
+
+    Raises
+    ------
+    TdvError
+        When ``index`` is not a readable index, has no such field or no frequencies in it, or
+        lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
+        index.
+    """
+    from ..jvm import index as jvm_index
+
+    threads = checked_threads(threads)
+    refuse_overlap(output, index)
+    with new_folder(output, overwrite=overwrite) as folder, _id_file(documents) as ids:
+        source = jvm_index.identify(index)
+        totals = jvm_index.extract_arrays(
+            index, field, folder,
+            threads=threads, documents=ids, positions=positions, progress=progress,
+        )  # fmt: skip
+        selected = {} if ids is None else {"collection": totals}
+        matrix = _load(folder, {"field": field, "source": source, **selected})
+        write_manifest(folder, KIND, describe_matrix(matrix))
+    return load_matrix(output)
+
+
+@contextmanager
+def _id_file(documents: Iterable[str] | None) -> Iterator[Path | None]:
+    """The ids in a temporary file, one a line; None for no selection."""
+    if documents is None:
+        yield None
+        return
+    with TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        path = Path(folder) / "ids"
+        path.write_text("".join(f"{name}\n" for name in documents), encoding="utf-8")
+        yield path
+
+
+def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
+    """Open a folder written by :func:`extract_matrix`, its arrays memory-mapped and read-only.
+
+    Raises
+    ------
+    TdvError
+        When ``path`` is not such a folder.
+    """
+    manifest = read_manifest(path, KIND, "tdv-lucene extract --index INDEX --output FOLDER")
+    return _load(Path(path), manifest)
+
+
+def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
+    def array(name: str) -> np.ndarray:
+        return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+
+    has_positions = (folder / f"{_POSITIONS}.npy").exists()
+    return TermDocumentMatrix(
+        vocabulary=Vocabulary(
+            manifest["field"], ByteStrings(array("terms"), array("terms_indptr"))
+        ),
+        doc_ids=ByteStrings(array("doc_ids"), array("doc_ids_indptr")),
+        source=manifest["source"],
+        collection=manifest.get("collection"),
+        first_positions=array(_POSITIONS) if has_positions else None,
+        **{name: array(name) for name in _ARRAYS},
+    )
+
+
+def describe_matrix(matrix: TermDocumentMatrix) -> dict:
+    """Sizes and identity of a matrix: what its manifest says of it."""
+    terms, documents = matrix.shape
+    described = {
+        "field": matrix.vocabulary.field,
+        "source": matrix.source,
+        "vocabulary_sha256": matrix.vocabulary.sha256,
+        "terms": terms,
+        "documents": documents,
+        "doc_count": matrix.doc_count,
+        "postings": matrix.postings,
+        "tokens": int(matrix.doc_len.sum()),
+        "positions": matrix.first_positions is not None,
+    }
+    collection = {} if matrix.collection is None else {"collection": matrix.collection}
+    return {**described, **collection}
+
+
+@contextmanager
+def open_matrix(
+    index: str | os.PathLike,
+    matrix: str | os.PathLike | None = None,
+    *,
+    field: str = "contents",
+    positions: bool = False,
+    progress: Progress = silent,
+) -> Iterator[TermDocumentMatrix]:
+    """Yield the matrix in the folder ``matrix`` after checking whose it is, or a temporary one.
+
+    A temporary one has ``positions`` (of the first occurrences) where that is asked for.
+
+    Raises
+    ------
+    TdvError
+        When ``matrix`` is of another field or another state of the index.
+    """
+    if matrix is None:
+        with TemporaryDirectory(prefix="tdv-lucene-") as folder:
+            yield extract_matrix(
+                index, Path(folder) / "matrix",
+                field=field, positions=positions, progress=progress,
+            )  # fmt: skip
+        return
+    from ..jvm.index import identify
+
+    found, source = load_matrix(matrix), identify(index)
+    if found.vocabulary.field != field:
+        raise TdvError(
+            f"the matrix {matrix} is of field '{found.vocabulary.field}', not '{field}': pass "
+            f"--field {found.vocabulary.field}, or extract '{field}'"
+        )
+    if found.source["commit"] != source["commit"]:
+        raise TdvError(
+            f"the matrix {matrix} was extracted from another state of the index (commit "
+            f"{found.source['commit']}, now {source['commit']}): extract it again"
+        )
+    yield found

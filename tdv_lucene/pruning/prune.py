@@ -1,0 +1,210 @@
+"""Stage 5: a new index whose postings carry the learned discrimination values."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import TdvError
+from ..indexes.inspection import index_bytes
+from ..progress import Progress, silent
+from ..store import new_folder, refuse_overlap, write_manifest
+from ..threads import checked_threads
+from ..values.term_values import TermValues
+from .field_rule import load_fields
+from .reduction_choice import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
+from .rewriting import Rewriting
+
+KIND = "pruned-index"
+MANIFEST = "tdv-manifest.json"
+"""Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
+
+
+def prune_index(
+    index: str | os.PathLike,
+    values: str | os.PathLike | TermValues,
+    output: str | os.PathLike,
+    *,
+    reduction: float | None = None,
+    max_loss: float | None = None,
+    max_bytes: int | str | None = None,
+    scale: float | str = "auto",
+    tf: str = "scaled",
+    unit: str | None = None,
+    min_doc_freq: int = 1,
+    threads: int | None = None,
+    others: Sequence[str | os.PathLike | TermValues] = (),
+    optimize: bool = False,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Write the index ``output``: that of ``index`` with the values' field pruned.
+
+    A posting's new frequency is rint(scale * tf * tdv); where that is 0 the posting goes. Norms,
+    document and term statistics follow, term vectors agree; stored fields, doc values, points,
+    other fields and the order of documents stay; deleted documents go. ``index`` is only read.
+
+    Parameters
+    ----------
+    values
+        Term values of this index's vocabulary, or the folder that holds them.
+    reduction
+        Share of the field's postings to remove, within [0, 1); None for what was recommended.
+    max_loss
+        In place of ``reduction``: the largest validated one at which held-out queries lose at most
+        this share of the full index's nDCG@5 (see :mod:`.reduction_choice`).
+    max_bytes
+        In place of ``reduction``: the smallest one whose index has at most so many bytes, such as
+        ``"25MB"``. Found by writing indexes and looking, so it takes several times as long.
+    scale
+        Larger keeps finer differences between values and costs bytes; ``"auto"`` takes the
+        smallest that was found to keep the ranking.
+    tf
+        ``"original"`` keeps frequencies and positions and only drops postings. ``"similarity"``
+        keeps them too and puts the values into the index, where
+        :func:`tdv_lucene.search_index`, :func:`tdv_lucene.open_searcher` and the other stages find
+        and apply them; a plain searcher ranks by the original frequencies.
+    unit
+        What is given up: ``"term"``, posting lists as a whole, or ``"posting"``, besides them the
+        postings that add least to a score, given their term and their document; None for what
+        was recommended when the values were learned; with ``tf="original"`` and learned values
+        ``"term"``, for a rarer term's larger idf cannot be made up for.
+    min_doc_freq
+        Terms in fewer documents go as well, on top of ``reduction``: 2 gives up those of a single
+        document, which are most of a dictionary, and what only they would have found. What was
+        validated at a point, and ``max_loss``, know nothing of it.
+    threads
+        Segments written side by side; None for one a core.
+    others
+        Values of further fields, pruned in the same rewrite with the same parameters; where those
+        are None or ``"auto"``, each field has its own. What is recorded at the top, and searched,
+        is the field of ``values``.
+    optimize
+        Write one segment; by default each segment of ``index`` has its counterpart.
+
+    Returns
+    -------
+    dict
+        Counts before and after, the ``reduction`` reached, the ``scale``, the ``lucene_version``
+        whose format the new index has; under ``chosen`` what ``max_loss`` or
+        ``max_bytes`` was met by; under ``search`` the
+        parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale), under
+        ``validated`` what was measured at the nearest learned point, with the table of scales;
+        under ``fidelity`` how that scale's ranking agreed with real-valued scoring (overlap@10,
+        RBO) and the estimated bytes of its posting lists, None where it was not tried; with
+        ``others``, theirs under ``fields`` by name. The same is in ``tdv-manifest.json``; the
+        commit's user data has all but the counts.
+
+    Raises
+    ------
+    TdvError
+        When the index cannot be read or pruned, is locked, or has another vocabulary; when a
+        parameter is out of its range; when ``output`` exists or overlaps the index.
+    """
+    _refuse_mode(tf)
+    _refuse_min_doc_freq(min_doc_freq)
+    _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
+    threads = checked_threads(threads)
+    given = [values, *others]
+    refuse_overlap(output, index, *(v for v in given if not isinstance(v, TermValues)))
+    with new_folder(output, overwrite=overwrite) as folder:
+        fields = load_fields(given)
+        _refuse_several_fields(fields, tf, max_loss, max_bytes)
+        scale = _checked_scale(scale) if tf == "scaled" else None
+        units = [_unit_of(v, tf, unit) for v in fields]
+        rewriting = Rewriting(
+            index, fields, units, tf, scale, min_doc_freq, threads, optimize, progress
+        )
+        chosen: dict[str, Any] = {}
+        if max_loss is not None:
+            point = point_within_loss(fields[0].points, max_loss)
+            reduction = point["reduction"]
+            chosen = {"max_loss": max_loss, "loss": loss_of(point), **_figures(point)}
+        elif max_bytes is not None:
+            allowed = parse_bytes(max_bytes)
+            reduction = _reduction_within(rewriting, folder.parent, allowed)
+            chosen = {"max_bytes": allowed}
+        report = rewriting.write(folder, reduction)
+        if chosen:
+            report["chosen"] = {**chosen, "reduction": reduction}
+        write_manifest(folder, KIND, report, MANIFEST)
+    return {"output": os.path.abspath(output), **report}
+
+
+def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:
+    """A rule that relies on changed frequencies is not what ``--tf original`` gets by default."""
+    relies = values.posting_factors is not None
+    return "term" if unit is None and tf == "original" and relies else unit
+
+
+def _refuse_several(**given: Any) -> None:
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise TdvError(f"{' and '.join(named)} exclude each other: each of them sets how much goes")
+
+
+def _refuse_several_fields(
+    given: Sequence[TermValues], tf: str, max_loss: float | None, max_bytes: int | str | None
+) -> None:
+    """Refuse what is defined for one field only."""
+    fields = [values.vocabulary.field for values in given]
+    for_one = {
+        "tf similarity": tf == "similarity",
+        "max_loss": max_loss is not None,
+        "max_bytes": max_bytes is not None,
+    }
+    named = [name for name, used in for_one.items() if used]
+    if len(fields) > 1 and named:
+        raise TdvError(
+            f"{' and '.join(named)} is for one field, got values of {', '.join(fields)}: "
+            "prune by reduction, or one field after the other"
+        )
+
+
+def _figures(point: Mapping[str, Any]) -> dict[str, Any]:
+    """What was measured at a point, beside the full index on the same held-out queries."""
+    return {"measures": dict(point["measures"]), "full": dict(point["full"])}
+
+
+def _reduction_within(rewriting: Rewriting, beside: Path, max_bytes: int) -> float:
+    """Write indexes to temporary folders until the smallest reduction that fits is known."""
+    kinds = index_bytes(rewriting.index)
+    shrinking = ("postings", "positions", "dictionary", "vectors")
+
+    def bytes_at(reduction: float) -> int:
+        with tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=beside) as folder:
+            rewriting.write(Path(folder), reduction)
+            return sum(index_bytes(folder).values())
+
+    fixed = sum(size for kind, size in kinds.items() if kind not in shrinking)
+    return reduction_within_bytes(bytes_at, max_bytes, fixed_bytes=fixed)
+
+
+def _refuse_mode(tf: str) -> None:
+    if tf not in ("scaled", "original", "similarity"):
+        raise TdvError(f"tf must be 'scaled', 'original' or 'similarity', got '{tf}'")
+
+
+def _refuse_min_doc_freq(least: int) -> None:
+    if least < 1:
+        raise TdvError(
+            f"min_doc_freq must be at least 1, got {least}: 1 keeps all terms, 2 gives up those of "
+            "one document"
+        )
+
+
+def _checked_scale(scale: float | str) -> float | None:
+    """None for ``auto``."""
+    if scale == "auto":
+        return None
+    try:
+        number = float(scale)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise TdvError(f"scale must be 'auto' or a number above 0, got '{scale}': try 4")
+    return number

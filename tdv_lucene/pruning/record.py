@@ -1,0 +1,65 @@
+"""How a field was pruned, as its index is to record it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import __version__
+from ..indexes.record import CHECKSUM
+from ..ranking import ANSERINI_DEFAULTS
+from ..values.term_values import OperatingPoint, TermValues
+from .field_rule import checksum
+
+
+def describe_field(
+    values: TermValues,
+    point: OperatingPoint,
+    tf: str,
+    reduction: float | None,
+    min_doc_freq: int,
+    source: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return how a field was made, and how it is to be searched; read by :func:`read_records`.
+
+    Parameters
+    ----------
+    point
+        What decided, as :func:`.field_rule.point_at` returned it.
+    reduction
+        The one asked for; None for the one that the values recommend.
+    min_doc_freq
+        Terms in fewer documents went as well.
+    source
+        The identity of the index that is pruned.
+    """
+    if reduction is None:
+        reduction = values.manifest["recommended_reduction"]
+    trained = {**ANSERINI_DEFAULTS, **values.parameters}
+    scale = 1.0 if point.scale is None else float(point.scale)
+    return {
+        "version": __version__,
+        "field": values.vocabulary.field,
+        "model": values.manifest["model"],
+        "learned_from": _learned_from(values),
+        "tf": tf,
+        "unit": "term" if point.cut is None else "posting",
+        "scale": scale,
+        **{name: trained[name] for name in ANSERINI_DEFAULTS},
+        "search": {"k1": trained["k1"] * scale, "b": trained["b"], "mu": trained["mu"] * scale},
+        CHECKSUM: checksum(point),
+        "vocabulary_sha256": values.vocabulary.sha256,
+        "source_commit": source["commit"],
+        "requested_reduction": reduction,
+        "min_doc_freq": min_doc_freq,
+        **({} if point.position_boost is None else {"lead": point.position_boost._asdict()}),
+    }
+
+
+def _learned_from(values: TermValues) -> str:
+    """What supervised the values."""
+    made = values.manifest.get("self_supervised")
+    if made:
+        return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
+    queries = values.manifest.get("queries")
+    return f"{queries} judged queries" if queries else "nothing"

@@ -1,0 +1,117 @@
+"""A reduction from what a user can bear: a loss on held-out queries, or a number of bytes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..errors import TdvError
+
+LARGEST_REDUCTION = 0.95
+"""No more is tried to meet a size."""
+
+_MEASURE = "nDCG@5"
+_CLOSE = 0.99  # of the bytes allowed: near enough
+_FINE = 0.002  # differences of reductions that are not told apart
+_TRIES = 12
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
+          "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}  # fmt: skip
+
+
+def loss_of(point: Mapping[str, Any]) -> float:
+    """The share of the full index's nDCG@5 that held-out queries lose; below 0 they gain."""
+    full = point["full"][_MEASURE]
+    return 1 - point["measures"][_MEASURE] / full if full > 0 else 0.0
+
+
+def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> Mapping[str, Any]:
+    """Return the validated point of the largest reduction whose :func:`loss_of` is within it.
+
+    Raises
+    ------
+    TdvError
+        When the loss is out of its range, nothing was validated, or no point stays within it.
+    """
+    if not (math.isfinite(max_loss) and 0 <= max_loss < 1):
+        raise TdvError(f"max_loss must lie within [0, 1), got {max_loss}: try 0.01 for 1 %")
+    validated = [point for point in points if point.get("measures") and point.get("full")]
+    if not validated:
+        raise TdvError(
+            "max_loss needs points that were validated on held-out queries, and these values have "
+            "none: pass --reduction, or values from 'tdv-lucene learn'"
+        )
+    borne = [point for point in validated if loss_of(point) <= max_loss]
+    if borne:
+        return max(borne, key=lambda point: point["reduction"])
+    best = min(validated, key=loss_of)
+    enough = math.ceil(loss_of(best) * 1000) / 1000
+    raise TdvError(
+        f"no validated point loses at most {max_loss:.1%} of {_MEASURE}: the least is "
+        f"{loss_of(best):.1%}, at a reduction of {best['reduction']:g}; pass --max-loss "
+        f"{enough:g} or --reduction"
+    )
+
+
+def reduction_within_bytes(
+    bytes_at: Callable[[float], int], max_bytes: int, *, fixed_bytes: int = 0
+) -> float:
+    """Return the smallest reduction found whose index has at most ``max_bytes``.
+
+    Every size is that of an index really written, so the one returned fits. Smallest is meant to
+    within 1 % of the bytes allowed, or 0.002 of reduction.
+
+    Parameters
+    ----------
+    bytes_at
+        Bytes of the index at a reduction; falls as it grows. Called a few times.
+    fixed_bytes
+        Bytes that stay whatever is removed: a first guess starts from them.
+
+    Raises
+    ------
+    TdvError
+        When even ``LARGEST_REDUCTION`` leaves more.
+    """
+    low, low_bytes = 0.0, bytes_at(0.0)
+    if low_bytes <= max_bytes:
+        return 0.0
+    high, high_bytes = 1.0, fixed_bytes  # never written: where the line of the guesses ends
+    aim = (1 + _CLOSE) / 2 * max_bytes
+    for number in range(_TRIES):
+        if high <= LARGEST_REDUCTION and (high_bytes >= _CLOSE * max_bytes or high - low <= _FINE):
+            break
+        # By turns along the line between the two sizes and in the middle, so that no curve stalls.
+        share = (low_bytes - aim) / max(1, low_bytes - high_bytes) if number % 3 < 2 else 0.5
+        guess = low + share * (high - low)
+        guess = min(max(guess, low + _FINE / 2), high - _FINE / 2, LARGEST_REDUCTION)
+        if number == _TRIES - 1 and high > LARGEST_REDUCTION:
+            guess = LARGEST_REDUCTION
+        size = bytes_at(guess)
+        if size <= max_bytes:
+            high, high_bytes = guess, size
+        elif guess == LARGEST_REDUCTION:
+            raise TdvError(
+                f"no pruning makes the index as small as {max_bytes:,} bytes: with "
+                f"{LARGEST_REDUCTION:.0%} of the postings removed it has {size:,}; pass a larger "
+                "--max-bytes"
+            )
+        else:
+            low, low_bytes = guess, size
+    return high
+
+
+def parse_bytes(text: str | int) -> int:
+    """Return the number in ``25MB``, ``1.5 GiB``, ``25000000``; k, M, G are powers of 1000.
+
+    Raises
+    ------
+    TdvError
+        When it is not such a number above 0.
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", str(text).lower())
+    number = float(found[1]) * _UNITS.get(found[2], 0) if found else 0
+    if number < 1:
+        raise TdvError(f"max_bytes must be a size such as 25MB or 1.5GiB, got '{text}'")
+    return int(number)

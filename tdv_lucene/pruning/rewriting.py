@@ -1,0 +1,138 @@
+"""One rewrite of an index: what is done with its fields, to be written at any reduction."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import TdvError
+from ..indexes.record import PREFIX, as_user_data
+from ..progress import Progress, silent
+from ..values.term_values import OperatingPoint, TermValues
+from .field_rule import point_at, rule_of
+from .record import describe_field
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Rewriting:
+    """What :func:`.prune.prune_index` was asked for, checked, all but how much goes.
+
+    Attributes
+    ----------
+    index
+        Only read.
+    fields
+        Values of one or more fields, each of another; the first is recorded at the top.
+    units
+        What is given up of each field, as ``prune_index`` takes it.
+    tf : "scaled", "original" or "similarity"
+    scale : float or None
+        For "scaled" only; None for each field's own.
+    min_doc_freq : int
+        At least 1.
+    threads : int
+    one_segment : bool
+    """
+
+    index: str | os.PathLike
+    fields: Sequence[TermValues]
+    units: Sequence[str | None]
+    tf: str
+    scale: float | None
+    min_doc_freq: int
+    threads: int
+    one_segment: bool = False
+    progress: Progress = silent
+
+    def write(self, folder: Path, reduction: float | None) -> dict[str, Any]:
+        """Write the index into ``folder`` (existing, empty) and return the report of it.
+
+        Raises
+        ------
+        TdvError
+            When the index cannot be read or pruned, is locked, or has another vocabulary.
+        """
+        from ..jvm import rewriter
+        from ..jvm.index import identify, written_lucene_version
+
+        points = [
+            point_at(
+                values, reduction, tf=self.tf, scale=self.scale, unit=unit,
+                min_doc_freq=self.min_doc_freq,
+            )
+            for values, unit in zip(self.fields, self.units)
+        ]  # fmt: skip
+        source = identify(self.index)
+        self._refuse_pruned()
+        written = written_lucene_version()
+        self._warn(source, written)
+        first, *others = (
+            describe_field(values, point, self.tf, reduction, self.min_doc_freq, source)
+            for values, point in zip(self.fields, points)
+        )
+        counts = rewriter.rewrite_index(
+            self.index,
+            folder,
+            [rule_of(v, p, self.tf) for v, p in zip(self.fields, points)],
+            threads=self.threads,
+            user_data=as_user_data([first, *others]),
+            one_segment=self.one_segment,
+            progress=self.progress,
+        )
+        for about in others:
+            counts["fields"][about["field"]] = {**about, **counts["fields"][about["field"]]}
+        before = counts["postings_before"]
+        return {
+            **first,
+            "reduction": 1 - counts["postings"] / before if before else 0.0,
+            **counts,
+            "lucene_version": written,
+            "validated": dict(points[0].nearest),
+            "fidelity": _fidelity(points[0]),
+            "source": source,
+        }
+
+    def _refuse_pruned(self) -> None:
+        """Refuse a field whose values are in the index."""
+        from ..jvm.index import read_user_data
+
+        made = read_user_data(self.index)
+        field = made.get(f"{PREFIX}field")
+        given = [values.vocabulary.field for values in self.fields]
+        if made.get(f"{PREFIX}tf") == "similarity" and field in given:
+            raise TdvError(
+                f"{self.index} was made with --tf similarity: the values it keeps for '{field}' "
+                "would not suit what is left of it; prune its source"
+            )
+
+    def _warn(self, source: dict[str, Any], written: str) -> None:
+        """Tell of a format an older Lucene cannot read, and of values learned elsewhere."""
+        if source["lucene_version"].split(".")[:2] != written.split(".")[:2]:
+            _log.warning(
+                "%s was written by Lucene %s, the new index will be in the format of the installed "
+                "Lucene %s: a Pyserini with an older Lucene cannot read it",
+                self.index, source["lucene_version"], written,
+            )  # fmt: skip
+        learned_on = self.fields[0].manifest.get("source", {})
+        if learned_on.get("commit") not in (None, source["commit"]):
+            _log.warning(
+                "the values were learned on another commit (%s) than that of %s; the vocabularies "
+                "must be equal, statistics may differ",
+                learned_on.get("path"),
+                self.index,
+            )
+
+
+def _fidelity(point: OperatingPoint) -> dict[str, float] | None:
+    """What was measured of this scale at the nearest learned point, beside real-valued scoring."""
+    names = ("overlap_at_10", "rbo_at_10", "posting_bytes")
+    for entry in point.nearest["scales"]:
+        if entry["scale"] == point.scale and set(names) <= set(entry):
+            return {name: entry[name] for name in names}
+    return None

@@ -1,0 +1,136 @@
+"""Proof that a pruned index is what its source and its values make, posting by posting."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..errors import TdvError
+from ..indexes.record import FieldRecord, read_records
+from ..progress import Progress, silent
+from ..threads import checked_threads
+from ..values.term_values import OperatingPoint, TermValues
+from .field_rule import checksum, load_fields, point_at, rule_of
+
+
+def verify_pruned(
+    index: str | os.PathLike,
+    pruned: str | os.PathLike,
+    values: str | os.PathLike | TermValues,
+    *,
+    others: Sequence[str | os.PathLike | TermValues] = (),
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Compare the index ``pruned`` with what pruning ``index`` with ``values`` must give.
+
+    How it was pruned is read from its commit's user data. Compared are the postings of each pruned
+    field, each with its frequency (and positions, where they stay), its statistics and norms, and
+    the values kept for the search where they are (``--tf similarity``); the
+    postings and norms of all other fields; ids, stored fields, doc values and term vectors of
+    every document; points. The two may be cut into segments differently, as long as documents
+    come in the same order. Of k-NN vectors only the fields' descriptions are compared.
+
+    Parameters
+    ----------
+    values, others
+        What ``pruned`` was pruned with: values of each field that was, in any order.
+
+    Returns
+    -------
+    dict
+        ``equal``, the ``documents`` and (of the pruned fields) ``postings`` compared, and the first
+        ``difference`` where there is one: ``what`` it is, what was ``expected`` and ``found``, and
+        of ``segment`` (of the pruned index), ``field``, ``term`` and ``document`` those that say
+        where.
+
+    Raises
+    ------
+    TdvError
+        When one of the two cannot be read, ``pruned`` does not say how it was made, or the values
+        given are not those of the fields that it says were pruned.
+    """
+    from ..jvm import rewriter
+    from ..jvm.index import identify, read_user_data
+
+    threads = checked_threads(threads)
+    given = {values.vocabulary.field: values for values in load_fields([values, *others])}
+    records = read_records(pruned, read_user_data(pruned))
+    _refuse_other_fields(pruned, [record.field for record in records], list(given))
+    source = identify(index)
+    rules = []
+    for record in records:
+        values = given[record.field]
+        point = _find_point(values, record.content)
+        difference = _difference(record, source, values, point)
+        if point is None or difference:
+            return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
+        rules.append(rule_of(values, point, record.content["tf"]))
+    found = rewriter.compare_indexes(index, pruned, rules, threads=threads, progress=progress)
+    return {"equal": "difference" not in found, "postings": 0, **found}
+
+
+def _refuse_other_fields(
+    pruned: str | os.PathLike, recorded: Sequence[str], given: Sequence[str]
+) -> None:
+    """Refuse values of a field that was not pruned, and a pruned field without values."""
+    was = f"{pruned} was pruned in {', '.join(repr(field) for field in recorded)}"
+    for field in recorded:
+        if field not in given:
+            raise TdvError(
+                f"{was}, and no values are given for '{field}': pass those it was pruned "
+                f"with (--tdv {field}=FOLDER)"
+            )
+    for field in given:
+        if field not in recorded:
+            raise TdvError(f"{was}, not in '{field}', for which values are given: leave them out")
+
+
+def _find_point(values: TermValues, recorded: Mapping[str, str]) -> OperatingPoint | None:
+    """The operating point whose checksum was recorded; None when the values have no such."""
+    for reduction in _reductions(values, recorded):
+        point = point_at(
+            values,
+            reduction,
+            tf=recorded["tf"],
+            scale=float(recorded["scale"]),
+            unit=recorded.get("unit", "term"),
+            min_doc_freq=int(recorded.get("min_doc_freq", 1)),  # earlier versions had none
+        )
+        if checksum(point) == recorded["values_sha256"]:
+            return point
+    return None
+
+
+def _reductions(values: TermValues, recorded: Mapping[str, str]) -> Iterator[float]:
+    """The reduction asked for; indexes of earlier versions record only the one reached."""
+    if "requested_reduction" in recorded:
+        yield float(recorded["requested_reduction"])
+        return
+    yield values.manifest["recommended_reduction"]
+    yield from (point["reduction"] for point in values.points)
+    yield float(recorded["reduction"])
+
+
+def _difference(
+    record: FieldRecord,
+    source: Mapping[str, Any],
+    values: TermValues,
+    point: OperatingPoint | None,
+) -> dict[str, str]:
+    """What shows without a look at the indexes; empty when nothing does."""
+    expected = {
+        "source_commit": source["commit"],
+        "vocabulary_sha256": values.vocabulary.sha256,
+    }
+    for name, value in expected.items():
+        found = record.content.get(name)
+        if found != value:
+            what = f"user data {record.prefix}{name}"
+            return {"what": what, "expected": value, "found": str(found)}
+    if point is None:
+        return {"what": f"user data {record.prefix}values_sha256",
+                "expected": "the checksum of values that the folder holds",
+                "found": record.content["values_sha256"]}  # fmt: skip
+    return {}

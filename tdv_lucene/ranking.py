@@ -1,0 +1,67 @@
+"""The ranking functions, their parameters and what is legal for these."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import TdvError
+
+MODELS = {"bm25": ("k1", "b"), "qld": ("mu",), "tfidf": ()}
+"""Ranking functions and the parameters each of them has."""
+
+ANY_MODEL = "any"
+"""In place of a model: values that were made without one."""
+
+ANSERINI_DEFAULTS = {"k1": 0.9, "b": 0.4, "mu": 1000.0}
+
+GRIDS = {
+    "bm25": {"k1": (0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), "b": (0.2, 0.4, 0.6, 0.8)},
+    "qld": {"mu": (250.0, 500.0, 1000.0, 2000.0, 4000.0)},
+    "tfidf": {},
+}
+"""Values tried when parameters are tuned, by model; an index's own are tried as well."""
+
+
+@dataclass(frozen=True)
+class SearchParameters:
+    """A ranking function with its parameters; those it does not have are None.
+
+    Attributes
+    ----------
+    model : ``bm25``, ``qld`` (Dirichlet) or ``tfidf`` (the paper's)
+    k1 : float >= 0
+    b : float in [0, 1]
+    mu : float > 0
+    """
+
+    model: str
+    k1: float | None = None
+    b: float | None = None
+    mu: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise TdvError(f"no such model: '{self.model}'; choose one of {', '.join(MODELS)}")
+        for name in ANSERINI_DEFAULTS:
+            value = getattr(self, name)
+            if (value is not None) != (name in MODELS[self.model]):
+                state = "has no parameter" if value is not None else "needs a value for"
+                raise TdvError(f"model {self.model} {state} '{name}'")
+        self._require("k1", "at least 0", lambda k1: k1 >= 0)
+        self._require("b", "from 0 to 1", lambda b: 0 <= b <= 1)
+        self._require("mu", "above 0", lambda mu: mu > 0)
+
+    def _require(self, name: str, legal: str, holds: Any) -> None:
+        value = getattr(self, name)
+        if value is not None and not (math.isfinite(value) and holds(value)):
+            raise TdvError(f"{name}={value} is out of range: a finite number {legal} is needed")
+
+    def values(self) -> dict[str, float]:
+        """The parameters this model has, by name."""
+        return {name: getattr(self, name) for name in MODELS[self.model]}
+
+    def describe(self) -> dict[str, Any]:
+        """Model and parameters, as manifests and reports hold them."""
+        return {"model": self.model, **self.values()}

@@ -1,0 +1,1 @@
+"""Searching with the parameters an index records, and tuning them."""

@@ -1,0 +1,65 @@
+"""A ranking function's parameters chosen on training queries: the baseline that is no straw man."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..evaluation.evaluate import evaluate_run
+from ..evaluation.topics import Qrels
+from ..indexes.record import recorded_parameters
+from ..progress import Progress, silent
+from ..ranking import GRIDS, SearchParameters
+from .search import search_index
+
+MEASURE = "nDCG@10"
+_HITS = 10
+
+
+def candidates(index: str | os.PathLike, model: str) -> list[dict[str, float]]:
+    """The parameters tried: the index's own, then the grid's."""
+    choices = [recorded_parameters(index, model).values()]
+    grid = GRIDS[model]
+    for values in itertools.product(*grid.values()):
+        candidate = dict(zip(grid, values))
+        if candidate not in choices:
+            choices.append(candidate)
+    return choices
+
+
+def tune_parameters(
+    index: str | os.PathLike,
+    topics: Mapping[str, str],
+    qrels: Qrels,
+    model: str = "bm25",
+    *,
+    field: str = "contents",
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> tuple[SearchParameters, list[dict[str, float]]]:
+    """Choose the parameters with the best mean nDCG@10 over the training queries.
+
+    Returns the parameters (the index's own unless others are better) and the table of all tried:
+    dicts of the parameters and ``nDCG@10``.
+
+    Raises
+    ------
+    TdvError
+        As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`.
+    """
+    choices = candidates(index, model)
+    tried = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, candidate in enumerate(choices):
+            run = Path(folder) / "run"
+            search_index(
+                index, topics, run, model=model, hits=_HITS, threads=threads, field=field,
+                overwrite=True, **candidate,
+            )  # fmt: skip
+            tried.append({**candidate, MEASURE: evaluate_run(run, topics, qrels).means()[MEASURE]})
+            progress("tuning", number + 1, len(choices))
+    best = max(range(len(tried)), key=lambda i: tried[i][MEASURE])  # the first of equals
+    return SearchParameters(model, **choices[best]), tried

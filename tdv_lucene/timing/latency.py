@@ -1,0 +1,173 @@
+"""Query latency of several indexes, measured inside the JVM.
+
+What is timed is the search itself: one thread, no query cache, warm, without analysing the query
+and without fetching documents. See ``tdvlucene.search.LatencyJob`` for how.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import TdvError
+from ..indexes.record import java_similarity
+from ..progress import Progress, silent
+from ..ranking import SearchParameters
+from .page_cache import resident_share
+
+DEPTH = 1000
+"""Hits of the runs against which the timed searches are checked, and the deepest search timed."""
+
+_LEAST_ROUNDS = 5
+MODES = ("top10", "top1000", "top10_exhaustive", "top1000_exhaustive")
+"""What is timed, in the order of ``TimedIndex.Mode``."""
+
+_TOLD = ("warmup_rounds", "warmup_stable", "gc_collections", "gc_ms")
+_COUNTED = ("top10", "top1000", "exhaustive")  # LatencyJob.COUNTED
+_PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
+
+
+@dataclass(frozen=True)
+class LatencyPlan:
+    """How latency is measured.
+
+    Attributes
+    ----------
+    rounds : int, at least 5
+        Rounds that count, after warming up.
+    budget_seconds : float
+        For checking hits, warming up and timing. Fewer queries are timed where they do not fit;
+        a machine that slows down on the way overruns it rather than counting fewer rounds.
+    seed : int
+        Of the choice of queries and of their order.
+
+    Raises
+    ------
+    TdvError
+        When a value is out of its range.
+    """
+
+    rounds: int = 7
+    budget_seconds: float = 60.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rounds < _LEAST_ROUNDS:
+            raise TdvError(f"rounds={self.rounds} is out of range: at least {_LEAST_ROUNDS} count")
+        if not 0 < self.budget_seconds < float("inf"):
+            raise TdvError(
+                f"latency budget {self.budget_seconds} s is out of range: above 0 s is needed"
+            )
+
+
+@dataclass(frozen=True)
+class TimedIndex:
+    """An index to be timed, how to search it, and the run (1000 hits) this gave."""
+
+    path: str | os.PathLike
+    parameters: SearchParameters
+    run: Path
+
+
+@dataclass(frozen=True, eq=False)
+class Latency:
+    """Latencies of the same queries on several indexes.
+
+    Attributes
+    ----------
+    names : I names of indexes
+    queries : Q query ids
+        In the order timed; a seeded sample where all would have taken too long.
+    rounds_ms : float64[R, 4, I, Q], milliseconds
+        Every counted measurement; the second axis is top-10 and top-1000 with skipping by block
+        maxima, then the same with every posting scored.
+    postings_visited : mode -> int64[I, Q]
+        Postings at which a search stops, of mode ``top10`` and ``top1000`` (with skipping) and
+        ``exhaustive`` (every posting of the query's terms). Counted, apart from the timing.
+    setup : dict
+        Rounds, seed, how the warm-up went, garbage collections within the counted rounds, and the
+        share of each index in the page cache before and after.
+    """
+
+    names: tuple[str, ...]
+    queries: tuple[str, ...]
+    rounds_ms: np.ndarray
+    postings_visited: Mapping[str, np.ndarray]
+    setup: dict[str, Any]
+
+    def per_query_ms(self, mode: str, name: str) -> np.ndarray:
+        """Median over the rounds, float64[Q], of mode ``top10``, ``top10_exhaustive``, ..."""
+        mode_at, index_at = MODES.index(mode), self.names.index(name)
+        return np.median(self.rounds_ms[:, mode_at, index_at], axis=0)
+
+    def summary(self, name: str, *, exhaustive: bool = False) -> dict[str, dict[str, float]]:
+        """``top10`` and ``top1000``: mean and percentiles over queries, in milliseconds."""
+        ending = "_exhaustive" if exhaustive else ""
+        return {
+            depth: summarise_latency(self.per_query_ms(depth + ending, name))
+            for depth in ("top10", "top1000")
+        }
+
+
+def measure_latency(
+    indexes: Mapping[str, TimedIndex],
+    topics: Mapping[str, str],
+    plan: LatencyPlan,
+    *,
+    field: str = "contents",
+    raw: Path,
+    progress: Progress = silent,
+) -> Latency:
+    """Time all topics, or as many as the plan has time for, on all indexes in turn.
+
+    ``raw`` is a file to be created: the measurements as ``.npy``, int64 nanoseconds, flat, in the
+    order of :attr:`Latency.rounds_ms`.
+
+    Raises
+    ------
+    TdvError
+        When an index cannot be read.
+    RuntimeError
+        When a timed search returns other hits than the run.
+    """
+    from ..jvm.searcher import time_queries
+
+    before = _cached(indexes)
+    found = time_queries(
+        [(of.path, java_similarity(of.parameters, of.path), of.run) for of in indexes.values()],
+        topics,
+        field=field,
+        **asdict(plan),
+        output=raw,
+        progress=progress,
+    )
+    queries: Sequence[str] = found.pop("queries")
+    nanos = np.load(raw).reshape(plan.rounds, len(MODES), len(indexes), len(queries))
+    visited = np.array(found["postings_visited"], np.int64).reshape(
+        len(_COUNTED), len(indexes), len(queries)
+    )
+    setup = {
+        "queries_timed": len(queries),
+        "counted_rounds": plan.rounds,
+        **{key: found[key] for key in _TOLD},
+        "threads": 1,
+        "seed": plan.seed,
+        "budget_seconds": plan.budget_seconds,
+        "share_in_page_cache": {"before": before, "after": _cached(indexes)},
+    }
+    return Latency(tuple(indexes), tuple(queries), nanos / 1e6, dict(zip(_COUNTED, visited)), setup)
+
+
+def _cached(indexes: Mapping[str, TimedIndex]) -> dict[str, float | None]:
+    return {name: resident_share(of.path) for name, of in indexes.items()}
+
+
+def summarise_latency(per_query: np.ndarray) -> dict[str, float]:
+    """Mean and percentiles over queries, of float64[Q] milliseconds."""
+    percentiles = {name: float(np.percentile(per_query, q)) for name, q in _PERCENTILES.items()}
+    return {"mean": float(per_query.mean()), **percentiles}

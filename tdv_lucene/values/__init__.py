@@ -1,0 +1,1 @@
+"""TDVs: which terms and postings they drop, and what frequencies they leave."""

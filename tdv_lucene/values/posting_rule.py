@@ -1,0 +1,128 @@
+"""Which postings stay, given their term and their document: shared by learning and by pruning.
+
+A posting's saturation is tf / (tf + K_d), with K_d = k1 (1 - b + b |d| / avgdl): the part of a BM25
+score that is the posting's own. Lengths are those of the index before pruning, as its norms tell
+them (see :func:`..matrix.norms.stored_lengths`), so that the rewriter need not count them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import TdvError
+from .dropping import first_terms, nearest
+
+_ROUNDING = 1e-6
+"""Of float32, and some; thresholds lie a thousandth apart."""
+
+
+class LengthNorm(NamedTuple):
+    """K_d = fixed + per_token |d|."""
+
+    fixed: float
+    per_token: float
+
+    @classmethod
+    def of(cls, k1: float, b: float, avg_doc_len: float) -> LengthNorm:
+        """Return k1 (1 - b + b |d| / avgdl) as a function of |d|."""
+        return cls(k1 * (1 - b), k1 * b / max(avg_doc_len, 1e-9))
+
+    def at(self, doc_len: np.ndarray) -> np.ndarray:
+        """Return float64[D]: K_d of documents of these lengths."""
+        return self.fixed + self.per_token * np.asarray(doc_len, np.float64)
+
+
+class PostingCut(NamedTuple):
+    """The postings that go, beside those of terms whose value is 0.
+
+    Attributes
+    ----------
+    least : float32[V]
+        A term's postings stay from this saturation on.
+    length_norm : LengthNorm
+    """
+
+    least: np.ndarray
+    length_norm: LengthNorm
+
+
+def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) -> np.ndarray:
+    """Return bool[n]: whether tf / (tf + K_d) reaches ``least``, exactly as Java has it.
+
+    Parameters
+    ----------
+    tf : int[n] or float32[n]
+    least : float32[n] or a number
+        Of each posting's term.
+    length_norm : float64[n]
+        Of each posting's document.
+    """
+    return ~(tf < np.asarray(least, np.float64) * (tf + length_norm))
+
+
+@dataclass(frozen=True, eq=False)
+class PostingRule:
+    """How many postings go with their whole term, and which of the others.
+
+    Attributes
+    ----------
+    priority : float32[V]
+        Postings with the smallest priority times saturation go first; finite and above 0.
+    whole_terms : float
+        Of what is to go, this share goes as whole terms, in the order of the terms' own priority.
+    length_norm : LengthNorm
+    thresholds : (reductions, theta) float64[n] each, ascending
+        The priority times saturation that postings must reach; interpolated in between.
+    factors_at, factors : tuple of F float, float32[F, V]
+        What term values are multiplied by near each of these reductions: postings that go make
+        their term rarer, and Lucene would count it for more. None where nothing is made up for.
+    """
+
+    priority: np.ndarray
+    whole_terms: float
+    length_norm: LengthNorm
+    thresholds: tuple[np.ndarray, np.ndarray]
+    factors_at: tuple[float, ...] = ()
+    factors: np.ndarray | None = None
+
+    def drop(
+        self, weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, reduction: float
+    ) -> tuple[np.ndarray, PostingCut]:
+        """Return float32[V] values, 0 for terms that go whole, and which other postings go."""
+        gone = first_terms(weights, priority, doc_freq, self.whole_terms * reduction)
+        # A posting worth exactly theta stays, whatever the rounding.
+        theta = (1 - _ROUNDING) * np.interp(reduction, *self.thresholds)
+        least = (theta / np.asarray(self.priority, np.float64)).astype(np.float32)
+        tdv = np.where(gone | (least >= 1), 0, weights).astype(np.float32)
+        if self.factors is not None:
+            tdv *= self.factors[nearest(self.factors_at, reduction)]
+        return tdv, PostingCut(least, self.length_norm)
+
+    def describe(self) -> dict[str, Any]:
+        """Return all but the priority as JSON."""
+        reductions, theta = (np.asarray(part).tolist() for part in self.thresholds)
+        return {
+            "whole_terms": self.whole_terms,
+            "factors_at": list(self.factors_at),
+            **self.length_norm._asdict(),
+            "reductions": reductions,
+            "thresholds": theta,
+        }
+
+    @classmethod
+    def read(
+        cls, priority: np.ndarray, factors: np.ndarray | None, described: Mapping[str, Any]
+    ) -> PostingRule:
+        """Make it again of what :meth:`describe` returned."""
+        if described.get("steepness"):
+            raise TdvError("these values are of an earlier version's rule: learn them again")
+        length_norm = LengthNorm(described["fixed"], described["per_token"])
+        thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
+        return cls(
+            priority, described["whole_terms"], length_norm, thresholds,
+            tuple(described["factors_at"]), factors,
+        )  # fmt: skip

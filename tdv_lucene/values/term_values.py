@@ -1,0 +1,272 @@
+"""Term values: what learning found, on disk and at a chosen reduction.
+
+A :class:`TermValues` holds a weight for every term and the order in which terms are given up.
+``at_reduction`` makes of them the discrimination values that pruning applies.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import TdvError
+from ..matrix.first_positions import FirstPositionBoost
+from ..records import ByteStrings, Vocabulary
+from ..store import new_folder, read_manifest, save_array, write_manifest
+from .dropping import COUNTED_TF, drop_terms, nearest
+from .posting_rule import PostingCut, PostingRule
+from .quantisation import whole_multiples, whole_multiples_above
+
+KIND = "term-values"
+UNITS = ("term", "posting")
+_ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
+_OPTIONAL = ("posting_priority", "posting_factors")
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoint:
+    """Values to prune with.
+
+    Attributes
+    ----------
+    tdv : float32[V]
+        Finite, not negative; exactly 0 where the term's postings are dropped.
+    scale : float or None
+        The index stores rint(scale * tf * tdv), where ``tdv`` holds whole multiples of 1 / scale;
+        None means that frequencies are kept.
+    cut : PostingCut or None
+        The postings that go beside those of terms whose value is 0.
+    reduction : float
+        Share of the field's postings that goes, counting those lost by rounding; by postings, not
+        counting them.
+    nearest : dict
+        What was validated at the nearest learned point: its reduction, held-out measures and the
+        fidelity of each scale.
+    position_boost : FirstPositionBoost or None
+        What tf counts for in all this; None for what it is.
+    """
+
+    tdv: np.ndarray
+    scale: float | None
+    cut: PostingCut | None
+    reduction: float
+    nearest: Mapping[str, Any]
+    position_boost: FirstPositionBoost | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TermValues:
+    """Learned discrimination values of one field of one index.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary of V terms
+    doc_freq, total_term_freq : int64[V]
+    postings_by_tf : int32[V, COUNTED_TF]
+        Postings with frequency exactly 1, 2, ...
+    weights : float32[V]
+        Discrimination values before any term is given up.
+    priority : float32[V]
+        Terms with the smallest go first.
+    manifest : dict
+        Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead``, ``source``, ``folds``,
+        ``recommended_reduction``, and ``points``: dicts with ``reduction``, the ``measures`` on
+        held-out queries (``full`` beside them), the estimated ``posting_bytes`` (and
+        ``full_posting_bytes`` of the index as it is), the ``scale`` that keeps the ranking and the
+        table of all ``scales`` it was chosen from. With a ``posting_priority`` also
+        ``posting_rule`` (see :meth:`.posting_rule.PostingRule.describe`) and ``unit``, what is
+        given up unless said otherwise.
+    posting_priority : float32[V] or None
+        For the unit "posting": finite, above 0; see :class:`.posting_rule.PostingRule`. None where
+        there is no such rule.
+    posting_factors : float32[F, V] or None
+        The rule's ``factors``.
+    """
+
+    vocabulary: Vocabulary
+    doc_freq: np.ndarray
+    total_term_freq: np.ndarray
+    postings_by_tf: np.ndarray
+    weights: np.ndarray
+    priority: np.ndarray
+    manifest: Mapping[str, Any]
+    posting_priority: np.ndarray | None = None
+    posting_factors: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        terms = len(self.vocabulary)
+        described = self.manifest.get("posting_rule", {})
+        shapes = {
+            "doc_freq": (terms,),
+            "total_term_freq": (terms,),
+            "postings_by_tf": (terms, COUNTED_TF),
+            "weights": (terms,),
+            "priority": (terms,),
+            "posting_priority": (terms,),
+            "posting_factors": (len(described.get("factors_at", ())), terms),
+        }
+        for name, expected in shapes.items():
+            found = getattr(self, name)
+            if found is not None and found.shape != expected:
+                raise TdvError(
+                    f"term values: '{name}' has shape {found.shape}, expected {expected}: "
+                    "the folder is damaged or of an earlier version; learn it again"
+                )
+        if not np.isfinite(self.weights).all() or np.any(np.asarray(self.weights) < 0):
+            raise TdvError(
+                "term values: 'weights' must be finite and not negative; the folder is damaged "
+                "or was edited: learn it again"
+            )
+        if np.isnan(self.priority).any():
+            raise TdvError("term values: 'priority' holds NaN; learn it again")
+        rule = self.posting_priority
+        if rule is not None and not (np.isfinite(rule).all() and np.all(np.asarray(rule) > 0)):
+            raise TdvError(
+                "term values: 'posting_priority' must be finite and above 0; learn it again"
+            )
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """The learned operating points, in order of reduction."""
+        return list(self.manifest["points"])
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """k1, b and mu of training and search; with a scale, multiply k1 and mu by it."""
+        return dict(self.manifest["parameters"])
+
+    @property
+    def position_boost(self) -> FirstPositionBoost | None:
+        """What frequencies count for by their place; None for what they are."""
+        described = self.manifest.get("lead")
+        return None if described is None else FirstPositionBoost(**described)
+
+    @property
+    def posting_rule(self) -> PostingRule | None:
+        """How single postings are given up; None where only whole terms are."""
+        if self.posting_priority is None:
+            return None
+        return PostingRule.read(
+            self.posting_priority, self.posting_factors, self.manifest["posting_rule"]
+        )
+
+    @property
+    def unit(self) -> str:
+        """``"term"`` or ``"posting"``: what is given up unless said otherwise."""
+        return self.manifest.get("unit", "term")
+
+    def summary(self) -> dict[str, Any]:
+        """Return the manifest without its tables by fold, scale and threshold: to be printed."""
+        long = ("folds", "points", "posting_rule")
+        shown = {k: v for k, v in self.manifest.items() if k not in long}
+        points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
+        return {**shown, "points": points}
+
+    def check(self, vocabulary_sha256: str) -> None:
+        """Raise :class:`TdvError` unless these are values of that vocabulary."""
+        if vocabulary_sha256 != self.vocabulary.sha256:
+            raise TdvError(
+                f"these term values belong to another vocabulary ({self.vocabulary.sha256[:12]}; "
+                f"the index has {vocabulary_sha256[:12]}): run 'tdv-lucene learn' on this index"
+            )
+
+    def at_reduction(
+        self,
+        reduction: float | None = None,
+        *,
+        scale: float | None = None,
+        original_tf: bool = False,
+        unit: str | None = None,
+    ) -> OperatingPoint:
+        """Return values that remove about ``reduction`` of the field's postings.
+
+        Terms are given up by ``priority`` (see :func:`.dropping.drop_terms`), postings besides by
+        ``posting_priority`` (see :class:`.posting_rule.PostingRule`). Terms whose learned value is
+        0 go in any case, so a small ``reduction`` may be exceeded: see
+        ``OperatingPoint.reduction``. With a scale, values are rounded to its whole multiples (see
+        :func:`.quantisation.whole_multiples`).
+
+        Parameters
+        ----------
+        reduction
+            Within [0, 1); None for what the recipe recommends.
+        scale
+            What frequencies are multiplied by, above 0; None for the point's own.
+        original_tf
+            Frequencies will be kept, and values are not rounded.
+        unit
+            What is given up, ``"term"`` or ``"posting"``; None for what the recipe recommends.
+        """
+        if reduction is None:
+            reduction = self.manifest["recommended_reduction"]
+        if not 0 <= reduction < 1:
+            raise TdvError(f"reduction must lie within [0, 1), got {reduction}: try 0.45")
+        if scale is not None and not scale > 0:
+            raise TdvError(f"scale must be above 0, got {scale}: try 4")
+        point = self.points[nearest([p["reduction"] for p in self.points], reduction)]
+        if original_tf:
+            scale = None
+        elif scale is None:
+            scale = point["scale"]
+        rule = self._rule_of(unit)
+        if rule is not None:
+            tdv, cut = rule.drop(self.weights, self.priority, self.doc_freq, reduction)
+            tdv = whole_multiples_above(tdv, scale)
+            return OperatingPoint(tdv, scale, cut, reduction, point, self.position_boost)
+        weights = whole_multiples(self.weights, scale)
+        tdv, removed = drop_terms(
+            weights, self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
+        )
+        return OperatingPoint(tdv, scale, None, removed, point, self.position_boost)
+
+    def _rule_of(self, unit: str | None) -> PostingRule | None:
+        """Return the rule for single postings, None for whole terms."""
+        unit = unit or self.unit
+        if unit not in UNITS:
+            raise TdvError(f"no unit '{unit}': choose one of {', '.join(UNITS)}")
+        if unit == "posting" and self.posting_priority is None:
+            raise TdvError(
+                "these values know only whole terms: prune with unit 'term', or learn them again "
+                "with the default recipe"
+            )
+        return self.posting_rule if unit == "posting" else None
+
+    def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
+        """Write the folder ``output``."""
+        with new_folder(output, overwrite=overwrite) as folder:
+            save_array(folder / "terms.npy", self.vocabulary.terms.data)
+            save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
+            for name in (*_ARRAYS, *_OPTIONAL):
+                if getattr(self, name) is not None:
+                    save_array(folder / f"{name}.npy", getattr(self, name))
+            write_manifest(folder, KIND, dict(self.manifest))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> TermValues:
+        """Read a folder written by :meth:`save`, its arrays memory-mapped.
+
+        Raises
+        ------
+        TdvError
+            When it is not such a folder, or its values are damaged or not admissible.
+        """
+        manifest = read_manifest(path, KIND, "tdv-lucene learn --index INDEX ... --output FOLDER")
+        names = ["terms", "terms_indptr", *_ARRAYS]
+        names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
+        try:
+            arrays = {
+                name: np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+                for name in names
+            }
+        except (OSError, ValueError) as error:
+            raise TdvError(f"{path} is damaged ({error}): learn it again") from error
+        terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
+        vocabulary = Vocabulary(manifest["field"], terms)
+        if vocabulary.sha256 != manifest["vocabulary_sha256"]:
+            raise TdvError(f"{path}: the terms do not match their checksum: learn it again")
+        return cls(vocabulary, manifest=manifest, **arrays)

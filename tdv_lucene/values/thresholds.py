@@ -1,0 +1,159 @@
+"""The thresholds of a posting rule: how far it must go to remove a share of the postings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.scoring import bm25_idf
+from ..matrix.norms import stored_lengths
+from ..matrix.record import TermDocumentMatrix
+from .dropping import postings_before
+from .posting_rule import LengthNorm, PostingRule
+from .weighted_collection import apply_values, blocks
+
+REDUCTIONS = np.arange(100) / 100
+"""Where thresholds are computed; between two of them they are interpolated."""
+
+_CELLS = 1 << 14
+_LEAST_K1 = 0.1
+
+
+def make_posting_rule(
+    matrix: TermDocumentMatrix,
+    weights: np.ndarray,
+    priority: np.ndarray,
+    posting_priority: np.ndarray,
+    whole_terms: float,
+    *,
+    k1: float,
+    b: float,
+) -> PostingRule:
+    """Find the thresholds at which a rule removes 0, 1, ... 99 % of the postings, O(postings).
+
+    Parameters
+    ----------
+    weights : float32[V]
+        Where they are 0 the term goes in any case.
+    priority : float32[V]
+        Of terms that go whole.
+    posting_priority : float32[V]
+        Finite and above 0; see :class:`PostingRule`.
+    whole_terms
+        Of what is to go, the share that goes as whole terms, within [0, 1].
+    k1, b
+        Of the saturation.
+
+    A threshold is the largest of some ten thousand, a thousandth or less apart, that removes no
+    more than was asked for.
+    """
+    length_norm = rule_length_norm(matrix, k1, b)
+    theta = _thresholds(
+        matrix,
+        postings_before(weights, priority, matrix.doc_freq),
+        np.asarray(posting_priority, np.float32),
+        length_norm.at(stored_lengths(matrix)),
+        (REDUCTIONS * matrix.postings).astype(np.int64),
+        (whole_terms * REDUCTIONS * matrix.postings).astype(np.int64),
+    )
+    # A term that goes whole may take more than its share with it; thresholds never fall.
+    theta = np.maximum.accumulate(theta)
+    return PostingRule(posting_priority, whole_terms, length_norm, (REDUCTIONS, theta))
+
+
+def rule_length_norm(matrix: TermDocumentMatrix, k1: float, b: float) -> LengthNorm:
+    """Return the K_d of rules for this index."""
+    lengths = stored_lengths(matrix)
+    # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
+    return LengthNorm.of(max(k1, _LEAST_K1), b, float(lengths.sum() / max(1, matrix.doc_count)))
+
+
+def make_up_for(
+    rule: PostingRule,
+    matrix: TermDocumentMatrix,
+    priority: np.ndarray,
+    reductions: Sequence[float],
+    model: str,
+    k1: float,
+) -> PostingRule:
+    """Return the rule with factors that take back what its own doing adds to a term's idf.
+
+    A term that loses postings gets a larger idf, the more the commoner it was. Its value is
+    lowered until a posting of the mean frequency that is left scores what it scored before. The
+    language model has no idf, and its own term frequency cancels a term's value: nothing is done.
+    """
+    if model == "qld":
+        return rule
+    ones = np.ones(matrix.shape[0], np.float32)
+    idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
+    factors = np.ones((len(reductions), matrix.shape[0]), np.float32)
+    for place, reduction in enumerate(reductions):
+        tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
+        left = apply_values(matrix, tdv, None, cut).statistics
+        share = np.minimum(idf / bm25_idf(left.doc_freq, left.doc_count), 1)
+        if model == "bm25":
+            odds = np.maximum(left.total_term_freq / left.doc_freq, 1) / max(k1, _LEAST_K1)
+            wanted = share * odds / (1 + odds)
+            share = wanted / (odds * (1 - wanted))
+        factors[place] = share
+    return replace(rule, factors_at=tuple(reductions), factors=factors)
+
+
+def _thresholds(
+    matrix: TermDocumentMatrix,
+    before: np.ndarray,
+    priority: np.ndarray,
+    length_norm: np.ndarray,
+    wanted: np.ndarray,
+    whole: np.ndarray,
+) -> np.ndarray:
+    """Return float64[n]: thresholds that remove ``wanted`` int64[n] postings, ``whole`` of them
+    with terms of ``before`` int64[V] at most."""
+    gone_from = np.searchsorted(whole, before)  # the first reduction at which the term is gone
+    largest_tf = matrix.data.max(initial=1) * (
+        1 if matrix.position_boost is None else 1 + matrix.position_boost.boost
+    )
+    codes = _Codes(priority, length_norm, float(largest_tf))
+    columns = len(wanted) + 1
+    counts = np.zeros(_CELLS * columns, np.int64)
+    for first, last in blocks(matrix.indptr):
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        row_sizes = np.diff(matrix.indptr[first : last + 1])
+        tf, length_norms = matrix.tf(span), length_norm[matrix.indices[span]]
+        cell = codes.of(np.repeat(priority[first:last], row_sizes) * (tf / (tf + length_norms)))
+        cell = cell * columns + np.repeat(gone_from[first:last], row_sizes)
+        counts += np.bincount(cell, minlength=len(counts))
+    by_column = counts.reshape(_CELLS, columns)
+    in_all = by_column.sum(axis=0)
+    still_there = by_column[:, ::-1].cumsum(axis=1)[:, ::-1]  # gone at this reduction or later
+    theta = np.zeros(len(wanted))
+    for i, number in enumerate(wanted - in_all.cumsum()[:-1]):
+        reached = np.searchsorted(still_there[:, i + 1].cumsum(), number, side="right")
+        theta[i] = codes.edge(reached) if number > 0 else 0
+    return theta
+
+
+class _Codes:
+    """Numbers float32 values by the upper bits of their binary form, which sorts as they do."""
+
+    def __init__(self, priority: np.ndarray, length_norm: np.ndarray, largest_tf: float) -> None:
+        widest, narrowest = (
+            length_norm.max(initial=_LEAST_K1),
+            max(length_norm.min(initial=1), 1e-3),
+        )
+        low = 1 / (1 + widest) * priority.min(initial=1)
+        high = largest_tf / (largest_tf + narrowest) * priority.max(initial=1)
+        ends = np.array([low / 2, high * 2], np.float32).view(np.int32)
+        self._low = int(ends[0])
+        self._shift = max(0, (int(ends[1]) - self._low).bit_length() - _CELLS.bit_length() + 1)
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Return int64[n] within [0, _CELLS)."""
+        bits = np.asarray(values, np.float32).view(np.int32).astype(np.int64)
+        return np.clip((bits - self._low) >> self._shift, 0, _CELLS - 1)
+
+    def edge(self, code: int) -> float:
+        """Return the smallest value with this code."""
+        return float(np.array(self._low + (int(code) << self._shift), np.int32).view(np.float32))

@@ -1,0 +1,159 @@
+"""The collection after term values have been applied: lengths and statistics, by NumPy alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core.scoring import Statistics
+from ..matrix.norms import has_exact_norms, lucene_length, stored_lengths
+from ..matrix.record import TermDocumentMatrix
+from .posting_rule import PostingCut, stays
+
+_BLOCK = 1 << 22
+"""Postings weighted at a time: bounds the working memory to tens of megabytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedCollection:
+    """A pruned index as its searcher sees it.
+
+    Attributes
+    ----------
+    term_values : float32[V]
+    scale : float or None
+        What the stored frequencies are multiplied by; None is the real-valued model of training.
+    statistics : Statistics of float64[V] and float64[]
+    doc_len : float64[D]
+        As the ranking function reads it: with a scale, after Lucene's byte.
+    cut : PostingCut or None
+        Postings that are gone beside those of terms whose value is 0.
+    length_norm : float64[D] or None
+        The cut's K_d.
+    postings : int or None
+        How many are left, where they were counted.
+    """
+
+    term_values: np.ndarray
+    scale: float | None
+    statistics: Statistics
+    doc_len: np.ndarray
+    cut: PostingCut | None = None
+    length_norm: np.ndarray | None = None
+    postings: int | None = None
+
+    def stored_tf(self, term: int, docs: np.ndarray, tf: np.ndarray) -> np.ndarray:
+        """Return float[n]: the frequencies ``tf`` of a term in ``docs`` as they are now."""
+        now = weighted_tf(tf, self.term_values[term], self.scale)
+        if self.cut is not None:
+            now[~stays(tf, self.cut.least[term], self.length_norm[docs])] = 0
+        return now
+
+
+def apply_values(
+    matrix: TermDocumentMatrix,
+    term_values: np.ndarray,
+    scale: float | None = None,
+    cut: PostingCut | None = None,
+) -> WeightedCollection:
+    """Weight every posting and recount what a ranking function needs, O(postings)."""
+    terms, documents = matrix.shape
+    length_norm = None if cut is None else cut.length_norm.at(stored_lengths(matrix))
+    doc_len, doc_freq = np.zeros(documents), np.zeros(terms, np.int64)
+    total_term_freq = np.zeros(terms)
+    for first, last in blocks(matrix.indptr):
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        row_sizes = np.diff(matrix.indptr[first : last + 1])
+        old, docs = matrix.tf(span), matrix.indices[span]
+        tf = weighted_tf(old, np.repeat(term_values[first:last], row_sizes), scale)
+        if cut is not None:
+            tf[~stays(old, np.repeat(cut.least[first:last], row_sizes), length_norm[docs])] = 0
+        doc_len += np.bincount(docs, tf, minlength=documents)
+        doc_freq[first:last] = _row_sums(tf > 0, row_sizes)
+        total_term_freq[first:last] = _row_sums(tf, row_sizes)
+    doc_count = max(1, np.count_nonzero(doc_len))
+    # A dropped term is scored nowhere; 1 keeps its idf finite.
+    statistics = Statistics(
+        np.maximum(doc_freq, 1), total_term_freq, doc_count, max(doc_len.sum(), 1e-9)
+    )
+    if scale is not None and not has_exact_norms(matrix):
+        doc_len = lucene_length(doc_len).astype(np.float64)
+    left = int(doc_freq.sum())
+    return WeightedCollection(term_values, scale, statistics, doc_len, cut, length_norm, left)
+
+
+def keep_postings(
+    matrix: TermDocumentMatrix, term_values: np.ndarray, cut: PostingCut | None
+) -> TermDocumentMatrix:
+    """Return the matrix without what is pruned, frequencies as they were.
+
+    The vocabulary stays, so terms may be left without a posting. Memory: 8 bytes a posting kept, 10
+    with positions.
+    """
+    length_norm = None if cut is None else cut.length_norm.at(stored_lengths(matrix))
+    parts, doc_freq = [], np.zeros(matrix.shape[0], np.int64)
+    positions = None if matrix.first_positions is None else []
+    total, doc_len = np.zeros(matrix.shape[0], np.int64), np.zeros(matrix.shape[1], np.int64)
+    for first, last in blocks(matrix.indptr):
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        row_sizes = np.diff(matrix.indptr[first : last + 1])
+        tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
+        kept = np.repeat(term_values[first:last] > 0, row_sizes)
+        if cut is not None:
+            least = np.repeat(cut.least[first:last], row_sizes)
+            kept &= stays(matrix.tf(span), least, length_norm[docs])
+        doc_freq[first:last] = _row_sums(kept, row_sizes)
+        total[first:last] = _row_sums(tf * kept, row_sizes)
+        parts.append((docs[kept], tf[kept]))
+        doc_len += np.bincount(*parts[-1], minlength=len(doc_len)).astype(np.int64)
+        if positions is not None:
+            positions.append(matrix.first_positions[span][kept])
+    indices, data = (np.concatenate(part) for part in zip(*parts))
+    norms = doc_len if has_exact_norms(matrix) else matrix.norms  # what tells their kind stays
+    return replace(
+        matrix, indptr=np.concatenate([[0], np.cumsum(doc_freq)]), indices=indices, data=data,
+        doc_freq=doc_freq, total_term_freq=total, doc_len=doc_len, norms=norms,
+        first_positions=None if positions is None else np.concatenate(positions),
+    )  # fmt: skip
+
+
+def term_totals(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V]: what all occurrences of a term count for together."""
+    if matrix.position_boost is None:
+        return np.asarray(matrix.total_term_freq, np.float64)
+    totals = np.zeros(matrix.shape[0])
+    for first, last in blocks(matrix.indptr):
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        row_sizes = np.diff(matrix.indptr[first : last + 1])
+        totals[first:last] = _row_sums(matrix.tf(span), row_sizes)
+    return totals
+
+
+def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:
+    """Return the index as it is, exactly as Lucene scores it."""
+    return apply_values(
+        matrix.with_position_boost(None), np.ones(matrix.shape[0], np.float32), scale=1
+    )
+
+
+def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: float | None) -> np.ndarray:
+    """Return tf * tdv, or with ``scale`` the integer frequency that the rewriter stores."""
+    if scale is None:
+        return tf * np.asarray(term_value, np.float32)
+    return np.rint(scale * np.asarray(tf, np.float64) * np.asarray(term_value, np.float64))
+
+
+def _row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return float64[n]: sums of consecutive rows, exact for whole numbers; a row may be empty."""
+    sums, held = np.zeros(len(sizes)), sizes > 0
+    starts = np.cumsum(sizes) - sizes
+    sums[held] = np.add.reduceat(values, starts[held], dtype=np.float64)
+    return sums
+
+
+def blocks(indptr: np.ndarray) -> list[tuple[int, int]]:
+    """Split the terms into runs of about ``_BLOCK`` postings: (first, last) pairs."""
+    edges = np.searchsorted(indptr, np.arange(0, indptr[-1], _BLOCK))
+    edges = np.unique(np.append(edges, len(indptr) - 1))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist()))

@@ -1,0 +1,52 @@
+"""Values derived from two indexes, and the terms worth showing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tdv_lucene.comparison.term_changes import Pruned, list_changes, pair_terms
+
+BEFORE = {"gone": (50, 60), "rare": (2, 2), "up": (20, 40), "down": (30, 40), "same": (10, 10)}
+AFTER = {"up": (20, 240), "down": (15, 40), "same": (10, 40)}
+
+
+def test_values_from_counts():
+    made = Pruned.of({"tdv.scale": "4.0", "tdv.tf": "scaled", "tdv.reduction": "0.45"})
+    assert made.reduction == 0.45
+    assert made.value("up", BEFORE["up"], AFTER["up"]) == pytest.approx(1.5)
+    assert made.value("gone", BEFORE["gone"], (0, 0)) == 0.0
+    kept = Pruned.of({"tdv.tf": "original", "tdv.scale": "4.0"})
+    assert kept.value("t", (10, 20), (10, 20)) is None, "frequencies do not tell"
+    assert Pruned.of({}).value("t", (10, 20), (10, 10)) == 0.5
+
+
+def test_lists():
+    made = Pruned(4.0, False, None)
+    before, after = (
+        [(term, *counts) for term, counts in sorted(of.items())] for of in (BEFORE, AFTER)
+    )
+    found = list_changes(pair_terms(before, after), 100, made.value)
+    assert found["dropped"] == 2
+    assert [row["term"] for row in found["most_dropped"]] == ["gone", "rare"]
+    assert found["most_dropped"][0] == {"term": "gone", "tdv": 0.0, "df_before": 50, "df_after": 0}
+    assert [row["term"] for row in found["raised"]] == ["up"]
+    assert [(row["term"], row["tdv"]) for row in found["lowered"]] == [("down", 0.25)]
+
+
+def test_pairs_come_in_order_with_zeros():
+    """Terms beyond the basic plane sort by code point, as Lucene's bytes do."""
+    before = [("a", 1, 2), ("\uffee", 3, 4), ("\U0001f98a", 5, 6)]
+    after = [("\uffee", 1, 1), ("\U0001f98a", 2, 2), ("\U0001f98b", 9, 9)]
+    assert list(pair_terms(before, after)) == [
+        ("a", (1, 2), (0, 0)),
+        ("\uffee", (3, 4), (1, 1)),
+        ("\U0001f98a", (5, 6), (2, 2)),
+        ("\U0001f98b", (0, 0), (9, 9)),
+    ]
+
+
+def test_only_the_twenty_largest_are_shown():
+    terms = ((f"t{n:03d}", (n, n), (0, 0)) for n in range(1, 101))
+    found = list_changes(terms, 1000, Pruned.of({}).value)
+    assert found["dropped"] == 100
+    assert [row["df_before"] for row in found["most_dropped"]] == list(range(100, 80, -1))

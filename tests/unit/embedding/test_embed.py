@@ -1,0 +1,138 @@
+"""Term vectors: from the matrix, from files of every kind, matched to stems, on disk."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gensim.models import FastText, KeyedVectors
+from gensim.models.fasttext import save_facebook_model
+from small_problem import make_collection, make_matrix
+
+from tdv_lucene.embedding.embed import latent_semantic_vectors, load_term_vectors, read_word_vectors
+from tdv_lucene.embedding.files import WordVectors
+from tdv_lucene.embedding.matching import match_terms
+from tdv_lucene.embedding.record import TermVectors
+from tdv_lucene.errors import TdvError
+from tdv_lucene.progress import silent
+
+SENTENCES = [["pruning", "prunes", "index"], ["indexes", "pruning", "terms"]] * 20
+
+
+@pytest.fixture(scope="module")
+def fasttext() -> FastText:
+    return FastText(SENTENCES, vector_size=6, min_count=1, epochs=1, seed=1, workers=1)
+
+
+def stem(words) -> list[list[str]]:
+    """An analyzer for the tests: cuts to five letters, drops 'terms', splits at a dash."""
+    return [[part[:5] for part in word.split("-") if word != "terms"] for word in words]
+
+
+def matrix_of(*terms: str):
+    made = make_matrix(np.ones((len(terms), 8), int))
+    encoded = made.vocabulary.terms.of(t.encode() for t in terms)
+    object.__setattr__(made.vocabulary, "terms", encoded)
+    return made
+
+
+def test_terms_of_the_same_documents_get_the_same_direction():
+    rng = np.random.default_rng(0)
+    about = np.arange(200) % 2
+    dense = np.array([rng.poisson(0.1 + 2 * (about == i // 10)) for i in range(20)])
+    vectors = latent_semantic_vectors(make_matrix(dense), dimensions=3).vectors
+    cosine = vectors @ vectors.T
+    within = np.kron(np.eye(2, dtype=bool), np.ones((10, 10), bool)) & ~np.eye(20, dtype=bool)
+    assert cosine[within].mean() > cosine[~within & ~np.eye(20, dtype=bool)].mean() + 0.5
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+
+
+def test_rare_terms_get_no_vector_and_the_seed_decides():
+    matrix = make_collection()[0]
+    floor = int(np.median(matrix.doc_freq))
+    first, again = (latent_semantic_vectors(matrix, min_doc_freq=floor, seed=2) for _ in range(2))
+    assert set(first.terms) == set(np.flatnonzero(matrix.doc_freq >= floor))
+    np.testing.assert_array_equal(first.vectors, again.vectors)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 1), (1, 5), (3, 3)])
+def test_tiny_matrices_are_no_error(shape):
+    found = latent_semantic_vectors(make_matrix(np.ones(shape, int)), min_doc_freq=1)
+    assert np.isfinite(found.vectors).all() and found.vectors.ndim == 2
+
+
+@pytest.mark.parametrize("name", ["a.vec", "w2v.bin", "a.bin", "a.kv", "a.model"])
+def test_every_format_is_read(name, fasttext, tmp_path):
+    path = tmp_path / name
+    {
+        "a.vec": lambda: fasttext.wv.save_word2vec_format(str(path)),
+        "w2v.bin": lambda: fasttext.wv.save_word2vec_format(str(path), binary=True),
+        "a.bin": lambda: save_facebook_model(fasttext, str(path)),
+        "a.kv": lambda: fasttext.wv.save(str(path)),
+        "a.model": lambda: fasttext.save(str(path)),
+    }[name]()
+    found = read_word_vectors(path)
+    assert set(found.words) == {word for sentence in SENTENCES for word in sentence}
+    place = list(found.words).index("pruning")
+    np.testing.assert_allclose(found.vectors[place], fasttext.wv["pruning"], atol=1e-5)
+    assert (found.of_unseen is None) == (name in ("a.vec", "w2v.bin"))
+
+
+def test_a_stem_is_the_mean_of_the_words_that_become_it(fasttext):
+    matrix = matrix_of("index", "pruni", "unseen")
+    words = WordVectors.of_gensim(fasttext)
+    found = match_terms(matrix, words, stem, 5, {}, silent)
+    assert found.terms.tolist() == [0, 1, 2]
+    both = (fasttext.wv["index"] + fasttext.wv["indexes"]) / 2
+    np.testing.assert_allclose(found.vectors[0], both, rtol=1e-5)
+    np.testing.assert_allclose(found.vectors[1], fasttext.wv["pruning"], rtol=1e-5)
+    np.testing.assert_allclose(found.vectors[2], fasttext.wv.get_vector("unseen"), rtol=1e-5)
+    assert found.origin == {"matched_terms": 2, "terms_by_subwords": 1}
+
+
+def test_without_subwords_an_unmatched_term_has_no_vector():
+    words = WordVectors(["index", "in-dex", "terms"], np.eye(3, dtype=np.float32), None)
+    found = match_terms(matrix_of("dex", "in", "index"), words, stem, 1, {}, silent)
+    assert found.terms.tolist() == [2]
+    np.testing.assert_array_equal(found.vectors, [[1, 0, 0]])
+
+
+def test_terms_below_the_floor_take_no_subwords(fasttext):
+    words = WordVectors.of_gensim(fasttext)
+    found = match_terms(matrix_of("index", "unseen"), words, stem, 9, {}, silent)
+    assert found.terms.tolist() == [0]
+
+
+def test_words_of_another_language_are_refused():
+    words = WordVectors(["wort"], np.ones((1, 2), np.float32), None)
+    with pytest.raises(TdvError, match="none of the 1 words"):
+        match_terms(matrix_of("index"), words, stem, 1, {}, silent)
+
+
+@pytest.mark.parametrize("name", ["a.vec", "a.bin", "a.kv"])
+def test_what_is_no_vectors_file_is_refused(name, tmp_path):
+    (tmp_path / name).write_text("{not vectors}\n")
+    with pytest.raises(TdvError, match="is not a vectors file gensim can read"):
+        read_word_vectors(tmp_path / name)
+    with pytest.raises(TdvError, match="no such vectors file"):
+        read_word_vectors(tmp_path / "absent.vec")
+
+
+def test_round_trip_and_checks(tmp_path):
+    matrix = make_collection()[0]
+    made = latent_semantic_vectors(matrix, dimensions=4)
+    made.save(tmp_path / "E")
+    read = load_term_vectors(tmp_path / "E", matrix)
+    np.testing.assert_array_equal(read.vectors, made.vectors)
+    np.testing.assert_array_equal(read.terms, made.terms)
+    assert read.origin == made.origin
+    with pytest.raises(TdvError, match="made for another vocabulary"):
+        load_term_vectors(tmp_path / "E", matrix_of("other"))
+    np.save(tmp_path / "E" / "vectors.npy", np.full_like(made.vectors, np.nan))
+    with pytest.raises(TdvError, match="damaged vectors"):
+        TermVectors.load(tmp_path / "E")
+
+
+def test_gensim_keyed_vectors_need_no_model():
+    keyed = KeyedVectors(vector_size=2)
+    keyed.add_vectors(["a", "b"], np.eye(2, dtype=np.float32))
+    assert WordVectors.of_gensim(keyed).of_unseen is None

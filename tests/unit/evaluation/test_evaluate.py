@@ -1,0 +1,168 @@
+"""Measures against trec_eval itself (pytrec_eval), trectools and values worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
+
+pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier is not installed")
+
+TREC_EVAL_NAMES = dict(
+    zip(MEASURES, ("ndcg_cut_5", "ndcg_cut_10", "map", "recall_1000"), strict=True)
+)
+
+
+def frame(run: dict[str, dict[str, float]]) -> pd.DataFrame:
+    rows = [
+        (query, "Q0", doc, rank, score, "test")
+        for query, docs in run.items()
+        for rank, (doc, score) in enumerate(docs.items(), 1)
+    ]
+    return pd.DataFrame(rows, columns=["query", "q0", "docid", "rank", "score", "system"])
+
+
+def random_collection(seed: int, tied: bool):
+    """Graded qrels with holes, junk (-1) and unjudged topics; runs that miss some queries."""
+    rng = np.random.default_rng(seed)
+    documents = [f"doc{i}" for i in range(60)]
+    topics = {f"q{i}": "text" for i in range(30)}
+    qrels, run = {}, {}
+    for query in topics:
+        judged = rng.choice(documents, 12, replace=False)
+        grades = rng.choice([-1, 0, 1, 2, 4], 12, p=[0.1, 0.5, 0.2, 0.1, 0.1])
+        qrels[query] = {d: int(g) for d, g in zip(judged, grades)}
+        if rng.random() < 0.8:
+            found = rng.choice(documents, rng.integers(1, 50), replace=False)
+            scores = rng.integers(0, 8, len(found)) if tied else rng.permutation(len(found))
+            run[query] = {d: float(s) for d, s in zip(found, scores)}
+    qrels["not-asked"] = {"doc1": 1}
+    del qrels["q7"]
+    return topics, qrels, run
+
+
+def from_trec_eval(qrels, run, queries, measure: str) -> np.ndarray:
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut", "map", "recall"})
+    values = evaluator.evaluate(run)
+    name = TREC_EVAL_NAMES[measure]
+    return np.array([values.get(query, {}).get(name, 0.0) for query in queries])
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_trec_eval_values_are_trec_evals(seed, tied):
+    topics, qrels, run = random_collection(seed, tied)
+    evaluation = evaluate_run(frame(run), topics, qrels)
+    assert set(evaluation.queries) == {
+        q for q in topics if any(g > 0 for g in qrels.get(q, {}).values())
+    }
+    for measure in MEASURES:
+        expected = from_trec_eval(qrels, run, evaluation.queries, measure)
+        np.testing.assert_allclose(evaluation.trec_eval_values[measure], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_ties_trectools_is_trec_eval(seed):
+    topics, qrels, run = random_collection(seed, tied=False)
+    evaluation = evaluate_run(frame(run), topics, qrels)
+    for measure in MEASURES:
+        np.testing.assert_allclose(
+            evaluation.values[measure], evaluation.trec_eval_values[measure], atol=1e-12
+        )
+
+
+def test_with_ties_trectools_ndcg_differs_and_the_others_do_not():
+    """Pinned: trectools ranks the lower id first for nDCG, trec_eval the higher one."""
+    run = frame({"q": {"a": 1.0, "b": 1.0}})
+    evaluation = evaluate_run(run, {"q": "text"}, {"q": {"a": 1}})
+    second = 1 / np.log2(3)
+    assert evaluation.values["nDCG@5"] == pytest.approx(1.0)
+    assert evaluation.trec_eval_values["nDCG@5"] == pytest.approx(second)
+    for values in (evaluation.values, evaluation.trec_eval_values):
+        assert values["MAP"] == pytest.approx(0.5)
+        assert values["R@1000"] == 1
+
+
+def test_ties_in_single_precision_are_ties():
+    """As in trec_eval: 20.000001 and 20.0000005 are one number there."""
+    run = {"q": {"a": 20.0000005, "b": 20.0}}
+    evaluation = evaluate_run(frame(run), {"q": "text"}, {"q": {"a": 1}})
+    assert evaluation.trec_eval_values["MAP"] == from_trec_eval({"q": {"a": 1}}, run, "q", "MAP")
+    assert evaluation.trec_eval_values["MAP"] == 0.5
+
+
+def test_gain_is_the_grade():
+    """Linear, not exponential: trectools' default, and trec_eval's."""
+    run = frame({"q": {"low": 2.0, "high": 1.0}})
+    evaluation = evaluate_run(run, {"q": "text"}, {"q": {"low": 1, "high": 3}})
+    expected = (1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3))
+    assert evaluation.values["nDCG@5"] == pytest.approx(expected)
+
+
+def test_the_mean_is_over_all_judged_queries():
+    """A query without an answer counts 0; topics not asked or without relevant documents do not."""
+    topics = {"hit": "", "missed": "", "empty": "", "hopeless": "", "unjudged": ""}
+    qrels = {
+        "hit": {"a": 1}, "missed": {"z": 1}, "empty": {"a": 1}, "hopeless": {"a": 0},
+        "not-asked": {"a": 1},
+    }  # fmt: skip
+    run = frame({"hit": {"a": 1.0}, "missed": {"a": 1.0}, "unjudged": {"a": 1.0}})
+    evaluation = evaluate_run(run, topics, qrels)
+    assert evaluation.queries == ("hit", "missed", "empty")
+    assert evaluation.means() == pytest.approx(dict.fromkeys(MEASURES, 1 / 3))
+
+
+def test_emptying_a_query_never_helps():
+    topics, qrels, run = random_collection(3, tied=False)
+    before = evaluate_run(frame(run), topics, qrels).means()
+    for emptied in run:
+        rest = {query: docs for query, docs in run.items() if query != emptied}
+        after = evaluate_run(frame(rest), topics, qrels).means()
+        assert all(after[measure] <= before[measure] for measure in MEASURES)
+
+
+def test_a_run_without_any_hit():
+    evaluation = evaluate_run(frame({}), {"q": "text"}, {"q": {"a": 1}})
+    assert evaluation.means() == dict.fromkeys(MEASURES, 0.0)
+
+
+def test_ids_stay_strings(tmp_path):
+    """'007' and '7' are two documents, 'NA' and 'nan' are ids, a quote is a letter."""
+    path = tmp_path / "run"
+    path.write_text('01 Q0 007 1 2.5 x\n01 Q0 7 2 2e0 x\nnan Q0 NA 1 1 x\n2 Q0 "a 1 1 x\n')
+    run = read_run(path)
+    assert list(run["query"]) == ["01", "01", "nan", "2"]
+    assert list(run["docid"]) == ["007", "7", "NA", '"a']
+    qrels = {"01": {"7": 1}, "nan": {"NA": 1}}
+    evaluation = evaluate_run(path, {"01": "", "nan": ""}, qrels)
+    np.testing.assert_allclose(evaluation.values["MAP"], [0.5, 1.0])
+
+
+def test_empty_run_file(tmp_path):
+    (tmp_path / "run").write_text("")
+    assert read_run(tmp_path / "run").empty
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("1 Q0 a 1 1.0 x\n1 Q0 b 2 0.5\n", "line 2: expected 6 columns"),
+        ("1 Q0 a 1 1.0 x y\n", "line 1: expected 6 columns"),
+        ("1 Q0 a 1 1.0 x\n1 Q0 b 2 high x\n", "line 2: the score is not a finite number"),
+        ("1 Q0 a 1 nan x\n", "line 1: the score is not"),
+        ("1 Q0 a 1 1.0 x\n1 Q0 a 2 0.5 x\n", "line 2: the document is listed twice"),
+        ("1 Q0 a 1 1.0 x\n\n1 Q0 b 2 0.5 x\n", "line 2: expected 6 columns"),
+    ],
+)
+def test_bad_runs(tmp_path, text, message):
+    (tmp_path / "run").write_text(text)
+    with pytest.raises(TdvError, match=message):
+        read_run(tmp_path / "run")
+
+
+def test_missing_run():
+    with pytest.raises(TdvError, match="no such run file"):
+        read_run("/nowhere/run")

@@ -1,0 +1,97 @@
+"""The paired test against scipy, and at its edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tdv_lucene.evaluation.significance import compare_paired
+
+
+def test_against_scipy():
+    rng = np.random.default_rng(0)
+    a = rng.random(40)
+    b = a + rng.normal(0.03, 0.1, 40)
+    result = compare_paired(a, b, comparisons=4)
+    expected = stats.ttest_rel(b, a)
+    assert result.p_value_uncorrected == pytest.approx(expected.pvalue)
+    assert result.p_value == pytest.approx(min(1, 4 * expected.pvalue))
+    assert result.ci95 == pytest.approx(tuple(expected.confidence_interval(0.95)))
+    assert result.difference == pytest.approx((b - a).mean())
+    assert result.effect_size == pytest.approx(expected.statistic / np.sqrt(40))
+    assert (result.wins, result.ties, result.losses) == ((b > a).sum(), 0, (b < a).sum())
+
+
+def test_two_tailed_and_symmetric():
+    a, b = np.array([0.1, 0.5, 0.3]), np.array([0.3, 0.6, 0.9])
+    there, back = compare_paired(a, b), compare_paired(b, a)
+    assert there.p_value == pytest.approx(back.p_value)
+    assert there.difference == -back.difference
+    assert there.effect_size == -back.effect_size
+    assert (there.wins, back.losses) == (3, 3)
+
+
+def test_bonferroni_stops_at_one():
+    a, b = np.array([0.1, 0.5, 0.3]), np.array([0.3, 0.4, 0.35])
+    assert compare_paired(a, b, comparisons=100).p_value == 1.0
+
+
+def test_identical_systems():
+    values = np.array([0.2, 0.4, 0.0])
+    result = compare_paired(values, values + 1e-12, comparisons=4)
+    assert (result.p_value, result.ci95[0]) == (1.0, pytest.approx(0.0))
+    assert (result.effect_size, result.ties) == (None, 3)
+
+
+def test_one_query_has_no_test():
+    result = compare_paired(np.array([0.5]), np.array([0.7]))
+    assert (result.p_value, result.ci95, result.effect_size) == (None, None, None)
+    assert result.wins == 1
+
+
+def test_constant_gain():
+    result = compare_paired(np.array([0.1, 0.2]), np.array([0.2, 0.3]))
+    assert result.p_value == 0.0 and result.effect_size is None
+
+
+@pytest.mark.parametrize(
+    "a, b, comparisons",
+    [(np.zeros(2), np.zeros(3), 1), (np.zeros(0), np.zeros(0), 1), (np.zeros(2), np.zeros(2), 0)],
+)
+def test_misuse(a, b, comparisons):
+    with pytest.raises(ValueError):
+        compare_paired(a, b, comparisons)
+
+
+def test_randomisation_of_few_queries_is_exact():
+    """Of the 2^3 sign patterns, the two with all signs alike are as far from 0 as what was seen."""
+    a, b = np.array([0.1, 0.5, 0.3]), np.array([0.3, 0.6, 0.9])
+    assert compare_paired(a, b).p_randomisation == pytest.approx(2 / 8)
+    assert compare_paired(a, b, comparisons=3).p_randomisation == pytest.approx(6 / 8)
+
+
+def test_randomisation_is_never_zero_and_agrees_with_t():
+    rng = np.random.default_rng(1)
+    a = rng.random(60)
+    assert 0 < compare_paired(a, a + 0.5).p_randomisation <= 2e-4 * 2
+    b = a + rng.normal(0.02, 0.1, 60)
+    result = compare_paired(a, b, seed=3)
+    assert result.p_randomisation == pytest.approx(result.p_value_uncorrected, abs=0.03)
+    assert result == compare_paired(a, b, seed=3)
+
+
+def test_effect_size_interval_covers_the_truth():
+    """Of samples with d_z = 0.3, about 95 % give an interval that holds 0.3."""
+    rng = np.random.default_rng(0)
+    intervals = [
+        compare_paired(np.zeros(50), rng.normal(0.3, 1.0, 50)).effect_size_ci95 for _ in range(200)
+    ]
+    covered = np.mean([low <= 0.3 <= high for low, high in intervals])
+    assert 0.9 <= covered <= 0.99
+
+
+def test_as_json():
+    result = compare_paired(np.array([0.1, 0.5, 0.3]), np.array([0.3, 0.6, 0.9]))
+    assert result.to_dict()["ci95"] == list(result.ci95)
+    assert compare_paired(np.array([0.1]), np.array([0.3])).to_dict()["ci95"] is None

@@ -1,0 +1,182 @@
+"""Reading topics and qrels."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.evaluation.topics import check_overlap, judged_queries, read_qrels, read_topics
+from tdv_lucene.records import ByteStrings
+
+TREC_1 = """<top>
+<head> Tipster Topic Description
+<num> Number:  051
+<dom> Domain:  International Economics
+<title> Topic:  Airbus Subsidies
+
+<desc> Description:
+Document will discuss government assistance to Airbus.
+</top>
+
+<top>
+<num> Number:  052
+<title> Topic:  South African
+Sanctions
+<desc> Description:
+</top>
+"""
+ROBUST = """<top>
+<num> Number: 301
+<title>
+International Organized Crime
+
+<desc> Description:
+Identify organizations.
+</top>
+"""
+CLOSED_TAGS = "<top><num>MB01</num><title>BBC World Service: cuts</title></top>"
+
+
+def write(folder: Path, text: str, name: str = "file.txt") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_tsv_keeps_order_and_tabs_in_the_text(tmp_path):
+    path = write(tmp_path, "\ufeffb\tsecond  query\r\n\r\na\tfirst\tquery\r\n")
+    assert list(read_topics(path).items()) == [("b", "second  query"), ("a", "first\tquery")]
+
+
+def test_gzipped_tsv(tmp_path):
+    path = tmp_path / "topics.tsv.gz"
+    path.write_bytes(gzip.compress("1\tnaïve query\n".encode()))
+    assert read_topics(path) == {"1": "naïve query"}
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        (TREC_1, {"51": "Airbus Subsidies", "52": "South African Sanctions"}),
+        (ROBUST, {"301": "International Organized Crime"}),
+        (CLOSED_TAGS, {"MB01": "BBC World Service: cuts"}),
+    ],
+)
+def test_trec_formats(tmp_path, text, expected):
+    assert read_topics(write(tmp_path, text)) == expected
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "holds no topic"),
+        ("\n\n", "holds no topic"),
+        ("1\tfine\nno tab here\n", "line 2: expected 'qid<TAB>text', found 'no tab here'"),
+        ("1\tfine\n2\t  \n", "line 2: expected"),
+        ("1\tone\n1\tanother\n", "line 2: query id '1' occurs twice"),
+        ("query 1\ttext\n", "line 1: query id 'query 1' holds a space"),
+        (TREC_1.replace("<title> Topic:  South African\nSanctions", ""), "line 11: .* no <title>"),
+        ("<top>\n<num> 1\n<title> a\n", "not closed"),
+    ],
+)
+def test_bad_topics(tmp_path, text, message):
+    with pytest.raises(TdvError, match=message):
+        read_topics(write(tmp_path, text))
+
+
+def test_topics_that_are_not_text(tmp_path):
+    path = tmp_path / "topics.tsv"
+    path.write_bytes(b"1\t\xff\xfe\n")
+    with pytest.raises(TdvError, match="not UTF-8"):
+        read_topics(path)
+
+
+def test_missing_files():
+    with pytest.raises(TdvError, match="no such topics file"):
+        read_topics("/nowhere/topics.tsv")
+    with pytest.raises(TdvError, match="no such qrels file"):
+        read_qrels("/nowhere/qrels.txt")
+
+
+def test_qrels(tmp_path):
+    path = write(tmp_path, "1 0 d1 2\n1 0 d2 0\r\n\n2\t0\td1\t-1\n1 0 d1 2\n")
+    assert read_qrels(path) == {"1": {"d1": 2, "d2": 0}, "2": {"d1": -1}}
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "holds no judgement"),
+        ("1 0 d1 1\n1 0 d2\n", "line 2: 3 columns, expected 4"),
+        ("1 0 d1 1.5\n", "line 1: grade '1.5' is not a whole number"),
+        ("1 0 d1 1\n1 0 d1 2\n", "line 2: document 'd1' of query '1' is judged 2, and 1 on"),
+    ],
+)
+def test_bad_qrels(tmp_path, text, message):
+    with pytest.raises(TdvError, match=message):
+        read_qrels(write(tmp_path, text))
+
+
+def test_judged_queries_are_those_asked_with_a_relevant_document():
+    topics = {"3": "c", "1": "a", "2": "b", "9": "unjudged"}
+    qrels = {"1": {"d": 1}, "2": {"d": 0, "e": -1}, "3": {"e": 2}, "4": {"d": 1}}
+    assert judged_queries(topics, qrels) == ["3", "1"]
+
+
+def test_topics_and_qrels_that_do_not_belong_together():
+    with pytest.raises(TdvError, match="share no query"):
+        judged_queries({"q1": "a"}, {"1": {"d": 1}})
+    with pytest.raises(TdvError, match="no topic has a relevant document"):
+        judged_queries({"1": "a"}, {"1": {"d": 0}})
+
+
+def test_overlap_with_the_index():
+    topics, qrels = {"1": "a", "2": "b"}, {"1": {"dé": 1}, "2": {"e": 0}, "3": {"f": 1}}
+    assert check_overlap(topics, qrels, ByteStrings.of(["dé".encode(), b"x"])) == ["1"]
+    assert check_overlap(topics, qrels, ["dé"]) == ["1"]
+    with pytest.raises(TdvError, match="none of the 1 relevant documents .*'dé'"):
+        check_overlap(topics, qrels, ["e", "f"])  # e is not relevant, f to no topic asked
+
+
+NAMED = """
+from tdv_lucene.errors import TdvError
+from tdv_lucene.evaluation.topics import read_topics
+print(read_topics("robust04"))
+for name in ("core17", "robust044"):
+    try:
+        read_topics(name)
+    except TdvError as error:
+        print(error)
+"""
+
+
+@pytest.mark.jvm
+@pytest.mark.pyserini
+def test_names_pyserini_knows(tmp_path):
+    """A stored set is read; one that must be downloaded and cannot be says so; so do unknown ones.
+
+    In a process of its own, because the JVM must not reach the network or the user's cache.
+    """
+    write(tmp_path, ROBUST, "topics.robust04.txt")
+    offline = f"-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=9 -Duser.home={tmp_path}"
+    repository = str(Path(__file__).parents[3])
+    done = subprocess.run(
+        [sys.executable, "-c", NAMED],
+        cwd=tmp_path,
+        env={**os.environ, "JAVA_TOOL_OPTIONS": offline, "PYTHONPATH": repository},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("{'301': 'International Organized Crime'}"), "no log lines"
+    assert "'core17' are not stored on this machine and could not be fetched" in done.stdout
+    assert (
+        "'robust044' is neither a file nor a name Pyserini knows (did you mean robust04"
+        in done.stdout
+    )

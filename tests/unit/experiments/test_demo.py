@@ -1,0 +1,126 @@
+"""The demonstration collection: documents, known-item topics and their qrels."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tdv_lucene import TdvError
+from tdv_lucene.evaluation.topics import read_qrels, read_topics
+from tdv_lucene.experiments.demo import (
+    DemoCollection,
+    JudgedTopics,
+    _borne_reduction,
+    make_collection,
+)
+from tdv_lucene.experiments.python_docs import read_documentation
+
+
+@pytest.fixture(scope="module")
+def documentation() -> dict[str, str]:
+    return read_documentation()
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> DemoCollection:
+    return make_collection(tmp_path_factory.mktemp("demo") / "collection", topics=30)
+
+
+def _documents(collection: DemoCollection) -> dict[str, str]:
+    lines = (collection.documents / "documents.jsonl").read_text(encoding="utf-8").splitlines()
+    return {entry["id"]: entry["contents"] for entry in map(json.loads, lines)}
+
+
+def test_documentation_covers_sources_c_modules_and_help(documentation: dict[str, str]) -> None:
+    assert "json.decoder.JSONDecoder.decode" in documentation  # parsed
+    assert documentation["math.floor"] == __import__("math").floor.__doc__  # imported
+    assert "with_stmt" in documentation["help:with"]
+    assert len(documentation) > 5000
+
+
+def test_documentation_is_unique_sorted_and_fit_for_trec_files(
+    documentation: dict[str, str],
+) -> None:
+    names = list(documentation)
+    assert names == sorted(names)
+    assert not any(re.search(r"\s", name) for name in names)
+    assert len(set(documentation.values())) == len(documentation)
+
+
+def test_reading_the_documentation_imports_no_python_module_it_documents() -> None:
+    code = (
+        "import sys; from tdv_lucene.experiments.python_docs import read_documentation as read;"
+        "read();"
+        "print(sorted({'antigravity', 'this', 'turtle', 'tkinter'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("part", "count"), [("train", 20), ("test", 10)])
+def test_each_topic_is_a_sentence_taken_out_of_its_document(
+    collection: DemoCollection, documentation: dict[str, str], part: str, count: int
+) -> None:
+    judged: JudgedTopics = getattr(collection, part)
+    topics, qrels = read_topics(judged.topics), read_qrels(judged.qrels)
+    documents = _documents(collection)
+    assert len(topics) == count
+    assert topics.keys() == qrels.keys()
+    for number, sentence in topics.items():
+        (name,) = qrels[number]
+        assert sentence in " ".join(documentation[name].split())
+        assert not any(sentence in text for text in documents.values())
+        assert len(documents[name].split()) >= 25
+
+
+def test_training_and_test_topics_share_no_document(collection: DemoCollection) -> None:
+    train, test = (read_qrels(part.qrels).values() for part in (collection.train, collection.test))
+    assert not {d for docs in train for d in docs} & {d for docs in test for d in docs}
+
+
+def test_same_seed_same_files_and_another_seed_other_topics(
+    collection: DemoCollection, tmp_path: Path
+) -> None:
+    again = make_collection(tmp_path / "again", topics=30)
+    other = make_collection(tmp_path / "other", topics=30, seed=1)
+    for path in ("documents/documents.jsonl", "topics-test.tsv", "qrels-test.txt"):
+        first = (collection.documents.parent / path).read_bytes()
+        assert (again.documents.parent / path).read_bytes() == first
+        assert (other.documents.parent / path).read_bytes() != first
+
+
+@pytest.mark.parametrize(
+    ("topics", "message"), [(2, "topics=2 is too few"), (10**6, r"topics=1000000 .* gives \d{4}")]
+)
+def test_wrong_number_of_topics_is_refused_and_nothing_is_written(
+    tmp_path: Path, topics: int, message: str
+) -> None:
+    with pytest.raises(TdvError, match=message):
+        make_collection(tmp_path / "collection", topics=topics)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_collection_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "collection").mkdir()
+    with pytest.raises(TdvError, match="exists: choose another --output, or pass --overwrite"):
+        make_collection(tmp_path / "collection", topics=3)
+
+
+@pytest.mark.parametrize(
+    ("pruned", "expected"),
+    [((0.4, 0.35, 0.2), 0.3), ((0.2, 0.2, 0.2), 0.0), ((0.3, 0.299, 0.298), 0.6)],
+)
+def test_demo_removes_the_most_that_held_out_queries_bear(
+    pruned: tuple[float, ...], expected: float
+) -> None:
+    points = [
+        {"reduction": reduction, "measures": {"nDCG@5": value}, "full": {"nDCG@5": 0.3}}
+        for reduction, value in zip((0.0, 0.3, 0.6), pruned)
+    ]
+    assert _borne_reduction(points) == expected

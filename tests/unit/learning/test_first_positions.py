@@ -1,0 +1,175 @@
+"""What a posting counts for by where its document has the term first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_problem import make_collection, make_matrix
+
+from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.learn import learn_term_values
+from tdv_lucene.learning.parameter_choice import choose_parameters
+from tdv_lucene.learning.peers import unlearned_values
+from tdv_lucene.learning.problem import Problem
+from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
+from tdv_lucene.matrix.first_positions import DEFAULT_BOOST, PLACES, FirstPositionBoost
+from tdv_lucene.matrix.norms import lucene_length
+from tdv_lucene.progress import silent
+from tdv_lucene.pruning.field_rule import checksum, point_at
+from tdv_lucene.values.posting_rule import LengthNorm, PostingCut
+from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.values.weighted_collection import (
+    apply_values,
+    keep_postings,
+    plain_collection,
+    term_totals,
+)
+
+SHORT = DefaultRecipe(max_steps=2, check_every=2, folds=2, reductions=(0.0, 0.45))
+
+
+def with_positions(matrix, first):
+    return replace(matrix, first_positions=np.asarray(first, np.uint16))
+
+
+def make_titled(queries: int = 30):
+    """Return (matrix, topics, qrels): all documents of a query hold its word twice, and the
+    relevant one, last by number, holds it first."""
+    dense = np.zeros((queries + 1, 3 * queries), np.int64)
+    dense[queries] = 20
+    first = []
+    for query in range(queries):
+        dense[query, 3 * query : 3 * query + 3] = 2
+        first += [30, 50, 0]
+    matrix = with_positions(make_matrix(dense), first + [1] * 3 * queries)
+    topics = {f"q{query}": [f"t{query:03d}"] for query in range(queries)}
+    return matrix, topics, {f"q{q}": {f"d{3 * q + 2}": 1} for q in range(queries)}
+
+
+def problem_of(collection, lead: FirstPositionBoost | None = DEFAULT_BOOST) -> Problem:
+    matrix, topics, qrels = collection
+    vectors = latent_semantic_vectors(matrix, dimensions=2)
+    return Problem.of(
+        matrix.with_position_boost(lead), topics, qrels, vectors, "bm25", Parameters()
+    )
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    rng = np.random.default_rng(3)
+    dense = rng.poisson(0.7, (240, 90))  # longer than norms are exact
+    dense[:, 0] += 1
+    made = make_matrix(dense)
+    return with_positions(made, rng.choice([0, 1, 5, 40, 1023, 1024, 65535], made.postings))
+
+
+def test_a_frequency_counts_most_at_the_beginning():
+    lead = FirstPositionBoost(2.0, 4.0)
+    first = np.array([0, 4, 12, PLACES - 1, PLACES, 65535], np.uint16)
+    counted = lead.weigh(np.full(6, 3), first)
+    assert counted.dtype == np.float32
+    far = 3 * (1 + 2 / (1 + (PLACES - 1) / 4) ** 2)
+    np.testing.assert_allclose(counted, [9, 4.5, 3.375, far, far, far], rtol=1e-6)
+
+
+def test_a_recount_finds_what_values_and_lead_make_of_the_index(matrix):
+    rng = np.random.default_rng(4)
+    lead, scale = FirstPositionBoost(3.0, 2.0), 4.0
+    tdv = rng.choice(np.float32([0, 0.5, 1, 1.75]), len(matrix.vocabulary))
+    cut = PostingCut(
+        rng.uniform(0.2, 0.8, len(tdv)).astype(np.float32), LengthNorm.of(0.9, 0.4, 30.0)
+    )
+    rows = np.repeat(np.arange(len(tdv)), np.diff(matrix.indptr))
+    place = np.minimum(matrix.first_positions, PLACES - 1).astype(np.float64)
+    counted = matrix.data * (1 + 3 / (1 + place / 2) ** 2)
+    length = lucene_length(matrix.doc_len)  # of the index as it is: no lead
+    length_norm = cut.length_norm.fixed + cut.length_norm.per_token * length[matrix.indices]
+    stored = np.rint(scale * counted * tdv[rows]) * (
+        counted / (counted + length_norm) >= cut.least[rows]
+    )
+    found = apply_values(matrix.with_position_boost(lead), tdv, scale, cut)
+    assert found.postings == np.count_nonzero(stored) < matrix.postings
+    np.testing.assert_array_equal(
+        found.statistics.total_term_freq, np.bincount(rows, stored, len(tdv))
+    )
+    lengths = np.bincount(matrix.indices, stored, matrix.shape[1]).astype(int)
+    np.testing.assert_array_equal(found.doc_len, lucene_length(lengths))
+
+
+def test_what_is_left_keeps_its_places(matrix):
+    weighed = matrix.with_position_boost(FirstPositionBoost(3.0, 2.0))
+    least = np.full(len(matrix.vocabulary), 0.6, np.float32)
+    tdv, cut = np.ones(len(least), np.float32), PostingCut(least, LengthNorm.of(0.9, 0.4, 30.0))
+    left = keep_postings(weighed, tdv, cut)
+    assert 0 < left.postings < matrix.postings and left.position_boost == weighed.position_boost
+    at_once, after = apply_values(weighed, tdv, None, cut), apply_values(left, tdv)
+    np.testing.assert_allclose(after.doc_len, at_once.doc_len)
+    np.testing.assert_allclose(term_totals(left), at_once.statistics.total_term_freq)
+
+
+def test_the_full_index_has_no_lead(matrix):
+    weighed = matrix.with_position_boost(FirstPositionBoost(3.0, 2.0))
+    plain = plain_collection(weighed)
+    np.testing.assert_array_equal(plain.doc_len, lucene_length(matrix.doc_len))
+    np.testing.assert_array_equal(plain.statistics.total_term_freq, matrix.total_term_freq)
+    assert (term_totals(weighed) > matrix.total_term_freq).all()
+
+
+def test_a_lead_that_serves_the_queries_is_kept_and_sized():
+    problem = problem_of(make_titled())
+    before = problem.full.measure(problem.plain)[:, 0].mean()
+    assert before < 0.9  # ties by number: the relevant one comes last
+    chosen = choose_parameters(problem, 0, silent)
+    assert chosen.matrix.position_boost is not None
+    assert chosen.measure(chosen.start)[:, 0].min() == 1
+
+
+def test_a_lead_that_harms_goes():
+    matrix, topics, qrels = make_titled()
+    last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, of in qrels.items() for doc in of}
+    chosen = choose_parameters(problem_of((matrix, topics, last)), 0, silent)
+    assert chosen.matrix.position_boost is None
+
+
+def test_places_alone_serve_without_values():
+    collection = make_titled()
+    values = learn_term_values(*collection, recipe=replace(SHORT, values=False))
+    assert (values.weights == 1).all()
+    assert values.manifest["folds"][0]["network"] is None
+    point = values.points[0]
+    assert point["measures"]["nDCG@5"] > point["full"]["nDCG@5"]
+
+
+def test_values_remember_their_lead(tmp_path):
+    matrix, topics, qrels = make_titled()
+    values = learn_term_values(matrix, topics, qrels, recipe=SHORT)
+    assert values.position_boost is not None
+    assert values.points[0]["measures"]["nDCG@5"] > values.points[0]["full"]["nDCG@5"]
+    values.save(tmp_path / "values")
+    again = TermValues.load(tmp_path / "values")
+    assert again.position_boost == values.position_boost == again.at_reduction(0.45).position_boost
+    other = replace(again, manifest={**again.manifest, "lead": {"boost": 1.0, "span": 9.0}})
+    assert checksum(other.at_reduction(0.45)) != checksum(again.at_reduction(0.45))
+
+
+def test_a_search_that_weights_knows_no_places():
+    values = learn_term_values(*make_titled(), recipe=SHORT)
+    with pytest.raises(TdvError, match="learn again with --no-lead"):
+        point_at(values, 0.45, tf="similarity", scale=None, unit=None)
+    assert (
+        point_at(values, 0.45, tf="original", scale=None, unit=None).position_boost
+        == values.position_boost
+    )
+
+
+def test_without_positions_or_wish_there_is_no_lead():
+    titled, topics, qrels = make_titled()
+    bare = learn_term_values(replace(titled, first_positions=None), topics, qrels, recipe=SHORT)
+    unwanted = learn_term_values(titled, topics, qrels, recipe=replace(SHORT, lead=False))
+    paper = learn_term_values(*make_collection(documents=120, queries=4), recipe="paper")
+    assert bare.position_boost is unwanted.position_boost is paper.position_boost is None
+    np.testing.assert_array_equal(bare.weights, unwanted.weights)
+    assert unlearned_values(titled, "ridf").position_boost is None

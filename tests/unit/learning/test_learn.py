@@ -1,0 +1,219 @@
+"""Learning on a small collection with a known signal, for every model and both recipes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
+
+from tdv_lucene.core.tdv import term_values
+from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.features import term_features
+from tdv_lucene.learning.fidelity import KEPT_OVERLAP, MOST_ROUNDED_AWAY
+from tdv_lucene.learning.learn import learn_term_values
+from tdv_lucene.learning.listwise import train
+from tdv_lucene.learning.pairwise import collect_triples, draw_negatives
+from tdv_lucene.learning.problem import Problem
+from tdv_lucene.learning.queries import make_queries
+from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from tdv_lucene.learning.stopping import choose
+from tdv_lucene.learning.training_task import make_task
+
+SHORT = DefaultRecipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
+TINY = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
+SHORT_PAPER = PaperRecipe(max_epochs=2, patience=1, learning_rate=1e-2, reductions=(0.0,), folds=2)
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return make_collection()
+
+
+def mean_by_kind(values) -> tuple[float, float]:
+    """Mean value of the terms that carry the subject and of those that do not."""
+    weights = values.weights
+    assert len(weights) == TOPIC_WORDS + NOISE_WORDS
+    return weights[:TOPIC_WORDS].mean(), weights[TOPIC_WORDS:].mean()
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
+def test_gradients_make_noise_worth_less_than_the_subject(collection, model):
+    matrix = collection[0]
+    vectors = latent_semantic_vectors(matrix, dimensions=8)
+    problem = Problem.of(*collection, vectors, model, Parameters(mu=50))  # documents are short
+    features = term_features(matrix, vectors)
+    task = make_task(problem, SHORT, features, np.ones(len(matrix.vocabulary), np.float32))
+    queries = np.arange(len(problem.queries))
+    checkpoints = train(task, queries, np.random.default_rng(0), lambda: None)
+    assert list(checkpoints) == [20, 40]
+    values = np.asarray(term_values(checkpoints[40], features))
+    assert values[TOPIC_WORDS:].mean() < 0.8 * values[:TOPIC_WORDS].mean()
+
+
+def test_the_recipes_other_ways_train(collection):
+    matrix = collection[0]
+    vectors = latent_semantic_vectors(matrix, dimensions=8)
+    problem = Problem.of(*collection, vectors, "bm25", Parameters())
+    recipe = replace(SHORT, loss="hinge", features="statistics", max_steps=4, check_every=2)
+    features = term_features(matrix, vectors, recipe.features)
+    assert features.width == (6, 0) and term_features(matrix, vectors, "vectors").width == (0, 8)
+    task = make_task(problem, recipe, features, np.ones(len(matrix.vocabulary), np.float32))
+    queries = np.arange(len(problem.queries))
+    checkpoints = train(task, queries, np.random.default_rng(0), lambda: None)
+    assert list(checkpoints) == [2, 4]
+    moved = checkpoints[4].of_statistics
+    assert np.isfinite(moved).all() and np.abs(moved).max() > 0
+
+
+@pytest.mark.parametrize("wrong", [{"loss": "l2"}, {"features": "df"}, {"unit": "list"}])
+def test_ways_the_recipe_has_not_are_refused(wrong):
+    with pytest.raises(TdvError, match=f"no {next(iter(wrong))} '.*': choose one of"):
+        DefaultRecipe(**wrong)
+
+
+def test_the_second_order_is_taken_where_it_clearly_serves_better(collection, monkeypatch):
+    """An order that drops the subject first loses to one that drops the noise first."""
+    subject_first = np.arange(1, TOPIC_WORDS + NOISE_WORDS + 1, dtype=np.float32)
+    made = {"ridf": subject_first, "named": subject_first[::-1].copy()}
+    monkeypatch.setattr("tdv_lucene.learning.default.order_terms", lambda _, kind: made[kind])
+    one = learn_term_values(*collection, recipe=replace(TINY, orders=("ridf",)))
+    best = learn_term_values(*collection, recipe=TINY)
+    np.testing.assert_array_equal(one.priority, made["ridf"])
+    np.testing.assert_array_equal(best.priority, made["named"])
+    assert {fold["order"] for fold in best.manifest["folds"]} == {"named"}
+    monkeypatch.setitem(made, "named", subject_first)
+    alike = learn_term_values(*collection, recipe=TINY)
+    assert {fold["order"] for fold in alike.manifest["folds"]} == {"ridf"}
+
+
+def test_each_fold_is_chosen_for_by_the_others():
+    sums = np.array([[9.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
+    others, everyone = choose(sums)
+    assert others.tolist() == [1, 0, 0] and everyone == 0
+
+
+def test_held_out_queries_are_served_better(collection):
+    values = learn_term_values(*collection, recipe=SHORT)
+    subject, noise = mean_by_kind(values)
+    assert noise < subject
+    unpruned = values.points[0]
+    assert unpruned["measures"]["nDCG@5"] > unpruned["full"]["nDCG@5"]
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
+def test_the_papers_recipe_learns_and_stops(collection, model):
+    values = learn_term_values(*collection, model=model, recipe=SHORT_PAPER)
+    assert np.isfinite(values.weights).all() and (values.weights >= 0).all()
+    assert values.manifest["recommended_reduction"] == 0.0
+    assert all(0 <= fold["network"]["epoch"] <= 2 for fold in values.manifest["folds"])
+    np.testing.assert_array_equal(values.priority, values.weights)
+
+
+def test_the_same_seed_learns_the_same(collection):
+    first, second = (learn_term_values(*collection, recipe=TINY, seed=5) for _ in range(2))
+    np.testing.assert_array_equal(first.weights, second.weights)
+    assert first.points == second.points
+    other = learn_term_values(*collection, recipe=TINY, seed=6)
+    assert not np.array_equal(first.weights, other.weights)
+
+
+def test_the_manifest_holds_folds_points_and_provenance(collection):
+    matrix = collection[0]
+    values = learn_term_values(
+        *collection, recipe=TINY, seed=3, parameters=Parameters(k1=1.2, b=0.75)
+    )
+    manifest = values.manifest
+    assert manifest["vocabulary_sha256"] == matrix.vocabulary.sha256
+    assert manifest["source"] == matrix.source and manifest["seed"] == 3
+    assert manifest["parameters"] == {"k1": 1.2, "b": 0.75, "mu": 1000.0}
+    assert len(manifest["folds"]) == 2
+    assert all(fold["network"] for fold in manifest["folds"])
+    assert sum(fold["queries"] for fold in manifest["folds"]) == manifest["queries"]
+    assert all(set(fold["held_out"]) == {"0", "0.3"} for fold in manifest["folds"])
+    point = values.points[1]
+    assert point["scale"] in [entry["scale"] for entry in point["scales"]]
+    (chosen,) = [e for e in point["scales"] if e["scale"] == point["scale"]]
+    assert 0 < point["posting_bytes"] == chosen["posting_bytes"]
+    assert point["full_posting_bytes"] == values.points[0]["full_posting_bytes"]
+    faithful = [
+        e
+        for e in point["scales"]
+        if e["overlap_at_10"] >= KEPT_OVERLAP and e["rounded_away"] <= MOST_ROUNDED_AWAY
+    ]
+    assert point["scale"] == min(faithful, key=lambda e: e["posting_bytes"])["scale"]
+    weighted = sum(f["queries"] * f["held_out"]["0.3"]["nDCG@5"] for f in manifest["folds"])
+    assert point["measures"]["nDCG@5"] == pytest.approx(weighted / manifest["queries"])
+
+
+def test_the_mean_value_of_a_kept_token_is_one(collection):
+    """Another mean acts like another k1: only how terms differ is learned."""
+    values = learn_term_values(*collection, recipe=replace(SHORT, slopes=(0.75,)))
+    assert np.ptp(values.weights) > 0.1
+    mean = np.average(values.weights, weights=values.total_term_freq)
+    assert mean == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize("unit", ["term", "posting"])
+def test_values_can_be_learned_of_what_a_pruning_leaves(collection, unit):
+    recipe = replace(SHORT, unit=unit, slopes=(0.75,))
+    of_all = learn_term_values(*collection, recipe=recipe)
+    of_rest = learn_term_values(*collection, recipe=replace(recipe, trained_at=0.3))
+    assert np.isfinite(of_rest.weights).all() and (of_rest.weights > 0).all()
+    assert not np.array_equal(of_all.weights, of_rest.weights)
+    np.testing.assert_array_equal(of_all.priority, of_rest.priority)
+
+
+def test_larger_scales_keep_the_ranking_better(collection):
+    table = learn_term_values(*collection, recipe=TINY).points[0]["scales"]
+    overlaps = [entry["overlap_at_10"] for entry in table]
+    assert overlaps[-1] > 0.95 and overlaps[-1] >= overlaps[0]
+
+
+def test_negatives_are_the_judged_ones_where_there_are_any(collection):
+    matrix, topics, qrels = collection
+    first, second = list(qrels)[:2]
+    qrels = {**qrels, second: {doc: g for doc, g in qrels[second].items() if g > 0}}
+    queries = make_queries(matrix, topics, qrels)
+    triples = collect_triples(queries, np.arange(len(queries)))
+    rng = np.random.default_rng(0)
+    of_first = np.flatnonzero(triples.queries == queries.ids.index(first))
+    drawn = draw_negatives(triples, np.repeat(of_first, 50), matrix.shape[1], rng)
+    judged = {int(doc[1:]) for doc, grade in qrels[first].items() if grade == 0}
+    assert set(drawn.tolist()) == judged
+    of_second = np.flatnonzero(triples.queries == queries.ids.index(second))
+    drawn = draw_negatives(triples, np.repeat(of_second, 200), matrix.shape[1], rng)
+    assert len(set(drawn.tolist())) > 20
+
+
+def test_two_queries_are_enough_and_one_is_refused(collection):
+    matrix, topics, qrels = collection
+    two = list(topics)[:2]
+    values = learn_term_values(
+        matrix, {q: topics[q] for q in two}, {q: qrels[q] for q in two}, recipe=TINY
+    )
+    assert len(values.manifest["folds"]) == 2
+    with pytest.raises(TdvError, match="at least 2 judged queries"):
+        learn_term_values(matrix, {two[0]: topics[two[0]]}, {two[0]: qrels[two[0]]})
+
+
+def test_vectors_of_another_vocabulary_are_refused(collection):
+    vectors = latent_semantic_vectors(make_collection(documents=260)[0])
+    object.__setattr__(vectors, "vocabulary_sha256", "0" * 64)
+    with pytest.raises(TdvError, match="made for another vocabulary"):
+        learn_term_values(*collection, vectors=vectors)
+
+
+def test_unknown_names_are_refused_with_the_known_ones(collection):
+    with pytest.raises(TdvError, match="no model 'bm24': choose one of bm25, qld, tfidf"):
+        learn_term_values(*collection, model="bm24")
+    with pytest.raises(TdvError, match="no recipe 'best': choose one of default, paper"):
+        make_recipe("best")
+
+
+@pytest.mark.parametrize("bad", [{"k1": -1}, {"b": 1.5}, {"mu": 0}])
+def test_parameters_out_of_range_are_refused(bad):
+    with pytest.raises(TdvError, match="out of range"):
+        Parameters(**bad)

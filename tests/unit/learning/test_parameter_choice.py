@@ -1,0 +1,92 @@
+"""The parameters that a recipe chooses before it learns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_problem import make_collection, make_matrix
+
+from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.learning.learn import learn_term_values
+from tdv_lucene.learning.parameter_choice import choose_parameters
+from tdv_lucene.learning.problem import Problem
+from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
+from tdv_lucene.matrix.norms import stored_lengths
+from tdv_lucene.progress import silent
+from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
+
+
+def make_long_answers(queries: int):
+    """Return (matrix, topics, qrels): a relevant document is ten times as long as the others.
+
+    Under BM25 with b = 0.4 the two short documents of a query come before it; a smaller b, or a
+    larger k1, ranks by frequency and puts it first.
+    """
+    dense = np.zeros((queries + 1, 3 * queries), np.int64)
+    dense[queries] = 30
+    for query in range(queries):
+        dense[query, 3 * query : 3 * query + 3] = (4, 2, 2)
+        dense[queries, 3 * query] = 300
+    topics = {f"q{query}": [f"t{query:03d}"] for query in range(queries)}
+    return make_matrix(dense), topics, {f"q{q}": {f"d{3 * q}": 1} for q in range(queries)}
+
+
+def problem_of(collection, model: str = "bm25") -> Problem:
+    vectors = latent_semantic_vectors(collection[0], dimensions=2)
+    return Problem.of(*collection, vectors, model, Parameters())
+
+
+def mildest_that_serves(matrix) -> tuple[float, float]:
+    """The (k1, b) nearest to Anserini's under which the long document scores best, by hand."""
+
+    def score(tf: float, length: float, k1: float, b: float) -> float:
+        return tf / (tf + k1 * (1 - b + b * length / lengths.mean()))
+
+    lengths = stored_lengths(matrix)
+    serving = [
+        (k1, b)
+        for k1 in GRIDS["bm25"]["k1"]
+        for b in GRIDS["bm25"]["b"]
+        if score(4, lengths[0], k1, b) > score(2, lengths[1], k1, b)
+    ]
+    return min(serving, key=lambda at: abs(np.log(at[0] / 0.9)) + abs(np.log(at[1] / 0.4)))
+
+
+def test_the_mildest_of_what_serves_all_training_queries_is_chosen():
+    collection = make_long_answers(30)
+    problem = problem_of(collection)
+    chosen = choose_parameters(problem, 0, silent)
+    k1, b = mildest_that_serves(collection[0])
+    assert (k1, b) != (0.9, 0.4)
+    assert (chosen.parameters.k1, chosen.parameters.b) == (k1, b)
+    before = problem.measure(problem.plain)[:, 0]
+    assert (chosen.measure(chosen.plain)[:, 0] > before).all()
+
+
+def test_training_queries_that_disagree_choose_nothing():
+    matrix, topics, qrels = make_long_answers(30)
+    short = {f"q{query}": {f"d{3 * query + 1}": 1} for query in range(0, 30, 2)}
+    problem = problem_of((matrix, topics, qrels | short))
+    assert choose_parameters(problem, 0, silent) is problem
+
+
+def test_a_model_without_parameters_keeps_what_it_was_given():
+    problem = problem_of(make_collection(documents=120, queries=8), "tfidf")
+    assert choose_parameters(problem, 0, silent) is problem
+
+
+@pytest.mark.parametrize(
+    ("tuned", "given", "expected"),
+    [
+        (True, None, None),
+        (False, None, ANSERINI_DEFAULTS),
+        (True, Parameters(k1=0.7, b=0.3), {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
+    ],
+)
+def test_given_parameters_and_a_recipe_without_tuning_stay(tuned, given, expected):
+    recipe = DefaultRecipe(tuned=tuned, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
+    values = learn_term_values(*make_long_answers(30), recipe=recipe, parameters=given)
+    if expected is None:
+        assert values.parameters != dict(ANSERINI_DEFAULTS)
+    else:
+        assert values.parameters == dict(expected)

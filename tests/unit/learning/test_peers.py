@@ -1,0 +1,112 @@
+"""Unlearned prunings: what each gives up first, and that learned weights are forgotten."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_problem import make_collection, make_matrix
+
+from tdv_lucene.cli.peers import _NAMES
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.learn import learn_term_values
+from tdv_lucene.learning.peers import CARMEL_K, PEERS, binary_values, unlearned_values
+from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.matrix.norms import stored_lengths
+from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.values.weighted_collection import apply_values
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    """Three terms in 8, 4 and 4 of 8 documents; the last is heaped up in its documents."""
+    dense = np.zeros((3, 8), int)
+    dense[0] = 1
+    dense[1, :4] = 1
+    dense[2, 4:] = 5
+    return make_matrix(dense)
+
+
+def first_to_go(matrix, name: str) -> int:
+    return int(np.argmin(unlearned_values(matrix, name).priority))
+
+
+def test_the_most_frequent_goes_first_by_documents_or_by_occurrences(matrix):
+    assert first_to_go(matrix, "df") == 0
+    assert first_to_go(matrix, "stopwords") == 2  # 20 occurrences
+
+
+def test_ridf_gives_up_what_occurs_like_noise(matrix):
+    priority = unlearned_values(matrix, "ridf").priority
+    assert np.argsort(priority)[-1] == 2
+    # log(8 / 4) + log(1 - exp(-20 / 8))
+    assert priority[2] == pytest.approx(np.log(2) + np.log(1 - np.exp(-2.5)), abs=1e-6)
+
+
+def test_the_standard_list_goes_before_frequent_words(matrix):
+    terms = Vocabulary("contents", ByteStrings.of([b"library", b"the", b"xylem"]))
+    with_the = make_matrix(np.array([[3, 3, 3], [0, 0, 1], [1, 1, 0]]))
+    object.__setattr__(with_the, "vocabulary", terms)
+    order = np.argsort(unlearned_values(with_the, "stopwords").priority)
+    assert [terms.terms[i] for i in order] == [b"the", b"library", b"xylem"]
+
+
+def test_random_is_the_seeds(matrix):
+    matrix = make_collection()[0]
+    one, same, other = (unlearned_values(matrix, "random", seed=s).priority for s in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_frequencies_stay_and_the_size_is_met(name):
+    matrix = make_collection()[0]
+    point = unlearned_values(matrix, name).at_reduction(0.45)
+    assert set(point.tdv) <= {0.0, 1.0} and point.scale == 1
+    applied = apply_values(matrix, point.tdv, 1, point.cut)
+    removed = 1 - applied.postings / matrix.postings
+    assert removed == pytest.approx(0.45, abs=0.03)  # a hundred terms are coarse
+
+
+def test_carmel_keeps_each_lists_best_postings():
+    matrix = make_collection()[0]
+    rule = unlearned_values(matrix, "carmel-epsilon").posting_rule
+    lengths = stored_lengths(matrix)
+    for term in (0, 70):
+        span = slice(matrix.indptr[term], matrix.indptr[term + 1])
+        tf = matrix.data[span]
+        saturation = np.sort(tf / (tf + rule.length_norm.at(lengths[matrix.indices[span]])))
+        assert len(tf) >= CARMEL_K
+        assert rule.priority[term] == pytest.approx(1 / saturation[-CARMEL_K], rel=1e-5)
+    delta = unlearned_values(matrix, "carmel-delta").posting_rule
+    assert delta.priority[70] == pytest.approx(1 / saturation[-1], rel=1e-5)
+
+
+def test_lists_shorter_than_carmels_k_go_last():
+    dense = np.zeros((2, 40), int)
+    dense[0] = 1
+    dense[1, :3] = 1
+    values = unlearned_values(make_matrix(dense), "carmel-epsilon")
+    assert values.posting_priority[1] > 100 * values.posting_priority[0]
+
+
+def test_an_unknown_name_is_refused(matrix):
+    with pytest.raises(TdvError, match="df, ridf, random"):
+        unlearned_values(matrix, "carmelita")
+
+
+def test_the_command_offers_all():
+    assert set(_NAMES) == set(PEERS)
+
+
+def test_binary_keeps_the_order_and_forgets_the_weights():
+    recipe = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
+    learned = learn_term_values(*make_collection(), recipe=recipe)
+    binary = binary_values(learned)
+    np.testing.assert_array_equal(binary.priority, learned.priority)
+    assert not np.array_equal(binary.weights, learned.weights)
+    assert set(np.unique(binary.weights)) <= {0.0, 1.0}
+    assert set(np.unique(binary.at_reduction(0.3).tdv)) <= {0.0, 1.0}
+    np.testing.assert_array_equal(
+        binary.at_reduction(0.3).cut.least, learned.at_reduction(0.3).cut.least
+    )
+    assert all(not p["measures"] and p["scale"] == 1 for p in binary.points)

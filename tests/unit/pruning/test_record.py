@@ -1,0 +1,47 @@
+"""What an index records of its fields comes back, whatever the fields are called."""
+
+from __future__ import annotations
+
+import pytest
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.record import as_user_data, read_records
+
+
+def _described(field: str, commit: str = "now") -> dict:
+    return {
+        "field": field,
+        "values_sha256": f"sum of {field}",
+        "source_commit": commit,
+        "search": {"k1": 0.9},
+    }
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ["contents"],
+        ["contents", "title"],
+        ["title", "a", "a.b", "a.search", "fields", "fields.a", "values_sha256", ""],
+    ],
+)
+def test_fields_come_back_with_their_own_entries(fields: list[str]) -> None:
+    data = as_user_data([_described(field) for field in fields])
+    assert data["tdv.field"] == fields[0]
+    records = read_records("index", {"made by": "another", **data})
+    assert [record.field for record in records] == [fields[0], *sorted(fields[1:])]
+    for record in records:
+        assert record.content["values_sha256"] == f"sum of {record.field}"
+        assert record.content["search.k1"] == "0.9"
+        assert data[f"{record.prefix}source_commit"] == "now"
+
+
+def test_fields_of_an_earlier_rewrite_are_left_out() -> None:
+    earlier = as_user_data([_described("contents", "then"), _described("title", "then")])
+    now = as_user_data([_described("contents")])
+    assert [record.field for record in read_records("index", {**earlier, **now})] == ["contents"]
+
+
+def test_index_that_says_nothing_is_refused() -> None:
+    with pytest.raises(TdvError, match="folder does not say how it was pruned"):
+        read_records("folder", {"made by": "another"})

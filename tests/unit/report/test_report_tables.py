@@ -1,0 +1,83 @@
+"""Small pieces of the report's tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tdv_lucene.evaluation.evaluate import MEASURES, Evaluation
+from tdv_lucene.experiments.paper_tables import paper_tables
+from tdv_lucene.report.query_tables import extreme_queries
+from tdv_lucene.report.table import Table, change, p_value, ratio
+from tdv_lucene.report.text import to_latex, to_markdown
+from tdv_lucene.timing.latency_summary import QueryTerms
+
+
+@pytest.mark.parametrize(
+    "p, shown",
+    [(None, "none"), (1.0, "1.000"), (0.05, "0.050"), (0.0499, "0.050*"), (1e-9, "<0.001*")],
+)
+def test_p_value(p, shown):
+    assert p_value(p) == shown
+
+
+@pytest.mark.parametrize(
+    "before, after, shown",
+    [(100, 55, "-45.0 %"), (10, 11, "+10.0 %"), (7, 7, "0.0 %"), (100_000, 99_999, "0.0 %"),
+     (0, 0, ""), (0, 3, "new"), (5, 0, "-100.0 %")],
+)  # fmt: skip
+def test_change(before, after, shown):
+    assert change(before, after) == shown
+
+
+def test_ratio():
+    assert (ratio(3.0, 2.0), ratio(1.0, 0.0)) == ("1.50", "-")
+
+
+def evaluation(values: list[float]) -> Evaluation:
+    queries = tuple(f"q{i}" for i in range(len(values)))
+    of = {measure: np.array(values) for measure in MEASURES}
+    return Evaluation(queries, of, of)
+
+
+def test_extreme_queries_are_only_those_that_changed():
+    both = {"full": evaluation([0.5, 0.5, 0.5, 0.5]), "pruned": evaluation([0.5, 0.1, 0.9, 0.4])}
+    texts = {f"q{i}": "text" for i in range(4)}
+    doc_freq = {"full": {"a": 3, "b": 4, "c": 9}, "pruned": {"a": 0, "b": 1, "c": 9}}
+    words = {q: QueryTerms(("b", "a", "c"), doc_freq) for q in texts}
+    lost, gained = extreme_queries(texts, both, "MAP", words, most=3)
+    assert [row[0] for row in lost.rows] == ["q1: text", "q3: text"]
+    assert lost.bars == pytest.approx((-0.4, -0.1))
+    assert gained.rows == [("q2: text", "a all, b 75%", "0.500", "0.900", "+0.400")]
+
+
+@pytest.mark.parametrize("removed, shown", [(32.304, "-32.30 %"), (0.001, "0.00 %")])
+def test_the_papers_third_table_has_the_papers_signs(removed, shown):
+    effect = {"baseline": 0.5, "tdv": 0.25, "p_value": 0.01, "published": [31.5, 33.25]}
+    of = {
+        "nDCG@5": effect, "R@1000": {**effect, "published": None},
+        "latency_ms": {"baseline": 2.0, "tdv": 1.0, "published": None},
+        "postings_removed": {"mean": removed, "published": 47.1},
+    }  # fmt: skip
+    report = {"collection": "LA", "queries": 10, "folds": 5, "models": {"bm25": of}}
+    first, second, third = paper_tables(report)
+    assert first.rows == [("BM25", "2.000", "1.000", "x2.00", "-", "-", "-")]
+    assert second.rows[0] == ("BM25, nDCG@5", "50.00", "25.00*", "0.010", "31.50", "33.25")
+    assert third.rows == [("TDV-BM25", shown, "-47.10 %")]
+
+
+TABLE = Table("Size & <speed>", ("", "a_b"), [("50 %", "1|2"), ("x", "$3")], "note_1")
+
+
+def test_markdown():
+    assert to_markdown([TABLE]) == (
+        "### Size & <speed>\n\n"
+        "|  | a\\_b |\n| --- | ---: |\n| 50 % | 1\\|2 |\n| x | $3 |\n\nnote_1\n"
+    )
+
+
+def test_latex_is_escaped_and_balanced():
+    text = to_latex([TABLE])
+    assert r"\caption{Size \& \textless{}speed\textgreater{}}" in text
+    assert r"50 \% & 1\textbar{}2 \\" in text and r"x & \$3 \\" in text and r"note\_1" in text
+    assert text.count(r"\begin{") == text.count(r"\end{") == 2

@@ -1,0 +1,71 @@
+"""Ratios of latencies, and which queries make a stratum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tdv_lucene.timing.latency import Latency
+from tdv_lucene.timing.latency_summary import QueryTerms, paired_ratio, summarise_speed
+
+
+def test_the_interval_is_paired():
+    """Queries that differ by a thousand times, each exactly twice as fast: nothing is uncertain."""
+    before = np.geomspace(0.01, 10, 50)
+    found = paired_ratio(before, before / 2)
+    assert found["ratio"] == pytest.approx(2.0)
+    assert found["ci95"] == pytest.approx([2.0, 2.0])
+
+
+def test_the_interval_covers_the_truth():
+    rng = np.random.default_rng(0)
+    covered = 0
+    for seed in range(60):
+        after = rng.gamma(4.0, 1.0, 200)
+        low, high = paired_ratio(after * rng.normal(1.5, 0.3, 200), after, seed)["ci95"]
+        covered += low <= 1.5 <= high
+    assert covered >= 52
+
+
+def test_one_query_has_no_interval():
+    assert paired_ratio(np.array([2.0]), np.array([1.0])) == {"ratio": 2.0, "ci95": None}
+
+
+DOC_FREQ = {
+    "full": {"a": 10, "b": 5, "c": 2, "new": 0},
+    "pruned": {"a": 0, "b": 4, "c": 2, "new": 0},
+}
+
+
+def test_terms_of_a_query():
+    of = QueryTerms(("a", "b", "new"), DOC_FREQ)
+    assert of.dropped("full", "pruned") == ("a",), "a term neither has was not dropped"
+    assert of.thinned("full", "pruned") == {"a": 1.0, "b": pytest.approx(0.2)}
+    assert of.postings_gone("full", "pruned") == pytest.approx(11 / 15)
+    assert QueryTerms(("new",), DOC_FREQ).postings_gone("full", "pruned") == 0.0
+
+
+def test_strata_and_work():
+    queries = {
+        "q1": QueryTerms(("b",), DOC_FREQ),
+        "q2": QueryTerms(("a", "b", "c"), DOC_FREQ),
+        "q3": QueryTerms(("a",), DOC_FREQ),
+    }
+    rounds = np.ones((5, 4, 2, 3))
+    rounds[:, :, 0, 1] = 3.0
+    visited = {"top10": np.array([[5, 9, 7], [4, 5, 0]])}
+    latency = Latency(("full", "pruned"), ("q1", "q2", "q3"), rounds, visited, {})
+    found = summarise_speed(latency, queries)
+    by_length = {row["stratum"]: row for row in found["latency_strata"]["by_length"]}
+    assert {label: row["queries"] for label, row in by_length.items()} == {
+        "1 to 2 terms": 2, "3 to 4 terms": 1
+    }  # fmt: skip
+    assert by_length["3 to 4 terms"]["top10"]["ratio"] == pytest.approx(3.0)
+    by_dropped = {row["stratum"]: row["queries"] for row in found["latency_strata"]["by_dropped"]}
+    assert by_dropped == {"no term dropped": 1, "over 0% to 50% dropped": 1,
+                          "over 50% to 100% dropped": 1}  # fmt: skip
+    by_gone = {row["stratum"]: row["queries"] for row in found["latency_strata"]["by_gone"]}
+    assert by_gone == {"0% to 25% gone": 1, "50% to 75% gone": 1, "90% to 100% gone": 1}
+    assert found["latency_ratio"]["pruned"]["top10"]["ratio"] == pytest.approx(5 / 3)
+    assert found["postings_per_query"] == {"full": {"top10": 7.0}, "pruned": {"top10": 3.0}}
+    assert found["queries_per_second"]["pruned"]["top10"] == pytest.approx(1000.0)

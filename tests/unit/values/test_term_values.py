@@ -1,0 +1,126 @@
+"""Term values on disk: what is admitted, what is refused, and that nothing changes on the way."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.values.dropping import COUNTED_TF
+from tdv_lucene.values.term_values import TermValues
+
+POINT = {
+    "reduction": 0.0,
+    "removed": 0.0,
+    "measures": {"nDCG@5": 0.5, "R@1000": 0.9},
+    "full": {"nDCG@5": 0.4, "R@1000": 0.9},
+    "scale": 4,
+    "scales": [],
+}
+
+
+def make_values(weights=(0.5, 1.0, 2.0, 0.0), **changes) -> TermValues:
+    vocabulary = Vocabulary("contents", ByteStrings.of([b"a", b"b", b"\xff", b"\xff\x00"]))
+    manifest = {
+        "field": "contents",
+        "vocabulary_sha256": vocabulary.sha256,
+        "parameters": {"k1": 0.9, "b": 0.4, "mu": 1000.0},
+        "points": [POINT, {**POINT, "reduction": 0.5, "scale": 2}],
+        "recommended_reduction": 0.5,
+    }
+    arrays = {
+        "doc_freq": np.array([40, 30, 20, 10]),
+        "total_term_freq": np.array([80, 60, 40, 20]),
+        "postings_by_tf": np.zeros((4, COUNTED_TF), np.int32),
+        "weights": np.array(weights, np.float32),
+        "priority": np.array([1, 2, 3, 4], np.float32),
+    }
+    return TermValues(vocabulary, manifest=manifest, **{**arrays, **changes})
+
+
+def test_round_trip(tmp_path):
+    made = make_values()
+    made.save(tmp_path / "V")
+    read = TermValues.load(tmp_path / "V")
+    assert list(read.vocabulary.terms) == list(made.vocabulary.terms)
+    for name in ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
+    assert read.points == made.points and read.parameters == made.parameters
+
+
+def test_the_nearest_point_gives_the_scale_and_the_recommendation_is_the_default():
+    values = make_values()
+    assert values.at_reduction(0.1).scale == 4
+    recommended = values.at_reduction()
+    assert recommended.scale == 2 and recommended.reduction == 0.5
+    assert recommended.tdv.tolist() == [0.0, 1.0, 2.0, 0.0]
+    assert recommended.nearest["reduction"] == 0.5
+
+
+def test_original_frequencies_have_no_scale():
+    point = make_values().at_reduction(0.3, scale=8, original_tf=True)
+    assert point.scale is None and point.reduction == 0.3
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -0.1])
+def test_inadmissible_weights_are_refused(bad):
+    with pytest.raises(TdvError, match="finite and not negative"):
+        make_values(weights=(0.5, 1.0, bad, 0.0))
+
+
+def test_weights_for_several_sizes_are_of_an_earlier_version():
+    with pytest.raises(TdvError, match=r"shape \(2, 4\).*earlier version; learn it again"):
+        make_values(weights=np.ones((2, 4), np.float32))
+
+
+def test_nan_priority_is_refused():
+    with pytest.raises(TdvError, match="priority"):
+        make_values(priority=np.array([1, np.nan, 3, 4], np.float32))
+
+
+def test_wrong_length_is_refused():
+    with pytest.raises(TdvError, match=r"'doc_freq' has shape \(3,\), expected \(4,\)"):
+        make_values(doc_freq=np.array([1, 2, 3]))
+
+
+def test_another_vocabulary_is_refused():
+    values = make_values()
+    values.check(values.vocabulary.sha256)
+    with pytest.raises(TdvError, match="another vocabulary.*run 'tdv-lucene learn'"):
+        values.check("0" * 64)
+
+
+@pytest.mark.parametrize("reduction", [-0.1, 1.0, 45, float("nan")])
+def test_reductions_out_of_range_are_refused(reduction):
+    with pytest.raises(TdvError, match=r"reduction must lie within \[0, 1\)"):
+        make_values().at_reduction(reduction)
+
+
+def test_scale_out_of_range_is_refused():
+    with pytest.raises(TdvError, match="scale must be above 0"):
+        make_values().at_reduction(0.1, scale=0)
+
+
+def test_edited_terms_are_noticed(tmp_path):
+    make_values().save(tmp_path / "V")
+    np.save(tmp_path / "V" / "terms.npy", np.frombuffer(b"axyzw", np.uint8))
+    with pytest.raises(TdvError, match="do not match their checksum"):
+        TermValues.load(tmp_path / "V")
+
+
+def test_missing_arrays_are_named(tmp_path):
+    make_values().save(tmp_path / "V")
+    (tmp_path / "V" / "weights.npy").unlink()
+    with pytest.raises(TdvError, match="is damaged.*weights.npy"):
+        TermValues.load(tmp_path / "V")
+
+
+def test_a_folder_of_another_kind_is_refused(tmp_path):
+    make_values().save(tmp_path / "V")
+    manifest = json.loads((tmp_path / "V" / "manifest.json").read_text())
+    (tmp_path / "V" / "manifest.json").write_text(json.dumps({**manifest, "kind": "matrix"}))
+    with pytest.raises(TdvError, match="holds 'matrix', expected 'term-values'"):
+        TermValues.load(tmp_path / "V")
