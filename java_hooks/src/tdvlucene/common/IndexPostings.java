@@ -12,11 +12,11 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
 
 /**
- * A term's postings over all segments, by document of the whole index.
+ * A term's postings over all segments, with the whole index's document numbers.
  *
- * <p>What {@code MultiPostingsEnum} does, without its second virtual call for each document and
- * each frequency: it gives out the postings of the segments, which are read here one after the
- * other. For one thread, and for terms enums of {@code MultiTerms} or of an only segment.
+ * <p>Does what {@code MultiPostingsEnum} does without its second virtual call for each document
+ * and each frequency: it takes the segments' postings from it and reads them one after another.
+ * For one thread, and for terms enums of {@code MultiTerms} or of a single segment.
  */
 public final class IndexPostings {
   public static final int END = DocIdSetIterator.NO_MORE_DOCS;
