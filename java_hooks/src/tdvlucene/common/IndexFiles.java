@@ -2,6 +2,7 @@ package tdvlucene.common;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Paths;
 import java.util.ArrayList;
@@ -65,6 +66,9 @@ public final class IndexFiles {
    * that have a name of Lucene's. Empty where there is no commit.
    */
   public static IndexFiles of(String index) throws IOException {
+    if (!Files.isDirectory(Paths.get(index))) { // Lucene would make a folder of this name
+      throw new NoSuchFileException(index);
+    }
     try (Directory folder = open(index)) {
       String commit = SegmentInfos.getLastCommitSegmentsFileName(folder);
       if (commit == null) {
