@@ -30,7 +30,6 @@ public final class IndexPostings {
   private int lastPart;
   private PostingsEnum current;
   private int base;
-  private int doc = -1;
 
   public IndexPostings(IndexReader reader, String field) {
     this.leaves = reader.leaves();
@@ -44,7 +43,6 @@ public final class IndexPostings {
     parts = whole instanceof MultiPostingsEnum ? (MultiPostingsEnum) whole : null;
     lastPart = parts == null ? 0 : parts.getNumSubs() - 1;
     enter(0);
-    doc = -1;
   }
 
   private void enter(int next) {
@@ -61,7 +59,7 @@ public final class IndexPostings {
         enter(part + 1);
         next = current.nextDoc();
       }
-      return doc = next == END ? END : base + next;
+      return next == END ? END : base + next;
     } catch (IOException | RuntimeException e) {
       throw locate(e);
     }
@@ -75,15 +73,10 @@ public final class IndexPostings {
         enter(part + 1);
         next = current.advance(Math.max(target - base, 0));
       }
-      return doc = next == END ? END : base + next;
+      return next == END ? END : base + next;
     } catch (IOException | RuntimeException e) {
       throw locate(e);
     }
-  }
-
-  /** The current document. */
-  int doc() {
-    return doc;
   }
 
   public int freq() throws IOException {
