@@ -14,6 +14,7 @@ import click
 
 from .. import __version__
 from ..errors import TdvError
+from ._flags import name_flags
 
 _COMMANDS = {
     "index": "Index a collection with Anserini's IndexCollection.",
@@ -42,6 +43,14 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         return import_module(f".{cmd_name}", __name__).command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except TdvError as error:
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            name_flags(error, [of for of in (command, self) if of is not None])
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

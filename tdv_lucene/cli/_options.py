@@ -37,6 +37,13 @@ model_option = click.option(
 )
 
 
+trust_pickle_option = click.option(
+    "--trust-pickle",
+    is_flag=True,
+    help="Read --vectors that gensim's save() wrote. That is a pickle: whoever made it can have "
+    "any command run when it is read. All other formats execute nothing.",
+)
+
 values_of_fields_option = click.option(
     "--tdv",
     "values",

@@ -34,8 +34,10 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 @click.option(
     "--vectors",
     metavar="PATH",
-    help="A fastText, word2vec or gensim file, or a folder from 'embed'.  [default: LSA]",
+    help="A file of fastText, word2vec or NumPy (see 'embed --help'), or a folder from 'embed'.  "
+    "[default: LSA]",
 )
+@options.trust_pickle_option
 @options.matrix_option
 @click.option(
     "--lead/--no-lead",
