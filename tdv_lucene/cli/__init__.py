@@ -48,8 +48,9 @@ class _LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except TdvError as error:
-            command = self.get_command(ctx, ctx.invoked_subcommand or "")
-            name_flags(error, [of for of in (command, self) if of is not None])
+            # The command's own options come first; a remedy may lie in another command.
+            names = [name for name in (ctx.invoked_subcommand, *_COMMANDS) if name in _COMMANDS]
+            name_flags(error, [self, *(self.get_command(ctx, name) for name in names)])
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

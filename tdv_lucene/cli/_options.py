@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..progress import ProgressBar
 
 index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
@@ -70,8 +70,9 @@ def _folder_of_field(given: str) -> str:
     found = TermValues.load(folder).vocabulary.field
     if found != field:
         raise TdvError(
-            f"--tdv {given}: {folder} holds values of '{found}', not of '{field}': "
-            f"pass {found}={folder}, or the folder of values learned with --field {field}"
+            f"{argument('values', given)}: {folder} holds values of '{found}', not of '{field}': "
+            f"pass {found}={folder}, or the folder of values learned with "
+            f"{argument('field', field)}"
         )
     return folder
 

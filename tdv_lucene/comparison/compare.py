@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.evaluate import MEASURES, Evaluation
 from ..indexes.inspection import inspect_index
 from ..indexes.record import recorded_parameters
@@ -97,7 +97,9 @@ def compare_indexes(
     paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
     check_names([*names, *(further_indexes or {})])
     if throughput_threads is not None and throughput_threads < 1:
-        raise TdvError(f"throughput_threads={throughput_threads} is out of range: at least 1")
+        raise TdvError(
+            f"{argument('throughput_threads', throughput_threads)} is out of range: at least 1"
+        )
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
     query_sets = read_query_sets([(topics, qrels), *further_queries])
@@ -153,8 +155,8 @@ def _by_name(
     for name in values:
         if name not in (second, *further):
             raise TdvError(
-                f"values are given for '{name}', which is none of the indexes compared with the "
-                f"first: {', '.join((second, *further))}"
+                f"{argument('values')} are given for '{name}', which is none of the "
+                f"indexes compared with the first: {', '.join((second, *further))}"
             )
     return values
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..progress import Progress, silent
 from ..records import ByteStrings, Vocabulary
 from ..store import new_folder, read_manifest, refuse_overlap, write_manifest
@@ -165,7 +165,7 @@ def open_matrix(
     if found.vocabulary.field != field:
         raise TdvError(
             f"the matrix {matrix} is of field '{found.vocabulary.field}', not '{field}': pass "
-            f"--field {found.vocabulary.field}, or extract '{field}'"
+            f"{argument('field', found.vocabulary.field)}, or extract '{field}'"
         )
     if found.source["commit"] != source["commit"]:
         raise TdvError(

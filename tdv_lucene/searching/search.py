@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.topics import read_topics
 from ..indexes.record import java_similarity, recorded_parameters
 from ..progress import Progress, silent
@@ -50,7 +50,7 @@ def search_index(
     threads = os.cpu_count() or 1 if threads is None else threads
     for name, value in (("hits", hits), ("threads", threads)):
         if value < 1:
-            raise TdvError(f"{name}={value} is out of range: at least 1 is needed")
+            raise TdvError(f"{argument(name, value)} is out of range: at least 1 is needed")
     queries = topics if isinstance(topics, Mapping) else read_topics(topics)
     parameters = recorded_parameters(index, model, k1=k1, b=b, mu=mu)
     with new_file(output, overwrite=overwrite) as unfinished:
