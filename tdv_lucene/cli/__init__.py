@@ -14,7 +14,7 @@ import click
 
 from .. import __version__
 from ..errors import TdvError
-from ._flags import name_flags
+from ._flags import name_flags, refuse_empty
 
 _COMMANDS = {
     "index": "Index a collection with Anserini's IndexCollection.",
@@ -42,7 +42,9 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        return import_module(f".{cmd_name}", __name__).command
+        command = import_module(f".{cmd_name}", __name__).command
+        refuse_empty(command)
+        return command
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -52,6 +54,8 @@ class _LazyGroup(click.Group):
             names = [name for name in (ctx.invoked_subcommand, *_COMMANDS) if name in _COMMANDS]
             name_flags(error, [self, *(self.get_command(ctx, name) for name in names)])
             raise
+        except EOFError as error:  # click takes it for Ctrl-D
+            raise RuntimeError(f"a file ended before it should ({error})") from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -1,4 +1,4 @@
-"""Errors name arguments as Python does; here they get the names of the command's options."""
+"""What holds for the options of all commands: their names in errors, and that none is empty."""
 
 from __future__ import annotations
 
@@ -29,3 +29,20 @@ def name_flags(error: TdvError, commands: Iterable[click.Command]) -> None:
         return flag if value is None else f"{flag} {value}"
 
     error.write_argument = write
+
+
+class _Text(click.types.StringParamType):
+    """Text with something in it: an empty path would be the current folder."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = super().convert(value, param, ctx)
+        if not text.strip():
+            self.fail("it is empty; was a variable of the shell not set?", param, ctx)
+        return text
+
+
+def refuse_empty(command: click.Command) -> None:
+    """Let the options of ``command`` that take text refuse an empty one."""
+    for param in command.params:
+        if isinstance(param, click.Option) and type(param.type) is click.types.StringParamType:
+            param.type = _Text()

@@ -7,15 +7,12 @@ NumPy reserve whatever a header asks for.
 from __future__ import annotations
 
 import gzip
-import math
 import mmap
 import struct
 import zlib
 from pathlib import Path
-from typing import IO
 
-import numpy as np
-
+from ..arrays import damaged
 from ..errors import TdvError
 
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
@@ -28,12 +25,6 @@ _FLOAT = 4
 _MOST_DIMENSIONS = 1_000_000
 _LONGEST_HEADER = 1000
 _MOST_INFLATION = 1032  # what deflate can make of a byte at most
-
-
-def damaged(path: Path, byte: int, reason: str = "") -> TdvError:
-    """The error of a file that is not what it says from ``byte`` on."""
-    why = f" ({reason})" if reason else ""
-    return TdvError(f"{path} is damaged or truncated at byte {byte:,}{why}: fetch it again")
 
 
 def check_fasttext(path: Path) -> None:
@@ -112,31 +103,3 @@ def check_word2vec(path: Path, *, binary: bool) -> None:
             path, path.stat().st_size,
             f"{words:,} vectors of {dimensions:,} dimensions do not fit into it",
         )  # fmt: skip
-
-
-def read_array(file: IO[bytes], size: int, name: str) -> np.ndarray:
-    """Read one ``.npy`` of ``size`` bytes that holds no objects.
-
-    Raises
-    ------
-    TdvError
-        When it is none, would be a pickle, or its shape does not make up ``size``.
-    """
-    try:
-        version = np.lib.format.read_magic(file)
-        read_header = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }[version]
-        shape, _, dtype = read_header(file)
-    except (ValueError, KeyError) as error:
-        raise TdvError(f"{name} is not a NumPy array (.npy): {error}") from error
-    if dtype.hasobject:
-        raise TdvError(
-            f"{name} holds Python objects, a pickle, which is not read: save plain arrays"
-        )
-    at = file.tell()
-    if min(shape, default=0) < 0 or at + math.prod(shape) * dtype.itemsize != size:
-        raise damaged(Path(name), size, f"{dtype}{list(shape)} is another size")
-    file.seek(0)
-    return np.lib.format.read_array(file, allow_pickle=False)

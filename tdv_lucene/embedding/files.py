@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import damaged, read_array
 from ..errors import TdvError, argument
-from .file_checks import FASTTEXT_MAGIC, check_fasttext, check_word2vec, damaged, read_array
+from .file_checks import FASTTEXT_MAGIC, check_fasttext, check_word2vec
 
 _CHUNK = 100_000
 

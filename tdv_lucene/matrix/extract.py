@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from ..arrays import load_array
 from ..errors import TdvError, argument
 from ..progress import Progress, silent
 from ..records import ByteStrings, Vocabulary
@@ -101,7 +102,7 @@ def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
 
 def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
     def array(name: str) -> np.ndarray:
-        return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        return load_array(folder / f"{name}.npy")
 
     has_positions = (folder / f"{_POSITIONS}.npy").exists()
     return TermDocumentMatrix(

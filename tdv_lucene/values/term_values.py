@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import load_array
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
 from ..records import ByteStrings, Vocabulary
@@ -261,10 +262,7 @@ class TermValues:
         names = ["terms", "terms_indptr", *_ARRAYS]
         names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
         try:
-            arrays = {
-                name: np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-                for name in names
-            }
+            arrays = {name: load_array(Path(path) / f"{name}.npy") for name in names}
         except (OSError, ValueError) as error:
             raise TdvError(f"{path} is damaged ({error}): learn it again") from error
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))

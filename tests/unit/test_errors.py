@@ -35,7 +35,8 @@ def test_python_reads_arguments(marked, expected):
     [
         (["search", "--hits", "0"], "--hits 0 is out of range"),
         (["search", "--threads", "-3"], "--threads -3 is out of range"),
-        (["prune", "--scale", "big"], "--scale must be 'auto' or a number above 0, got 'big'"),
+        (["search", "--field", ""], "Invalid value for '--field': it is empty"),
+        (["compare", "--tune-qrels", " "], "Invalid value for '--tune-qrels': it is empty"),
         (["prune", "--max-loss", ".1", "--reduction", ".2"], "--reduction and --max-loss exclude"),
         (["prune", "--min-doc-freq", "0"], "--min-doc-freq must be at least 1"),
         (["learn"], "learning needs --topics and --qrels; --self-supervised does without"),
@@ -77,6 +78,18 @@ def test_the_command_line_reads_options(arguments, said, tmp_path, monkeypatch, 
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["here"]
+
+
+@pytest.mark.parametrize("command", ["search", "learn", "embed", "peers", "extract", "prune"])
+def test_an_empty_output_is_not_the_current_folder(command, tmp_path, monkeypatch, capsys):
+    from tdv_lucene.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["tdv-lucene", command, "--output", "", "--overwrite"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "Invalid value for '--output': it is empty" in capsys.readouterr().err
 
 
 def test_a_remedy_in_another_command_is_an_option_too():
