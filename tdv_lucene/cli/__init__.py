@@ -14,6 +14,7 @@ import click
 
 from .. import __version__
 from ..errors import TdvError
+from ..visible import visible
 from ._flags import name_flags, refuse_empty
 
 _COMMANDS = {
@@ -83,7 +84,8 @@ def main() -> None:
     try:
         _group(prog_name="tdv-lucene", standalone_mode=False)
     except TdvError as error:
-        click.echo(f"tdv-lucene: {error}", err=True)
+        told = visible(str(error), keep="\n")
+        click.echo(f"tdv-lucene: {told}", err=True)
         sys.exit(2)
     except click.ClickException as error:
         error.show()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import TdvError, argument
 from ..progress import ProgressBar
+from ..visible import visible
+
+if TYPE_CHECKING:
+    from ..report.table import Table
 
 index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
 output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
@@ -91,7 +95,23 @@ def show(result: dict[str, Any], as_json: bool) -> None:
     width = max(map(len, result), default=0)
     for name, value in result.items():
         text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-        click.echo(f"{name:<{width}}  {text}")
+        say(f"{visible(name):<{width}}  {text}")
+
+
+def say(line: str) -> None:
+    """Print a line as it is, whatever a user wrote into it."""
+    click.echo(visible(line))
+
+
+def show_tables(tables: Iterable[Table]) -> None:
+    """Print tables on the terminal, as wide as it is."""
+    from rich.console import Console
+
+    from ..report.table import print_table
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    for table in tables:
+        print_table(console, table)
 
 
 def megabytes(size: float) -> str:

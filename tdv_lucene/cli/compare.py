@@ -156,17 +156,13 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps(report, ensure_ascii=False))
         return
-    from rich.console import Console
-
-    from ..report.table import to_rich
     from ..report.tables import comparison_tables
 
-    console = Console()
-    for table in comparison_tables(report):
-        console.print(to_rich(table))
+    options.show_tables(comparison_tables(report))
     for note in report["notes"]:
-        console.print(f"Note: {note}.")
+        options.say(f"Note: {note}.")
     emptied = report["queries"]["emptied_ids"]
     if emptied:
-        console.print(f"Emptied by pruning: {' '.join(emptied)}")
-    click.echo(f"\nReport: {folder / 'report.html'}")
+        options.say(f"Emptied by pruning: {' '.join(emptied)}")
+    click.echo()
+    options.say(f"Report: {folder / 'report.html'}")

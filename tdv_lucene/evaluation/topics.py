@@ -49,12 +49,33 @@ def read_topics(topics: str | os.PathLike) -> Topics:
     for where, qid, query in entries:
         if qid in found:
             raise TdvError(f"{where}: query id '{qid}' occurs twice; ids must be unique")
-        if len(qid.split()) > 1:
-            raise TdvError(f"{where}: query id '{qid}' holds a space, which TREC runs cannot")
+        _check_id(qid, f"{where}: ")
         found[qid] = query
     if not found:
         raise TdvError(f"{path} holds no topic: expected 'qid<TAB>text' lines or TREC <top> blocks")
     return found
+
+
+def checked_topics(topics: Mapping[str, str]) -> Topics:
+    """Topics given in memory, once sure that a run can hold their ids.
+
+    Raises
+    ------
+    TdvError
+        When an id is empty or holds a space, tab or line break.
+    """
+    for qid in topics:
+        _check_id(qid)
+    return dict(topics)
+
+
+def _check_id(qid: str, where: str = "") -> None:
+    if qid.split() != [qid]:
+        what = "holds a space, tab or line break" if qid else "is empty"
+        raise TdvError(
+            f"{where}query id {qid!r} {what}: TREC runs have their columns between blanks, and no "
+            "tool would read this one; give the topic another id, there and in the qrels"
+        )
 
 
 def read_qrels(path: str | os.PathLike) -> Qrels:

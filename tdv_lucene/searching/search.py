@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError, argument
-from ..evaluation.topics import read_topics
+from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.record import java_similarity, recorded_parameters
 from ..progress import Progress, silent
 from ..store import new_file, refuse_existing, write_manifest
@@ -51,7 +51,7 @@ def search_index(
     for name, value in (("hits", hits), ("threads", threads)):
         if value < 1:
             raise TdvError(f"{argument(name, value)} is out of range: at least 1 is needed")
-    queries = topics if isinstance(topics, Mapping) else read_topics(topics)
+    queries = checked_topics(topics) if isinstance(topics, Mapping) else read_topics(topics)
     parameters = recorded_parameters(index, model, k1=k1, b=b, mu=mu)
     with new_file(output, overwrite=overwrite) as unfinished:
         found = searcher.write_run(

@@ -50,8 +50,8 @@ def test_the_command_line_says_so(folders, tmp_path, monkeypatch, capsys):
     (tmp_path / "values" / "weights.npy").write_bytes(b"")
     monkeypatch.setattr(
         "sys.argv",
-        ["tdv-lucene", "prune", "--index", str(tmp_path / "index"), "--tdv", str(tmp_path / "values"),
-         "--output", str(tmp_path / "pruned")],
+        ["tdv-lucene", "prune", "--index", str(tmp_path / "index"),
+         "--tdv", str(tmp_path / "values"), "--output", str(tmp_path / "pruned")],
     )  # fmt: skip
     with pytest.raises(SystemExit) as ended:
         main()

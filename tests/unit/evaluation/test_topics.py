@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.topics import check_overlap, judged_queries, read_qrels, read_topics
+from tdv_lucene.evaluation.topics import (
+    check_overlap,
+    checked_topics,
+    judged_queries,
+    read_qrels,
+    read_topics,
+)
 from tdv_lucene.records import ByteStrings
 
 TREC_1 = """<top>
@@ -180,3 +186,10 @@ def test_names_pyserini_knows(tmp_path):
         "'robust044' is neither a file nor a name Pyserini knows (did you mean robust04"
         in done.stdout
     )
+
+
+@pytest.mark.parametrize("qid", ["", " ", "a b", "a\tb", "a\n", "a\u00a0b", "\u2028"])
+def test_ids_given_in_memory_fit_into_a_run(qid):
+    assert checked_topics({"a|b": "x", "[c]": "y"}) == {"a|b": "x", "[c]": "y"}
+    with pytest.raises(TdvError, match="give the topic another id"):
+        checked_topics({"q1": "x", qid: "text"})
