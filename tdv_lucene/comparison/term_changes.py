@@ -19,7 +19,10 @@ _FEWEST_DOCUMENTS = 5
 Counts = tuple[int, int]
 """Document frequency and total term frequency of a term; zeros where it is absent."""
 
-Value = Callable[[str, Counts, Counts], float | None]
+Term = str | bytes
+"""As Lucene has it, or as text where it is known to be."""
+
+Value = Callable[[Term, Counts, Counts], float | None]
 """The discrimination value of a term with these counts before and after."""
 
 
@@ -60,7 +63,7 @@ class Pruned:
         unit = user_data.get("tdv.unit", "term")
         return cls(scale, kept, float(reduction) if reduction else None, unit)
 
-    def value(self, term: str, before: Counts, after: Counts) -> float | None:
+    def value(self, term: Term, before: Counts, after: Counts) -> float | None:
         """The discrimination value that the two counts of a term tell, whichever it is."""
         if not after[0]:
             return 0.0
@@ -84,7 +87,7 @@ def learned_value(values: TermValues, pruned: Pruned) -> Value:
         unit=pruned.unit,
     ).tdv
 
-    def value(term: str, before: Counts, after: Counts) -> float | None:
+    def value(term: Term, before: Counts, after: Counts) -> float | None:
         position = int(values.vocabulary.find([term])[0])
         if position < 0 or not after[0]:
             return pruned.value(term, before, after)
@@ -94,9 +97,10 @@ def learned_value(values: TermValues, pruned: Pruned) -> Value:
 
 
 def pair_terms(
-    before: Iterable[tuple[str, int, int]], after: Iterable[tuple[str, int, int]]
-) -> Iterator[tuple[str, Counts, Counts]]:
-    """Bring two lists of (term, df, total) together, both in Lucene's order: that of ``str``."""
+    before: Iterable[tuple[Term, int, int]], after: Iterable[tuple[Term, int, int]]
+) -> Iterator[tuple[Term, Counts, Counts]]:
+    """Bring two lists of (term, df, total) together, both in Lucene's order: that of bytes, and
+    of ``str`` by code points."""
     absent = (0, 0)
     tagged = heapq.merge(
         ((term, 0, counts) for term, *counts in before),
@@ -108,7 +112,7 @@ def pair_terms(
 
 
 def list_changes(
-    terms: Iterable[tuple[str, Counts, Counts]], documents: int, value: Value
+    terms: Iterable[tuple[Term, Counts, Counts]], documents: int, value: Value
 ) -> dict[str, Any]:
     """The terms worth showing, 20 a list, of (term, counts before, counts after).
 
@@ -121,7 +125,7 @@ def list_changes(
     """
     common = max(_FEWEST_DOCUMENTS, documents // _COMMON)
     dropped = 0
-    gone: list[tuple[int, str]] = []  # a heap of the largest so far
+    gone: list[tuple[int, Term]] = []  # a heap of the largest so far
     valued: list[TermChange] = []
     for term, before, after in terms:
         if before[0] and not after[0]:
@@ -129,18 +133,23 @@ def list_changes(
             keep = heapq.heappush if len(gone) < _MOST else heapq.heappushpop
             keep(gone, (before[0], term))
         elif before[0] >= common and (tdv := value(term, before, after)) is not None:
-            valued.append(TermChange(term, tdv, before[0], after[0]))
+            valued.append(TermChange(_shown(term), tdv, before[0], after[0]))
     valued.sort(key=lambda of: (of.tdv, of.term))
     raised = [of for of in reversed(valued) if of.tdv > 1][:_MOST]
     lowered = [of for of in valued if of.tdv < 1][:_MOST]
     gone.sort(reverse=True)
-    most_dropped = [TermChange(term, 0.0, doc_freq, 0) for doc_freq, term in gone]
+    most_dropped = [TermChange(_shown(term), 0.0, doc_freq, 0) for doc_freq, term in gone]
     return {
         "dropped": dropped,
         "most_dropped": [asdict(of) for of in most_dropped],
         "raised": [asdict(of) for of in raised],
         "lowered": [asdict(of) for of in lowered],
     }
+
+
+def _shown(term: Term) -> str:
+    """The term as text; bytes that are not UTF-8 as ``\\xNN``."""
+    return term if isinstance(term, str) else term.decode(errors="backslashreplace")
 
 
 def describe_terms(

@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -107,9 +108,24 @@ def heap_size() -> str:
     return heap
 
 
+def crash_options() -> list[str]:
+    """Where a JVM that crashes leaves its report: beside other temporary files.
+
+    By default it writes its reports, and a dump of its memory, into the working folder.
+    """
+    reports = Path(tempfile.gettempdir(), "tdv-lucene-java-crash").as_posix().replace("%", "%%")
+    return [
+        f"-XX:ErrorFile={reports}-%p.log",
+        f"-XX:ReplayDataFile={reports}-replay-%p.log",
+        "-XX:-CreateCoredumpOnCrash",
+        "-XX:+DisplayVMOutputToStderr",  # its warnings: standard output is for results
+    ]
+
+
 def _options(java_major: int) -> list[str]:
     options = [
         f"-Xmx{heap_size()}",
+        *crash_options(),
         "-Xrs",  # leave SIGINT to Python, where Ctrl-C cancels the job
         "--enable-native-access=ALL-UNNAMED",
         f"-Djava.util.logging.config.file={_RESOURCES / 'logging.properties'}",

@@ -271,12 +271,12 @@ def test_locked_index_is_refused(tiny_index, tiny_values, make_index, tmp_path):
 @pytest.mark.parametrize(
     ("docs", "message"),
     [
-        ([Doc("a", ["x", "y", "z"])], "has the term 'z', for which they have no value"),
-        ([Doc("a", ["x", "ya", "y"])], "has the term 'ya', for which they have no value"),
+        ([Doc("a", ["x", "y", "z"])], "has the term 'z', for which they have none"),
+        ([Doc("a", ["x", "ya", "y"])], "has the term 'ya', for which they have none"),
         ([Doc("a", ["x", b"\xff\xfe"])], r"has the term \[ff fe\]"),
-        ([Doc("a", ["x"])], "they have a value for 'y', which it lacks"),
-        ([Doc("a", ["x"]), Doc("b", ["y"], deleted=True)], "a value for 'y', which it lacks"),
-        ([Doc("a", [])], "they have a value for 'x', which it lacks"),
+        ([Doc("a", ["x"])], "they have one for 'y', which it lacks"),
+        ([Doc("a", ["x"]), Doc("b", ["y"], deleted=True)], "one for 'y', which it lacks"),
+        ([Doc("a", [])], "they have one for 'x', which it lacks"),
     ],
 )
 def test_values_of_another_vocabulary_are_refused(docs, message, make_index, tmp_path):

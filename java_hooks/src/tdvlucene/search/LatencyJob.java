@@ -55,7 +55,7 @@ public final class LatencyJob extends Job {
   private List<Queries.Topic> sample;
   private long hitsSeen;
 
-  /** @param topics lines of {@code qid<TAB>text} */
+  /** @param topics a JSON array of [query id, text] */
   public LatencyJob(
       String field, String topics, int rounds, double budgetSeconds, long seed, String output) {
     this.field = field;
@@ -106,7 +106,7 @@ public final class LatencyJob extends Job {
   private List<Queries.Topic> check(List<Queries.Topic> candidates) throws IOException {
     phase("checking hits", candidates.size());
     for (TimedIndex index : indexes) {
-      index.open(candidates);
+      index.open(this, candidates);
     }
     long checkedBy = System.nanoTime() + nanos(budgetSeconds * CHECK_SHARE);
     int checked = 0;

@@ -7,6 +7,7 @@ import java.util.List;
 import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
+import tdvlucene.common.Json;
 import tdvlucene.common.UserException;
 
 /**
@@ -31,7 +32,7 @@ final class Queries {
     }
   }
 
-  /** @param topics lines of {@code qid<TAB>text} */
+  /** @param topics a JSON array of [query id, text] */
   static List<Topic> parse(String field, String topics) throws ReflectiveOperationException {
     Analyzer analyzer =
         (Analyzer) Class.forName(ANALYZER).getMethod("newDefaultInstance").invoke(null);
@@ -39,12 +40,11 @@ final class Queries {
     Method build =
         generator.getClass().getMethod("buildQuery", String.class, Analyzer.class, String.class);
     List<Topic> parsed = new ArrayList<>();
-    for (String line : topics.split("\n")) {
-      int tab = line.indexOf('\t');
-      String id = line.substring(0, tab);
+    for (List<String> row : Json.parseRows(topics)) {
+      String id = row.get(0);
       try {
-        parsed.add(
-            new Topic(id, (Query) build.invoke(generator, field, analyzer, line.substring(tab + 1))));
+        Query query = (Query) build.invoke(generator, field, analyzer, row.get(1));
+        parsed.add(new Topic(id, query));
       } catch (InvocationTargetException e) {
         throw explain(id, e);
       }

@@ -13,16 +13,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.Damage;
+import tdvlucene.common.IndexFiles;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
+import tdvlucene.common.Pool;
 
 /**
  * Writes the run of a set of topics in TREC's form, {@code qid Q0 docid rank score tag}.
@@ -45,7 +45,7 @@ public final class SearchJob extends Job {
   private final List<String> empty = new ArrayList<>();
   private long written;
 
-  /** @param topics lines of {@code qid<TAB>text} */
+  /** @param topics a JSON array of [query id, text] */
   public SearchJob(
       String index, Similarity similarity, String field, String topics, int hits, int threads,
       String tag, String output) {
@@ -67,20 +67,33 @@ public final class SearchJob extends Job {
 
   @Override
   protected void run() throws Exception {
-    ExecutorService pool = Executors.newFixedThreadPool(threads);
-    try (DirectoryReader reader = Indexes.open(index);
-        BufferedWriter out = Files.newBufferedWriter(output)) {
+    try (DirectoryReader reader = open(index);
+        BufferedWriter out = Files.newBufferedWriter(output);
+        Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
       Indexes.requireFrequencies(reader, index, field);
+      IndexFiles files = IndexFiles.of(index).searched();
+      phase("checking the index", files.bytes());
+      Damage.refuse(index, files, this::advance);
       List<Queries.Topic> queries = Queries.parse(field, topics);
+      requireNames(queries);
       search(new Ranking(reader, similarity), queries, pool, out);
-    } finally {
-      pool.shutdownNow();
+    }
+  }
+
+  private void requireNames(List<Queries.Topic> queries) {
+    for (Queries.Topic topic : queries) {
+      if (RunNames.isBad(topic.id)) {
+        throw RunNames.refuse("query id", topic.id, "give the topic another id");
+      }
+    }
+    if (RunNames.isBad(tag)) {
+      throw RunNames.refuse("tag", tag, "choose another");
     }
   }
 
   private void search(
-      Ranking ranking, List<Queries.Topic> queries, ExecutorService pool, BufferedWriter out)
-      throws IOException, InterruptedException, ExecutionException {
+      Ranking ranking, List<Queries.Topic> queries, Pool pool, BufferedWriter out)
+      throws IOException {
     phase("searching", queries.size());
     Iterator<Queries.Topic> waiting = queries.iterator();
     Deque<Future<List<String>>> running = new ArrayDeque<>();
@@ -89,7 +102,7 @@ public final class SearchJob extends Job {
         Queries.Topic topic = waiting.next();
         running.add(pool.submit(() -> lines(ranking, topic)));
       }
-      List<String> lines = running.remove().get();
+      List<String> lines = Pool.get(running.remove());
       if (lines.isEmpty()) {
         empty.add(queries.get(done).id);
       }
@@ -102,14 +115,18 @@ public final class SearchJob extends Job {
   }
 
   private List<String> lines(Ranking ranking, Queries.Topic topic) throws IOException {
+    checkCancelled(); // so that what is queued ends at once
     ScoreDoc[] found = ranking.top(topic.query, hits);
     float[] scores = ranking.printedScores(found);
     List<String> lines = new ArrayList<>(found.length);
     for (int i = 0; i < found.length; i++) {
+      String id = ranking.id(found[i]);
+      if (RunNames.isBad(id)) {
+        throw RunNames.refuse("document id", id, "index the documents again with other ids");
+      }
       lines.add(
           String.format(
-              Locale.ROOT, "%s Q0 %s %d %f %s\n",
-              topic.id, ranking.id(found[i]), i + 1, scores[i], tag));
+              Locale.ROOT, "%s Q0 %s %d %f %s\n", topic.id, id, i + 1, scores[i], tag));
     }
     return lines;
   }

@@ -13,7 +13,6 @@ import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
 /**
  * What a query costs beside the search: analysing its text, and fetching the documents found.
@@ -37,7 +36,7 @@ public final class ServiceTimes extends Job {
   private final Map<String, Object> result = new TreeMap<>();
   private long fieldsSeen;
 
-  /** @param topics lines of {@code qid<TAB>text} */
+  /** @param topics a JSON array of [query id, text] */
   public ServiceTimes(String field, String topics, int hits) {
     this.field = field;
     this.topics = topics;
@@ -66,7 +65,7 @@ public final class ServiceTimes extends Job {
     try {
       List<Work> fetches = new ArrayList<>();
       for (int i = 0; i < paths.size(); i++) {
-        DirectoryReader reader = Indexes.open(paths.get(i));
+        DirectoryReader reader = open(paths.get(i));
         readers.add(reader);
         List<ScoreDoc[]> found = search(new Ranking(reader, similarities.get(i)), queries);
         StoredFields stored = reader.storedFields();

@@ -16,8 +16,8 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
-import tdvlucene.index.Indexes;
 
 /**
  * An index whose searches are timed, and the run its hits must agree with.
@@ -64,8 +64,8 @@ final class TimedIndex implements Closeable {
   }
 
   /** Opens the index and reads what the run holds for these topics. */
-  void open(List<Queries.Topic> topics) throws IOException {
-    reader = Indexes.open(path);
+  void open(Job job, List<Queries.Topic> topics) throws IOException {
+    reader = job.open(path);
     ranking = new Ranking(reader, similarity);
     for (Queries.Topic topic : topics) {
       expected.put(topic.id, new ArrayList<>());

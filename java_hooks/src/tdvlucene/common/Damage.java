@@ -1,0 +1,65 @@
+package tdvlucene.common;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.function.LongConsumer;
+import java.util.stream.Collectors;
+
+/**
+ * Tells damage as damage.
+ *
+ * <p>Lucene does not compare checksums when it reads terms or postings: a wrong byte there ends in
+ * whatever the decoder meets next, such as an index out of bounds, or in wrong numbers. So where
+ * reading fails for no reason of the user's, the files are checked, and a damaged one is the
+ * reason.
+ */
+public final class Damage {
+  private static final int SHOWN = 3;
+
+  private Damage() {}
+
+  /**
+   * Refuses an index with damaged files. Compares checksums where all files together are cheap to
+   * read, else only how they begin and end.
+   *
+   * @param progress told bytes read; may throw to stop
+   */
+  public static void refuse(String index, IndexFiles files, LongConsumer progress)
+      throws IOException {
+    refuse(index, files, files.bytes() <= IndexFiles.CHEAP_BYTES, progress);
+  }
+
+  /** As above; {@code checksums} says whether to compare them. */
+  public static void refuse(
+      String index, IndexFiles files, boolean checksums, LongConsumer progress)
+      throws IOException {
+    List<String> damaged = files.findDamage(checksums, progress);
+    if (!damaged.isEmpty()) {
+      throw describe(index, damaged, null);
+    }
+  }
+
+  /**
+   * The damage behind a failure, found by comparing the checksums of all files; null when there is
+   * none.
+   */
+  static UserException behind(Throwable thrown, String index, LongConsumer progress) {
+    try {
+      List<String> damaged = IndexFiles.of(index).findDamage(true, progress);
+      return damaged.isEmpty() ? null : describe(index, damaged, thrown);
+    } catch (IOException e) { // no folder, or one we may not read: then that is what was thrown
+      return null;
+    }
+  }
+
+  private static UserException describe(String index, List<String> damaged, Throwable thrown) {
+    String files = damaged.stream().limit(SHOWN).collect(Collectors.joining("; "));
+    if (damaged.size() > SHOWN) {
+      files += "; and " + (damaged.size() - SHOWN) + " more";
+    }
+    String where = LocatedException.placeOf(thrown);
+    return new UserException(
+        index + " is damaged: " + files + (where.isEmpty() ? "" : " (met in " + where + ")")
+            + ". Restore the index from a copy, or make it again", thrown);
+  }
+}
