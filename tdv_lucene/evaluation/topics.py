@@ -69,11 +69,11 @@ def checked_topics(topics: Mapping[str, str]) -> Topics:
     return dict(topics)
 
 
-def _check_id(qid: str, where: str = "") -> None:
+def _check_id(qid: str, where: str = "the ") -> None:
     if qid.split() != [qid]:
         what = "holds a space, tab or line break" if qid else "is empty"
         raise TdvError(
-            f"{where}query id {qid!r} {what}: TREC runs have their columns between blanks, and no "
+            f"{where}query id '{qid}' {what}: TREC runs have their columns between blanks, and no "
             "tool would read this one; give the topic another id, there and in the qrels"
         )
 
