@@ -168,7 +168,7 @@ def test_runs_keep_ids_as_they_are(case, tmp_path):
 
 @pytest.mark.parametrize("qid", ["", "two words", "tab\tbed", "new\nline"])
 def test_ids_that_no_run_can_hold_are_refused(qid, case, tmp_path):
-    with pytest.raises(TdvError, match="query id .*give the topic another id"):
+    with pytest.raises(TdvError, match="(?s)query id .*give the topic another id"):
         search_index(case.index, {"q": "t1", qid: "t1"}, tmp_path / "run")
     assert not [*tmp_path.iterdir()]
 
