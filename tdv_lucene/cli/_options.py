@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +19,21 @@ from ..visible import visible
 if TYPE_CHECKING:
     from ..report.table import Table
 
+STDOUT = "-"  # in place of a file to write
+TOPICS_HELP = "TSV, TREC topics, JSON lines, '-' (standard input), or a name Pyserini knows."
+QRELS_HELP = "TREC qrels, or a name Pyserini knows."
+
 index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
 output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
-topics_option = click.option(
-    "--topics", required=True, metavar="TOPICS", help="TSV, TREC topics, or a name Pyserini knows."
+topics_option = click.option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
+topic_field_option = click.option(
+    "--topic-field",
+    type=click.Choice(["title", "desc", "narr"]),
+    default="title",
+    show_default=True,
+    help="Which part of a TREC topic, or of a JSON line, is the query.",
 )
-qrels_option = click.option("--qrels", required=True, metavar="FILE", help="TREC qrels.")
+qrels_option = click.option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
 field_option = click.option("--field", default="contents", show_default=True, help="Indexed field.")
 matrix_option = click.option(
     "--matrix", metavar="FOLDER", help="From 'extract'; without it extracted on the way."
@@ -87,20 +99,33 @@ def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return stage(*args, progress=progress, **kwargs)
 
 
-def show(result: dict[str, Any], as_json: bool) -> None:
-    """Print a flat result on stdout: as JSON, or one ``name  value`` line an entry."""
+@contextmanager
+def printed_if_dash(output: str) -> Iterator[str]:
+    """Yield where to write a file: ``output``, or for ``-`` one that is printed in the end."""
+    if output != STDOUT:
+        yield output
+        return
+    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        path = Path(folder) / "output"
+        yield str(path)
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, click.get_binary_stream("stdout"))
+
+
+def show(result: dict[str, Any], as_json: bool, err: bool = False) -> None:
+    """Print a flat result: as JSON, or one ``name  value`` line an entry; ``err``: on stderr."""
     if as_json:
-        click.echo(json.dumps(result, ensure_ascii=False))
+        click.echo(json.dumps(result, ensure_ascii=False), err=err)
         return
     width = max(map(len, result), default=0)
     for name, value in result.items():
         text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-        say(f"{visible(name):<{width}}  {text}")
+        say(f"{visible(name):<{width}}  {text}", err=err)
 
 
-def say(line: str) -> None:
+def say(line: str, err: bool = False) -> None:
     """Print a line as it is, whatever a user wrote into it."""
-    click.echo(visible(line))
+    click.echo(visible(line), err=err)
 
 
 def show_tables(tables: Iterable[Table]) -> None:

@@ -19,11 +19,13 @@ from . import _options as options
 @click.option("--pruned", metavar="FOLDER", help="What 'prune' wrote from the only --index.")
 @click.option(
     "--topics", required=True, multiple=True, metavar="TOPICS",
-    help="TSV, TREC topics, or a name Pyserini knows; repeat for several query sets.",
+    help=f"{options.TOPICS_HELP} Again for each further query set.",
 )  # fmt: skip
 @click.option(
-    "--qrels", required=True, multiple=True, metavar="FILE", help="TREC qrels, one a --topics."
-)
+    "--qrels", required=True, multiple=True, metavar="QRELS",
+    help=f"{options.QRELS_HELP} One a --topics.",
+)  # fmt: skip
+@options.topic_field_option
 @options.output_option
 @options.model_option
 @options.field_option

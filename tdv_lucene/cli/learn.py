@@ -11,8 +11,9 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 
 @click.command("learn")
 @options.index_option
-@click.option("--topics", metavar="TOPICS", help="TSV, TREC topics, or a name Pyserini knows.")
-@click.option("--qrels", metavar="FILE", help="TREC qrels.")
+@click.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
+@click.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
+@options.topic_field_option
 @click.option(
     "--self-supervised",
     type=click.Choice(["auto", "titles", "pairs"]),

@@ -33,6 +33,7 @@ def compare_indexes(
     qrels: str | os.PathLike,
     output: str | os.PathLike,
     *,
+    topic_field: str = "title",
     model: str = "bm25",
     field: str = "contents",
     names: tuple[str, str] = ("full", "pruned"),
@@ -59,6 +60,8 @@ def compare_indexes(
 
     Parameters
     ----------
+    topic_field
+        Of all topics, see :func:`tdv_lucene.read_topics`.
     further_indexes
         Name -> index, to stand in the same tables; each is compared with ``index``.
     further_queries
@@ -102,8 +105,8 @@ def compare_indexes(
         )
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
-    query_sets = read_query_sets([(topics, qrels), *further_queries])
-    training = None if tune is None else QuerySet.read(*tune)
+    query_sets = read_query_sets([(topics, qrels), *further_queries], topic_field)
+    training = None if tune is None else QuerySet.read(*tune, topic_field)
     for queries in (*query_sets, *([training] if training else [])):
         queries.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}

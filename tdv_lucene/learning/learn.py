@@ -125,6 +125,7 @@ def learn_from_index(
     output: str | os.PathLike,
     *,
     self_supervised: str | None = None,
+    topic_field: str = "title",
     model: str = "bm25",
     recipe: str | DefaultRecipe | PaperRecipe = "default",
     vectors: str | os.PathLike | None = None,
@@ -145,7 +146,7 @@ def learn_from_index(
 
     Parameters
     ----------
-    topics, qrels
+    topics, qrels, topic_field
         See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`; both None with
         ``self_supervised``.
     self_supervised
@@ -192,7 +193,7 @@ def learn_from_index(
     parameters = Parameters(**given) if given or self_supervised is not None else None
     _check_supervision(topics, qrels, self_supervised)
     if self_supervised is None:
-        texts, judgements = read_topics(topics), read_qrels(qrels)
+        texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
         word_vectors = None

@@ -67,7 +67,9 @@ def search_index(
     for name, value in (("hits", hits), ("threads", threads)):
         if value < 1:
             raise TdvError(f"{argument(name, value)} is out of range: at least 1 is needed")
-    queries = checked_topics(topics) if isinstance(topics, Mapping) else read_topics(topics, topic_field)
+    queries = (
+        checked_topics(topics) if isinstance(topics, Mapping) else read_topics(topics, topic_field)
+    )
     _check_feedback(feedback, field)
     tag = f"tdv-lucene-{model}" + (f"-{feedback}" if feedback else "") if tag is None else tag
     parameters = recorded_parameters(index, model, k1=k1, b=b, mu=mu)
@@ -85,7 +87,13 @@ def search_index(
             progress=progress,
         )
     expanded = {} if feedback is None else {"feedback": feedback}
-    summary = {**parameters.describe(), **expanded, "field": field, "queries": len(queries), **found}
+    summary = {
+        **parameters.describe(),
+        **expanded,
+        "field": field,
+        "queries": len(queries),
+        **found,
+    }
     manifest = {**summary, "depth": hits, "source": identify(index)}
     beside = output.with_name(f"{output.name}.manifest.json")
     with new_file(beside, overwrite=True) as unfinished:
@@ -98,8 +106,8 @@ def _check_feedback(feedback: str | None, field: str) -> None:
         raise TdvError(f"no feedback '{feedback}': choose one of {', '.join(FEEDBACK)}")
     if feedback is not None and field != "contents":
         raise TdvError(
-            f"{argument('feedback', feedback)} is Anserini's, which searches the field 'contents' "
-            f"alone, not '{field}'"
+            f"{feedback} is Anserini's, which searches the field 'contents' alone, not '{field}': "
+            f"leave out {argument('field')}"
         )
 
 
