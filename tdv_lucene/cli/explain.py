@@ -32,13 +32,7 @@ def command(as_json: bool, **arguments: Any) -> None:
     if as_json:
         click.echo(json.dumps(explained, ensure_ascii=False))
         return
-    from rich.console import Console
-
-    from ..report.table import to_rich
-
-    console = Console()
-    for table in (_terms(explained), _hits(explained["hits"])):
-        console.print(to_rich(table))
+    options.show_tables((_terms(explained), _hits(explained["hits"])))
 
 
 def _terms(explained: dict[str, Any]) -> Any:
@@ -51,7 +45,9 @@ def _terms(explained: dict[str, Any]) -> Any:
     ]  # fmt: skip
     columns = ("term", "in query", "TDV", "df before", "df after", "what went")
     note = "{before:,} documents held a term of the query, {after:,} still do."
-    return Table("Terms", columns, rows, note.format(**explained["matching"]))
+    return Table(
+        "Terms", columns, rows, note.format(**explained["matching"]), texts=(0, len(columns) - 1)
+    )
 
 
 def _what_happened(of: dict[str, Any]) -> str:
@@ -82,4 +78,5 @@ def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
         "Lost: terms of the query of which the document lost its posting. The two scores are of "
         "different scales."
     )
-    return Table("Best documents", columns, rows, note)
+    texts = tuple(at for at, column in enumerate(columns) if column in ("full", "pruned", "lost"))
+    return Table("Best documents", columns, rows, note, texts=texts)

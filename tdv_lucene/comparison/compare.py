@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.evaluate import MEASURES, Evaluation
 from ..indexes.inspection import inspect_index
 from ..indexes.record import recorded_parameters
@@ -33,6 +33,7 @@ def compare_indexes(
     qrels: str | os.PathLike,
     output: str | os.PathLike,
     *,
+    topic_field: str = "title",
     model: str = "bm25",
     field: str = "contents",
     names: tuple[str, str] = ("full", "pruned"),
@@ -59,6 +60,8 @@ def compare_indexes(
 
     Parameters
     ----------
+    topic_field
+        Of all topics, see :func:`tdv_lucene.read_topics`.
     further_indexes
         Name -> index, to stand in the same tables; each is compared with ``index``.
     further_queries
@@ -97,11 +100,13 @@ def compare_indexes(
     paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
     check_names([*names, *(further_indexes or {})])
     if throughput_threads is not None and throughput_threads < 1:
-        raise TdvError(f"throughput_threads={throughput_threads} is out of range: at least 1")
+        raise TdvError(
+            f"{argument('throughput_threads', throughput_threads)} is out of range: at least 1"
+        )
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
-    query_sets = read_query_sets([(topics, qrels), *further_queries])
-    training = None if tune is None else QuerySet.read(*tune)
+    query_sets = read_query_sets([(topics, qrels), *further_queries], topic_field)
+    training = None if tune is None else QuerySet.read(*tune, topic_field)
     for queries in (*query_sets, *([training] if training else [])):
         queries.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
@@ -153,8 +158,8 @@ def _by_name(
     for name in values:
         if name not in (second, *further):
             raise TdvError(
-                f"values are given for '{name}', which is none of the indexes compared with the "
-                f"first: {', '.join((second, *further))}"
+                f"{argument('values')} are given for '{name}', which is none of the "
+                f"indexes compared with the first: {', '.join((second, *further))}"
             )
     return values
 

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..indexes.record import java_similarity, recorded_parameters
 from .term_changes import Pruned, learned_value, open_values
 
@@ -51,7 +51,7 @@ def explain_query(
     from ..jvm.searcher import count_terms
 
     if hits < 1:
-        raise TdvError(f"hits={hits} is out of range: at least 1 is needed")
+        raise TdvError(f"{argument('hits', hits)} is out of range: at least 1 is needed")
     (tokens,) = analyze([query], field)
     if not tokens:
         raise TdvError(f"nothing is left of '{query}' after analysis (stop words?): ask more")

@@ -13,6 +13,7 @@ from ..errors import TdvError
 from ..evaluation.evaluate import Evaluation, evaluate_run, read_run
 from ..evaluation.rank_agreement import compare_rankings
 from ..evaluation.topics import (
+    STDIN,
     Qrels,
     Topics,
     check_overlap,
@@ -44,10 +45,13 @@ class QuerySet:
     qrels: Qrels
 
     @classmethod
-    def read(cls, topics: str | os.PathLike, qrels: str | os.PathLike) -> QuerySet:
+    def read(
+        cls, topics: str | os.PathLike, qrels: str | os.PathLike, topic_field: str = "title"
+    ) -> QuerySet:
         """Read both files; the label is the topics' file name without its ending."""
-        label = re.sub(r"\.(gz|tsv|txt|topics|trec|xml)\b", "", Path(topics).name) or "queries"
-        return cls(label, read_topics(topics), read_qrels(qrels))
+        label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(topics).name)
+        label = {"": "queries", STDIN: "stdin"}.get(label, label)
+        return cls(label, read_topics(topics, topic_field), read_qrels(qrels))
 
     def check(self, index: str | os.PathLike) -> None:
         """Raise :class:`TdvError` unless topics, qrels and index have something in common."""
@@ -82,11 +86,13 @@ class Results:
         return [qid for qid in self.without_hits[name] if qid in judged]
 
 
-def read_query_sets(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]]) -> list[QuerySet]:
+def read_query_sets(
+    pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], topic_field: str = "title"
+) -> list[QuerySet]:
     """Read (topics, qrels) pairs; labels that occur twice are numbered."""
     sets: list[QuerySet] = []
     for number, (topics, qrels) in enumerate(pairs, 1):
-        read = QuerySet.read(topics, qrels)
+        read = QuerySet.read(topics, qrels, topic_field)
         if read.label in {of.label for of in sets}:
             read = QuerySet(f"{read.label}-{number}", read.topics, read.qrels)
         sets.append(read)

@@ -16,7 +16,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ._java import JavaRuntime, find_java
 from ._lucene import hooks_jar, lucene_version
 
@@ -40,9 +40,14 @@ def set_heap(heap: str) -> None:
     """
     global _heap
     if not _HEAP_FORM.fullmatch(heap):
-        raise TdvError(f"heap '{heap}' is not a size: write a whole number and k, m or g, as in 4g")
+        raise TdvError(
+            f"{argument('heap')} '{heap}' is not a size: write a whole number and k, m or g, "
+            "as in 4g"
+        )
     if "jnius" in sys.modules:
-        raise TdvError(f"heap {heap} comes too late: the JVM of this process runs already")
+        raise TdvError(
+            f"{argument('heap')} {heap} comes too late: the JVM of this process runs already"
+        )
     _heap = heap
 
 

@@ -59,15 +59,20 @@ def write_run(
     threads: int,
     tag: str,
     output: Path,
+    feedback: str | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Search all topics and write the TREC run ``output``.
+
+    ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of field ``contents`` only.
 
     Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
     """
     job = java_class("tdvlucene.search.SearchJob")(
         os.fspath(index), similarity, field, _topics(topics), hits, threads, tag, str(output)
     )
+    if feedback is not None:
+        job.expand(feedback)
     return json.loads(run_job(job, progress))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..indexes.record import PREFIX, as_user_data
 from ..progress import Progress, silent
 from ..values.term_values import OperatingPoint, TermValues
@@ -107,8 +107,8 @@ class Rewriting:
         given = [values.vocabulary.field for values in self.fields]
         if made.get(f"{PREFIX}tf") == "similarity" and field in given:
             raise TdvError(
-                f"{self.index} was made with --tf similarity: the values it keeps for '{field}' "
-                "would not suit what is left of it; prune its source"
+                f"{self.index} was made with {argument('tf', 'similarity')}: the values it "
+                f"keeps for '{field}' would not suit what is left of it; prune its source"
             )
 
     def _warn(self, source: dict[str, Any], written: str) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..indexes.record import FieldRecord, read_records
 from ..progress import Progress, silent
 from ..threads import checked_threads
@@ -80,7 +80,7 @@ def _refuse_other_fields(
         if field not in given:
             raise TdvError(
                 f"{was}, and no values are given for '{field}': pass those it was pruned "
-                f"with (--tdv {field}=FOLDER)"
+                f"with, too (a further {argument('values')})"
             )
     for field in given:
         if field not in recorded:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from ..evaluation.evaluate import Evaluation
 from ..timing.latency import Latency
 from ..timing.latency_summary import QueryTerms
+from ..visible import visible
 from . import plots
 from .cost_tables import speed_tables
 from .query_tables import extreme_queries, term_tables
@@ -43,6 +44,7 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        finalize=_shown,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -63,6 +65,11 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
         changes=changes,
         terms=[_terms(report, name) for name in others],
     )
+
+
+def _shown(value: Any) -> Any:
+    """What stands in for a value on the page, before it is escaped."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
-from ..evaluation.topics import read_topics
+from ..errors import TdvError, argument
+from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.record import java_similarity, recorded_parameters
 from ..progress import Progress, silent
 from ..store import new_file, refuse_existing, write_manifest
+
+FEEDBACK = ("rm3", "rocchio")
+"""Ways to expand a query from the best documents it finds."""
 
 
 def search_index(
@@ -25,6 +28,9 @@ def search_index(
     k1: float | None = None,
     b: float | None = None,
     mu: float | None = None,
+    feedback: str | None = None,
+    tag: str | None = None,
+    topic_field: str = "title",
     field: str = "contents",
     overwrite: bool = False,
     progress: Progress = silent,
@@ -34,6 +40,16 @@ def search_index(
     Queries are Anserini's bags of words; hits, order and scores are those of Pyserini's
     ``LuceneSearcher`` given the returned parameters. ``threads`` defaults to the machine's cores
     and does not change the run. A manifest is written beside the run.
+
+    Parameters
+    ----------
+    feedback
+        ``"rm3"`` or ``"rocchio"``: Anserini's, with the settings of Pyserini's ``set_rm3()`` and
+        ``set_rocchio()``. They expand queries from term vectors, of field ``contents`` only.
+    tag
+        The last column of the run; None for ``tdv-lucene-MODEL``.
+    topic_field
+        See :func:`tdv_lucene.read_topics`.
 
     Returns the parameters used, ``queries``, ``hits`` and ``queries_without_hits``.
 
@@ -50,8 +66,12 @@ def search_index(
     threads = os.cpu_count() or 1 if threads is None else threads
     for name, value in (("hits", hits), ("threads", threads)):
         if value < 1:
-            raise TdvError(f"{name}={value} is out of range: at least 1 is needed")
-    queries = topics if isinstance(topics, Mapping) else read_topics(topics)
+            raise TdvError(f"{argument(name, value)} is out of range: at least 1 is needed")
+    queries = (
+        checked_topics(topics) if isinstance(topics, Mapping) else read_topics(topics, topic_field)
+    )
+    _check_feedback(feedback, field)
+    tag = f"tdv-lucene-{model}" + (f"-{feedback}" if feedback else "") if tag is None else tag
     parameters = recorded_parameters(index, model, k1=k1, b=b, mu=mu)
     with new_file(output, overwrite=overwrite) as unfinished:
         found = searcher.write_run(
@@ -61,16 +81,34 @@ def search_index(
             queries,
             hits=hits,
             threads=threads,
-            tag=f"tdv-lucene-{model}",
+            tag=tag,
             output=unfinished,
+            feedback=feedback,
             progress=progress,
         )
-    summary = {**parameters.describe(), "field": field, "queries": len(queries), **found}
+    expanded = {} if feedback is None else {"feedback": feedback}
+    summary = {
+        **parameters.describe(),
+        **expanded,
+        "field": field,
+        "queries": len(queries),
+        **found,
+    }
     manifest = {**summary, "depth": hits, "source": identify(index)}
     beside = output.with_name(f"{output.name}.manifest.json")
     with new_file(beside, overwrite=True) as unfinished:
         write_manifest(unfinished.parent, "run", manifest, unfinished.name)
     return summary
+
+
+def _check_feedback(feedback: str | None, field: str) -> None:
+    if feedback not in (None, *FEEDBACK):
+        raise TdvError(f"no feedback '{feedback}': choose one of {', '.join(FEEDBACK)}")
+    if feedback is not None and field != "contents":
+        raise TdvError(
+            f"{feedback} is Anserini's, which searches the field 'contents' alone, not '{field}': "
+            f"leave out {argument('field')}"
+        )
 
 
 def open_searcher(index: str | os.PathLike, model: str = "bm25", **parameters: float) -> Any:

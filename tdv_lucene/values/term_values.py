@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError
+from ..arrays import load_array
+from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
 from ..records import ByteStrings, Vocabulary
 from ..store import new_folder, read_manifest, save_array, write_manifest
@@ -205,9 +206,11 @@ class TermValues:
         if reduction is None:
             reduction = self.manifest["recommended_reduction"]
         if not 0 <= reduction < 1:
-            raise TdvError(f"reduction must lie within [0, 1), got {reduction}: try 0.45")
+            raise TdvError(
+                f"{argument('reduction')} must lie within [0, 1), got {reduction}: try 0.45"
+            )
         if scale is not None and not scale > 0:
-            raise TdvError(f"scale must be above 0, got {scale}: try 4")
+            raise TdvError(f"{argument('scale')} must be above 0, got {scale}: try 4")
         point = self.points[nearest([p["reduction"] for p in self.points], reduction)]
         if original_tf:
             scale = None
@@ -259,10 +262,7 @@ class TermValues:
         names = ["terms", "terms_indptr", *_ARRAYS]
         names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
         try:
-            arrays = {
-                name: np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-                for name in names
-            }
+            arrays = {name: load_array(Path(path) / f"{name}.npy") for name in names}
         except (OSError, ValueError) as error:
             raise TdvError(f"{path} is damaged ({error}): learn it again") from error
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
