@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -16,7 +17,7 @@ from .features import order_terms, term_features
 from .gating import kept_terms, train_priority
 from .listwise import train
 from .points import Learned, validate_points
-from .problem import Problem
+from .problem import Left, Problem
 from .recipes import DefaultRecipe
 from .stopping import Stopped, clearly_better, deciding, stop
 from .term_scores import TermScores
@@ -41,17 +42,18 @@ def learn_default(
     features = jax.tree.map(jax.numpy.asarray, made)
     count = _Counter(recipe, len(folds), progress)
     order = _order_terms(problem, recipe, features, folds, rng, count)
-    rules = _rules(problem, recipe, [order.final, *order.honest])
     if recipe.values:
-        ways = list(zip(order.honest, rules[1:]))
-        stopped = _train_values(problem, recipe, features, ways, folds, rng, count)
+        stopped = _train_values(problem, recipe, features, order.honest, folds, rng, count)
         mean = np.mean([network.values(features) for network in stopped.final], axis=0)
         weights = [mean, *(network.values(features) for network in stopped.honest)]
         networks = [network.describe() for network in stopped.final]
     else:
         weights = [np.ones(problem.matrix.shape[0], np.float32)] * (1 + len(folds))
         networks = [None] * len(folds)
-    final, *of_folds = map(TermScores, weights, [order.final, *order.honest], rules)
+    final, *of_folds = (
+        TermScores(each, way.priority, way.rule)
+        for each, way in zip(weights, [order.final, *order.honest])
+    )
     points, reports = validate_points(
         problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
     )
@@ -61,20 +63,36 @@ def learn_default(
     return Learned(final, points, reports, recipe.recommended_reduction)
 
 
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """A way of giving up postings: made once, and passed on by those who go it.
+
+    Attributes
+    ----------
+    priority : float32[V]
+        Terms with the smallest go first; above 0.
+    rule : PostingRule
+        How single postings go in this order.
+    """
+
+    priority: np.ndarray
+    rule: PostingRule
+
+
 class _Order(NamedTuple):
-    """In which order terms are given up: float32[V] each, above 0, smallest first.
+    """In which order terms are given up.
 
     Attributes
     ----------
     honest : list, one a fold
         Neither learned from nor chosen by the fold's own queries.
-    final : float32[V]
+    final : _Way
     kind : str
         What ``final`` is: one of the recipe's orders, or ``"learned"``.
     """
 
-    honest: list[np.ndarray]
-    final: np.ndarray
+    honest: list[_Way]
+    final: _Way
     kind: str
 
 
@@ -93,17 +111,8 @@ class _Counter:
         self._progress("train", self._done, self._total)
 
 
-def _rules(problem: Problem, recipe: DefaultRecipe, orders: list[np.ndarray]) -> list[PostingRule]:
-    """Return the rule by which single postings go, for each order of terms, each made once."""
-    rules: dict[int, PostingRule] = {}
-    for order in orders:
-        if id(order) not in rules:
-            rules[id(order)] = _rule(problem, recipe, order)
-    return [rules[id(order)] for order in orders]
-
-
-def _rule(problem: Problem, recipe: DefaultRecipe, order: np.ndarray) -> PostingRule:
-    """A posting goes by its saturation and its term's place in the order."""
+def _way(problem: Problem, recipe: DefaultRecipe, order: np.ndarray) -> _Way:
+    """A posting goes by its saturation and its term's place in the order float32[V]."""
     matrix, k1, b = problem.matrix, problem.parameters.k1, problem.parameters.b
     rule = make_posting_rule(
         matrix,
@@ -114,10 +123,10 @@ def _rule(problem: Problem, recipe: DefaultRecipe, order: np.ndarray) -> Posting
         k1=k1,
         b=b,
     )
-    if not recipe.make_up:
-        return rule
-    reductions = sorted({*recipe.reductions, recipe.trained_at})
-    return make_up_for(rule, matrix, order, reductions, problem.model, k1)
+    if recipe.make_up:
+        reductions = sorted({*recipe.reductions, recipe.trained_at})
+        rule = make_up_for(rule, matrix, order, reductions, problem.model, k1)
+    return _Way(order, rule)
 
 
 def _order_terms(
@@ -132,22 +141,23 @@ def _order_terms(
 
     A gate may learn one besides.
     """
-    made = [order_terms(problem.matrix, kind) for kind in recipe.orders]
-    kinds, orders = list(recipe.orders), [[order] * len(folds) for order in made]
+    made = [_way(problem, recipe, order_terms(problem.matrix, kind)) for kind in recipe.orders]
+    kinds, ways = list(recipe.orders), [[way] * len(folds) for way in made]
     final = list(made)
     if recipe.gate and len(problem.queries) >= recipe.gate_min_queries:
+        prior = made[0].priority
         learned = [
-            train_priority(problem, recipe, features, made[0], _without(folds, k), rng, step_done)
+            train_priority(problem, recipe, features, prior, _without(folds, k), rng, step_done)
             for k in range(len(folds))
         ]
         kinds.append("learned")
-        orders.append(learned)
-        final.append(np.mean(learned, axis=0))
+        ways.append([_way(problem, recipe, order) for order in learned])
+        final.append(_way(problem, recipe, np.mean(learned, axis=0)))
     if len(kinds) == 1:
-        return _Order(orders[0], final[0], kinds[0])
-    served_by = np.array([_served_by(problem, recipe, each, folds) for each in orders])
+        return _Order(ways[0], final[0], kinds[0])
+    served_by = np.array([_served_by(problem, recipe, each, folds) for each in ways])
     choices = [_clearly_best(served_by[:, _without(folds, k)]) for k in range(len(folds))]
-    honest = [orders[choice][k] for k, choice in enumerate(choices)]
+    honest = [ways[choice][k] for k, choice in enumerate(choices)]
     everyone = _clearly_best(served_by)
     return _Order(honest, final[everyone], kinds[everyone])
 
@@ -162,13 +172,16 @@ def _clearly_best(served_by: np.ndarray) -> int:
 
 
 def _served_by(
-    problem: Problem, recipe: DefaultRecipe, orders: list[np.ndarray], folds: list[np.ndarray]
+    problem: Problem, recipe: DefaultRecipe, ways: list[_Way], folds: list[np.ndarray]
 ) -> np.ndarray:
-    """Return float64[n]: how each fold's order serves its queries, all terms worth the same."""
+    """Return float64[n]: how each fold's way serves its queries, all terms worth the same."""
     found = np.zeros(len(problem.queries))
-    for order, rule, fold in zip(orders, _rules(problem, recipe, orders), folds):
-        left, base = _pruned(problem, recipe, order, rule, _ORDER_AT)
-        found[fold] = deciding(left.measure(left.rows.weighted(base), fold))
+    made: dict[_Way, Left] = {}
+    for way, fold in zip(ways, folds):
+        if way not in made:
+            made[way] = _left(problem, recipe, way, _ORDER_AT)
+        left = made[way].problem
+        found[fold] = deciding(left.measure(left.rows.weighted(made[way].factors), fold))
     return found
 
 
@@ -176,33 +189,27 @@ def _train_values(
     problem: Problem,
     recipe: DefaultRecipe,
     features: tdv.Features,
-    ways: list[tuple[np.ndarray, PostingRule]],
+    ways: list[_Way],
     folds: list[np.ndarray],
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> Stopped:
     """Return the networks, one a fold, each trained on what its way of pruning leaves."""
-    made: dict[int, Task] = {}
-    for order, rule in ways:
-        if id(order) not in made:
-            left, base = _pruned(problem, recipe, order, rule, recipe.trained_at)
-            made[id(order)] = make_task(left, recipe, features, base)
-    tasks = [made[id(order)] for order, _ in ways]
+    made: dict[_Way, Task] = {}
+    for way in ways:
+        if way not in made:
+            left = _left(problem, recipe, way, recipe.trained_at)
+            made[way] = make_task(left.problem, recipe, features, left.factors)
+    tasks = [made[way] for way in ways]
     checkpoints = [train(task, _without(folds, k), rng, step_done) for k, task in enumerate(tasks)]
     return stop(tasks, checkpoints, folds)
 
 
-def _pruned(
-    problem: Problem,
-    recipe: DefaultRecipe,
-    order: np.ndarray,
-    rule: PostingRule,
-    reduction: float,
-) -> tuple[Problem, np.ndarray]:
-    """Return what is left at ``reduction``, and float32[V] what values are multiplied by."""
+def _left(problem: Problem, recipe: DefaultRecipe, way: _Way, reduction: float) -> Left:
+    """Return what is left at ``reduction``; whole terms that go have a factor of 0."""
     if recipe.unit == "term":
-        return problem, kept_terms(problem, order, reduction)
-    return problem.left(rule, order, reduction)
+        return Left(problem, kept_terms(problem, way.priority, reduction))
+    return problem.left(way.rule, way.priority, reduction)
 
 
 def _without(folds: list[np.ndarray], held_out: int) -> np.ndarray:
