@@ -25,7 +25,7 @@ from . import _options as options
     "--qrels", required=True, multiple=True, metavar="FILE", help="TREC qrels, one a --topics."
 )
 @options.output_option
-@options.model_option
+@options.search_model_option
 @options.field_option
 @click.option(
     "--names", nargs=2, default=("full", "pruned"), show_default=True,

@@ -15,7 +15,7 @@ _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 @options.index_option
 @options.topics_option
 @options.output_option
-@options.model_option
+@options.search_model_option
 @click.option("--hits", default=1000, show_default=True, help="Documents a query.")
 @click.option("--threads", type=int, help="Queries searched at once.  [default: all cores]")
 @click.option("--k1", type=float, help="BM25's k1.  [default: what the index records, else 0.9]")

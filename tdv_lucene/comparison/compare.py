@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import TdvError
 from ..evaluation.evaluate import MEASURES, Evaluation
 from ..indexes.inspection import inspect_index
-from ..indexes.record import recorded_parameters
+from ..indexes.record import recorded_model, recorded_parameters
 from ..progress import Progress, silent
 from ..searching.tuning import tune_parameters
 from ..store import new_folder, refuse_existing, write_manifest
@@ -20,7 +20,7 @@ from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_la
 from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
 from . import content
 from .systems import QuerySet, Results, System, check_names, read_query_sets, search_all
-from .term_changes import Pruned, describe_terms, open_values, trade_off
+from .term_changes import describe_terms, trade_off
 
 KIND = "comparison"
 FilePair = tuple[str | os.PathLike, str | os.PathLike]
@@ -33,7 +33,7 @@ def compare_indexes(
     qrels: str | os.PathLike,
     output: str | os.PathLike,
     *,
-    model: str = "bm25",
+    model: str | None = None,
     field: str = "contents",
     names: tuple[str, str] = ("full", "pruned"),
     further_indexes: Mapping[str, str | os.PathLike] | None = None,
@@ -59,6 +59,9 @@ def compare_indexes(
 
     Parameters
     ----------
+    model
+        None for what the indexes were learned for, BM25 where none of them says; where another one
+        is asked for, a note says so.
     further_indexes
         Name -> index, to stand in the same tables; each is compared with ``index``.
     further_queries
@@ -68,7 +71,8 @@ def compare_indexes(
         on them, as the system ``NAME-tuned``, and the others are compared with that as well.
     values
         The term values ``pruned`` was made with, or index name -> values: the report then shows
-        them, and their trade-off curve. Without them, values are derived from the two indexes.
+        them, and their trade-off curve. Without them, terms are shown with the ratio of their
+        frequencies in the two indexes.
     throughput_threads
         Measure queries a second with so many threads as well.
     end_to_end
@@ -105,7 +109,11 @@ def compare_indexes(
     for queries in (*query_sets, *([training] if training else [])):
         queries.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
-    systems = {name: System(path, recorded_parameters(path, model)) for name, path in paths.items()}
+    model = model or _model_of(paths, field)
+    systems = {
+        name: System(path, recorded_parameters(path, model, field=field))
+        for name, path in paths.items()
+    }
     terms = _terms(paths, field, _by_name(values, paths))
     search = {"field": field, "threads": threads, "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
@@ -133,11 +141,24 @@ def compare_indexes(
             "tuning": tuning,
             "parameters": content.parameters(systems, results, field),
             "rules": content.RULES,
-            "notes": content.notes(found, model),
+            "notes": content.notes(found, model, field),
             **content.versions_and_machine(),
         }
         _write(folder, report, results, latency, words)
     return report
+
+
+def _model_of(paths: Mapping[str, str | os.PathLike], field: str) -> str | None:
+    """What the indexes were learned for; None where none of them says."""
+    recorded = {name: recorded_model(path, field) for name, path in paths.items()}
+    models = {model for model in recorded.values() if model is not None}
+    if len(models) > 1:
+        told = ", ".join(f"'{name}' for {of}" for name, of in recorded.items() if of is not None)
+        raise TdvError(
+            f"the indexes were learned for different models ({told}): say with which to compare "
+            "them (model), or compare those of one model"
+        )
+    return models.pop() if models else None
 
 
 def _by_name(
@@ -165,7 +186,10 @@ def _terms(
     """What every further index did to terms, and its trade-off; the second's also at the top."""
     (_, index), *others = paths.items()
     terms = {name: describe_terms(index, path, field, values.get(name)) for name, path in others}
-    curves = {name: _trade_off(path, values.get(name)) for name, path in others}
+    curves = {
+        name: trade_off(path, field, values[name]) if name in values else None
+        for name, path in others
+    }
     second = others[0][0]
     return {
         "terms": terms[second],
@@ -173,16 +197,6 @@ def _terms(
         "terms_by_index": terms,
         "trade_offs": curves,
     }
-
-
-def _trade_off(
-    pruned: str | os.PathLike, values: str | os.PathLike | None
-) -> dict[str, Any] | None:
-    from ..jvm.index import read_user_data
-
-    if values is None:
-        return None
-    return trade_off(open_values(values, pruned), Pruned.of(read_user_data(pruned)))
 
 
 def _with_tuned(

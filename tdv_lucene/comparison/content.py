@@ -10,7 +10,7 @@ from typing import Any
 
 from ..evaluation.evaluate import MEASURES, Evaluation
 from ..evaluation.significance import compare_paired
-from ..ranking import ANY_MODEL
+from ..indexes.record import FieldRecord
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
 from .systems import Results, System
@@ -137,18 +137,19 @@ def parameters(
     }
 
 
-def notes(found: Mapping[str, dict[str, Any]], model: str) -> list[str]:
+def notes(found: Mapping[str, dict[str, Any]], model: str, field: str = "contents") -> list[str]:
     """What a reader should know before trusting the numbers."""
     (first, full), *others = found.items()
     strangers = [
         f"'{name}'"
         for name, of in others
-        if of["user_data"].get("tdv.source_commit") not in (None, full["commit"])
+        if FieldRecord.of(of["user_data"], field).source_commit not in (None, full["commit"])
     ]
     notes = []
     if strangers:
         notes.append(f"made from another index than '{first}': {', '.join(strangers)}")
-    notes += [note for name, of in others for note in _notes_on(first, full, name, of, model)]
+    for name, of in others:
+        notes += _notes_on(first, full, name, of, model, field)
     if full["deleted"]:
         notes.append(
             f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"
@@ -157,11 +158,16 @@ def notes(found: Mapping[str, dict[str, Any]], model: str) -> list[str]:
 
 
 def _notes_on(
-    first: str, full: Mapping[str, Any], name: str, pruned: Mapping[str, Any], model: str
+    first: str,
+    full: Mapping[str, Any],
+    name: str,
+    pruned: Mapping[str, Any],
+    model: str,
+    field: str,
 ) -> list[str]:
     notes = []
-    learned_for = pruned["user_data"].get("tdv.model", model)
-    if learned_for not in (model, ANY_MODEL):
+    learned_for = FieldRecord.of(pruned["user_data"], field).learned_for_another(model)
+    if learned_for is not None:
         notes.append(
             f"the values of '{name}' were learned for {learned_for}, this comparison ranks "
             f"with {model}"

@@ -21,7 +21,7 @@ from ..evaluation.topics import (
     relevant_documents,
 )
 from ..ranking import SearchParameters
-from ..searching.search import search_index
+from ..searching.search import write_run
 from ..timing.latency import DEPTH
 
 _RESERVED = {"tests", "trec_eval", "difference", "ci95", "p_value", "wins", "ties", "losses"}
@@ -114,11 +114,9 @@ def search_all(
     frames = {}
     for name, system in systems.items():
         run = results.runs[name] = folder / f"{prefix}{name}.run"
-        parameters = system.parameters
-        summary = search_index(
-            system.path, queries.topics, run, hits=DEPTH, model=parameters.model,
-            **parameters.values(), **search,
-        )  # fmt: skip
+        summary = write_run(
+            system.path, queries.topics, run, system.parameters, hits=DEPTH, **search
+        )
         results.without_hits[name] = summary["queries_without_hits"]
         frames[name] = read_run(run)
         results.evaluations[name] = evaluate_run(frames[name], queries.topics, queries.qrels)

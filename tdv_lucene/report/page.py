@@ -15,7 +15,7 @@ from ..timing.latency import Latency
 from ..timing.latency_summary import QueryTerms
 from . import plots
 from .cost_tables import speed_tables
-from .query_tables import extreme_queries, term_tables
+from .query_tables import VALUE_COLUMN, extreme_queries, term_tables
 from .ranking_tables import detail_tables
 from .table import change, interval, p_value, ratio, times_interval
 from .tables import comparison_tables
@@ -150,7 +150,8 @@ def _pair(
 
 def _terms(report: Mapping[str, Any], name: str) -> dict[str, Any]:
     of = report["terms_by_index"][name]
-    return {"name": name, "source": of["source"], "tables": term_tables(of)}
+    column = VALUE_COLUMN[of["tdv_kind"]]
+    return {"name": name, "column": column, "source": of["source"], "tables": term_tables(of)}
 
 
 def _drawn(plotted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
