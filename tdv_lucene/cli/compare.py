@@ -107,6 +107,8 @@ def command(
     )
     if form != "screen" and not as_json:
         click.echo(_as_text(report, form))
+        for note in report["notes"]:
+            click.echo(f"Note: {note}.", err=True)
         return
     show_comparison(report, Path(arguments["output"]), as_json)
 

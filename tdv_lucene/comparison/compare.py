@@ -19,7 +19,14 @@ from ..timing.end_to_end import measure_end_to_end
 from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
 from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
 from . import content
-from .systems import QuerySet, Results, System, check_names, read_query_sets, search_all
+from .systems import (
+    QuerySet,
+    Results,
+    System,
+    check_names,
+    read_query_sets,
+    search_all,
+)
 from .term_changes import describe_terms, trade_off
 
 KIND = "comparison"
@@ -82,9 +89,10 @@ def compare_indexes(
     -------
     dict
         ``indexes.NAME`` (bytes, bytes_by_kind, postings, terms, documents), ``measures.MEASURE``
-        (NAME, trec_eval, ``tests``: one dict a comparison made, with ``baseline`` and
-        ``treatment``; the first, of ``pruned`` against ``index``, also stands flat: p_value,
-        difference, ci95, effect_size, ...), ``queries`` (judged, emptied, ...),
+        (``means.NAME``, which also stand flat as NAME, ``trec_eval.NAME``, ``tests``: one dict a
+        comparison made, with ``baseline`` and ``treatment``; the first, of ``pruned`` against
+        ``index``, also stands flat: p_value, difference, ci95, ci95_corrected, effect_size, ...),
+        ``queries`` (judged, emptied, ...),
         ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
         ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
         p99), what :mod:`tdv_lucene.timing.latency_summary` tells, ``end_to_end``, ``terms`` and
@@ -99,15 +107,16 @@ def compare_indexes(
         qrels, or an existing output. Nothing is written then.
     """
     paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
-    check_names([*names, *(further_indexes or {})])
+    check_names([*names, *(further_indexes or {})], content.FIXED_KEYS)
     if throughput_threads is not None and throughput_threads < 1:
         raise TdvError(f"throughput_threads={throughput_threads} is out of range: at least 1")
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
     query_sets = read_query_sets([(topics, qrels), *further_queries])
     training = None if tune is None else QuerySet.read(*tune)
-    for queries in (*query_sets, *([training] if training else [])):
-        queries.check(index)
+    relevant = {queries.label: queries.check(index) for queries in query_sets}
+    if training is not None:
+        training.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
     model = model or _model_of(paths, field)
     systems = {
@@ -141,7 +150,10 @@ def compare_indexes(
             "tuning": tuning,
             "parameters": content.parameters(systems, results, field),
             "rules": content.RULES,
-            "notes": content.notes(found, model, field),
+            "notes": [
+                *content.notes(found, model, field),
+                *content.notes_on_documents(names[0], relevant, _lacking(paths, results)),
+            ],
             **content.versions_and_machine(),
         }
         _write(folder, report, results, latency, words)
@@ -215,6 +227,23 @@ def _with_tuned(
     return {**systems, name: System(system.path, chosen)}, record
 
 
+def _lacking(
+    paths: Mapping[str, str | os.PathLike], results: Sequence[Results]
+) -> dict[str, tuple[int, int]]:
+    """Of every index but the first: how many of the documents that the first retrieves it lacks,
+    and of how many. None, where it was made from the same: deleted ones are not retrieved.
+    """
+    from ..jvm.searcher import known_documents
+
+    retrieved = list(dict.fromkeys(doc for of in results for doc in of.retrieved))
+    _, *others = paths.items()
+    return {
+        name: (len(retrieved) - len(set(known_documents(path, retrieved))), len(retrieved))
+        for name, path in others
+        if retrieved
+    }
+
+
 def _search_sets(
     systems: Mapping[str, System],
     query_sets: Sequence[QuerySet],
@@ -223,9 +252,14 @@ def _search_sets(
 ) -> list[Results]:
     runs = folder / "runs"
     runs.mkdir()
+    prefixes = [f"{of.label}." if number else "" for number, of in enumerate(query_sets)]
+    files = [prefix + name for prefix in prefixes for name in systems]
+    for file in files:
+        if files.count(file) > 1:
+            raise TdvError(f"two runs would be called '{file}.run': name an index otherwise")
     return [
-        search_all(systems, queries, runs, f"{queries.label}." if number else "", **search)
-        for number, queries in enumerate(query_sets)
+        search_all(systems, queries, runs, prefix, **search)
+        for queries, prefix in zip(query_sets, prefixes)
     ]
 
 

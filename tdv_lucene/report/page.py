@@ -91,12 +91,12 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
         )
     for measure in ("nDCG@5", "R@1000"):
         of = report["measures"][measure]
-        values = [of[name] for name in [*report["indexes"]][:2]]
+        values = [of["means"][name] for name in [*report["indexes"]][:2]]
         cards.append(
             {
                 "figure": f"{of['difference']:+.4f}",
                 "label": measure,
-                "interval": interval(of["ci95"]),
+                "interval": interval(of["ci95_corrected"]),
                 "detail": f"{values[0]:.4f} to {values[1]:.4f}, p {p_value(of['p_value'])}",
             }
         )
