@@ -51,6 +51,11 @@ model_option = click.option(
     show_default=True,
     help="Ranking function.",
 )
+search_model_option = click.option(
+    "--model",
+    type=click.Choice(["bm25", "qld", "tfidf"]),
+    help="Ranking function.  [default: what the index was learned for, else bm25]",
+)
 
 
 trust_pickle_option = click.option(

@@ -74,11 +74,13 @@ def learn_term_values(
     Raises
     ------
     TdvError
-        When topics, qrels, vectors and matrix do not belong together or are too few.
+        When topics, qrels, vectors and matrix do not belong together or are too few, or the matrix
+        holds only some of the documents.
     """
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
+    matrix.require_all_documents("learning")
     if vectors is None:
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
@@ -196,6 +198,7 @@ def learn_from_index(
         texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
+        counts.require_all_documents("learning")
         word_vectors = None
         if vectors is not None:
             word_vectors = load_term_vectors(vectors, counts, progress, trust_pickle=trust_pickle)

@@ -45,8 +45,7 @@ def extract_matrix(
     documents
         Ids of the documents whose rows are wanted, in any order; None for all. The vocabulary,
         ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
-        scores of these documents stay true: to learn on a large collection, select the judged
-        documents and those each training query retrieves.
+        scores of these documents stay true. Learning refuses such a matrix: it counts what goes.
     positions
         Also write ``first_positions``, if the field has positions: learning weighs
         postings by them. Reading them takes about as long again as all else.
