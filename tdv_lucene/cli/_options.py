@@ -26,7 +26,9 @@ seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Of everything random."
 )
 threads_option = click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing output.")
+overwrite_option = click.option(
+    "--overwrite", is_flag=True, help="Replace an earlier result of this command."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 model_option = click.option(
     "--model",

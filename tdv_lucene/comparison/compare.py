@@ -12,9 +12,9 @@ from ..errors import TdvError
 from ..evaluation.evaluate import MEASURES, Evaluation
 from ..indexes.inspection import inspect_index
 from ..indexes.record import recorded_parameters
+from ..output import Output
 from ..progress import Progress, silent
 from ..searching.tuning import tune_parameters
-from ..store import new_folder, refuse_existing, write_manifest
 from ..timing.end_to_end import measure_end_to_end
 from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
 from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
@@ -99,18 +99,21 @@ def compare_indexes(
     if throughput_threads is not None and throughput_threads < 1:
         raise TdvError(f"throughput_threads={throughput_threads} is out of range: at least 1")
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
-    refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
+    by_name = _by_name(values, paths)
+    read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]
+    read += [path for pair in further_queries for path in pair]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
     query_sets = read_query_sets([(topics, qrels), *further_queries])
     training = None if tune is None else QuerySet.read(*tune)
     for queries in (*query_sets, *([training] if training else [])):
         queries.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
     systems = {name: System(path, recorded_parameters(path, model)) for name, path in paths.items()}
-    terms = _terms(paths, field, _by_name(values, paths))
+    terms = _terms(paths, field, by_name)
     search = {"field": field, "threads": threads, "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
     asked = query_sets[0].topics
-    with new_folder(output, overwrite=overwrite) as folder:
+    with place as folder:
         results = _search_sets(systems, query_sets, folder, search)
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
@@ -137,6 +140,7 @@ def compare_indexes(
             **content.versions_and_machine(),
         }
         _write(folder, report, results, latency, words)
+        place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
 
@@ -236,7 +240,6 @@ def _write(
     ]
     page = render_page(report, measured, latency)
     (folder / "report.html").write_text(page, encoding="utf-8")
-    write_manifest(folder, KIND, {"indexes": report["indexes"], "parameters": report["parameters"]})
 
 
 def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:

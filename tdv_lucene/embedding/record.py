@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import TdvError
 from ..matrix.record import TermDocumentMatrix
-from ..store import new_folder, read_manifest, save_array, write_manifest
+from ..output import Output
+from ..store import read_manifest, save_array
 
 KIND = "term-vectors"
 
@@ -38,14 +39,17 @@ class TermVectors:
     vectors: np.ndarray
     origin: dict
 
-    def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
+    def save(self, output: str | os.PathLike | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        with new_folder(output, overwrite=overwrite) as folder:
+        place = output
+        if not isinstance(output, Output):
+            place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+        with place as folder:
             save_array(folder / "terms.npy", self.terms)
             save_array(folder / "vectors.npy", self.vectors)
             sizes = {"terms": len(self.terms), "dimensions": self.vectors.shape[1]}
             identity = {"vocabulary_sha256": self.vocabulary_sha256, "origin": self.origin}
-            write_manifest(folder, KIND, {**identity, **sizes})
+            place.write_manifest({**identity, **sizes})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> TermVectors:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -19,12 +18,12 @@ from ..evaluation.topics import read_qrels, read_topics
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
+from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..report.path_plot import check_plot, plot_points
-from ..store import refuse_existing
 from ..values.dropping import count_postings_by_tf
-from ..values.term_values import TermValues
+from ..values.term_values import KIND, TermValues
 from .default import learn_default
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
@@ -176,9 +175,11 @@ def learn_from_index(
     """
     from ..jvm.index import analyze
 
-    refuse_existing(Path(output), overwrite=overwrite)
+    read = [index, topics, qrels, vectors, matrix]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
+    picture = None
     if plot is not None:
-        check_plot(plot, overwrite=overwrite)
+        picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])
     recipe = make_recipe(recipe)
     if isinstance(recipe, DefaultRecipe):
         # Titles stand first: topics made of them would only learn that.
@@ -205,10 +206,10 @@ def learn_from_index(
             made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
             values = _of_whole_matrix(values, counts, made.describe())
-        values.save(output, overwrite=overwrite)
-    if plot is not None:
+        values.save(place)
+    if picture is not None:
         recommended = values.manifest["recommended_reduction"]
-        plot_points(values.points, recommended, plot, overwrite=overwrite)
+        plot_points(values.points, recommended, picture)
     return TermValues.load(output)
 
 

@@ -11,9 +11,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ..errors import TdvError
+from ..output import Output
 from ..progress import Progress, silent
 from ..records import ByteStrings, Vocabulary
-from ..store import new_folder, read_manifest, refuse_overlap, write_manifest
+from ..store import read_manifest
 from ..threads import checked_threads
 from .record import TermDocumentMatrix
 
@@ -62,16 +63,16 @@ def extract_matrix(
     from ..jvm import index as jvm_index
 
     threads = checked_threads(threads)
-    refuse_overlap(output, index)
-    with new_folder(output, overwrite=overwrite) as folder, _id_file(documents) as ids:
-        source = jvm_index.identify(index)
+    place = Output.folder(output, KIND, inputs=[index], overwrite=overwrite)
+    source = jvm_index.identify(index)
+    with place as folder, _id_file(documents) as ids:
         totals = jvm_index.extract_arrays(
             index, field, folder,
             threads=threads, documents=ids, positions=positions, progress=progress,
         )  # fmt: skip
         selected = {} if ids is None else {"collection": totals}
         matrix = _load(folder, {"field": field, "source": source, **selected})
-        write_manifest(folder, KIND, describe_matrix(matrix))
+        place.write_manifest(describe_matrix(matrix))
     return load_matrix(output)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError
 from ..evaluation.topics import read_topics
 from ..indexes.record import java_similarity, recorded_parameters
+from ..output import Output
 from ..progress import Progress, silent
-from ..store import new_file, refuse_existing, write_manifest
+
+RUN = "run"
 
 
 def search_index(
@@ -45,15 +46,15 @@ def search_index(
     from ..jvm import searcher
     from ..jvm.index import identify
 
-    output = Path(os.path.abspath(output))
-    refuse_existing(output, overwrite=overwrite)
+    place = Output.file(output, RUN, inputs=[index, topics], overwrite=overwrite)
     threads = os.cpu_count() or 1 if threads is None else threads
     for name, value in (("hits", hits), ("threads", threads)):
         if value < 1:
             raise TdvError(f"{name}={value} is out of range: at least 1 is needed")
     queries = topics if isinstance(topics, Mapping) else read_topics(topics)
     parameters = recorded_parameters(index, model, k1=k1, b=b, mu=mu)
-    with new_file(output, overwrite=overwrite) as unfinished:
+    source = identify(index)
+    with place as unfinished:
         found = searcher.write_run(
             index,
             java_similarity(parameters, index),
@@ -65,11 +66,8 @@ def search_index(
             output=unfinished,
             progress=progress,
         )
-    summary = {**parameters.describe(), "field": field, "queries": len(queries), **found}
-    manifest = {**summary, "depth": hits, "source": identify(index)}
-    beside = output.with_name(f"{output.name}.manifest.json")
-    with new_file(beside, overwrite=True) as unfinished:
-        write_manifest(unfinished.parent, "run", manifest, unfinished.name)
+        summary = {**parameters.describe(), "field": field, "queries": len(queries), **found}
+        place.write_manifest({**summary, "depth": hits, "source": source})
     return summary
 
 

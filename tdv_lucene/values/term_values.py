@@ -16,8 +16,9 @@ import numpy as np
 
 from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
+from ..output import Output
 from ..records import ByteStrings, Vocabulary
-from ..store import new_folder, read_manifest, save_array, write_manifest
+from ..store import read_manifest, save_array
 from .dropping import COUNTED_TF, drop_terms, nearest
 from .posting_rule import PostingCut, PostingRule
 from .quantisation import whole_multiples, whole_multiples_above
@@ -162,7 +163,7 @@ class TermValues:
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without its tables by fold, scale and threshold: to be printed."""
-        long = ("folds", "points", "posting_rule")
+        long = ("folds", "points", "posting_rule", "files")
         shown = {k: v for k, v in self.manifest.items() if k not in long}
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
@@ -236,15 +237,18 @@ class TermValues:
             )
         return self.posting_rule if unit == "posting" else None
 
-    def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
+    def save(self, output: str | os.PathLike | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        with new_folder(output, overwrite=overwrite) as folder:
+        place = output
+        if not isinstance(output, Output):
+            place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+        with place as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)
             save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
             for name in (*_ARRAYS, *_OPTIONAL):
                 if getattr(self, name) is not None:
                     save_array(folder / f"{name}.npy", getattr(self, name))
-            write_manifest(folder, KIND, dict(self.manifest))
+            place.write_manifest(dict(self.manifest))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> TermValues:

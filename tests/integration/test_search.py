@@ -166,6 +166,11 @@ def test_an_existing_run_is_kept(tiny_index, tmp_path):
     with pytest.raises(TdvError, match="exists"):
         search_index(tiny_index, TOPICS, tmp_path / "run")
     assert (tmp_path / "run").read_text() == "precious"
+    with pytest.raises(TdvError, match="no manifest of a 'run' beside it"):
+        search_index(tiny_index, TOPICS, tmp_path / "run", overwrite=True)
+    assert (tmp_path / "run").read_text() == "precious"
+    (tmp_path / "run").unlink()
+    search_index(tiny_index, TOPICS, tmp_path / "run")
     search_index(tiny_index, TOPICS, tmp_path / "run", overwrite=True)
     assert (tmp_path / "run").read_text() != "precious"
 
