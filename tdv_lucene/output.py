@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import re
 import shutil
@@ -26,12 +27,20 @@ from pathlib import Path
 from typing import Any
 
 from .errors import TdvError
+from .interruption import check, deferred
 from .store import MANIFEST, describe_file, unlisted_files, write_manifest
 
 _COMMIT = re.compile(r"segments_[0-9a-z]+")
 _MARK = "unfinished"
 _MARK_TEXT = "tdv-lucene makes {} here. Once no such run is at work, this folder can be removed.\n"
 _NAMED = 3  # files named in a refusal
+_finished: list[Path] = []
+_log = logging.getLogger(__name__)
+
+
+def finished() -> list[Path]:
+    """The results that this process has finished, in order; for a command that is interrupted."""
+    return list(_finished)
 
 
 class Output:
@@ -126,25 +135,29 @@ class Output:
 
     def __enter__(self) -> Path:
         self.check()
-        self._remove_abandoned()
         try:
-            self._make_aside()
-        except OSError as error:
+            with deferred():
+                self._remove_abandoned()
+                self._make_aside()
+        except BaseException as error:
             self._clear()
-            raise explain_os_error(error, self.path) from error
+            if isinstance(error, OSError):
+                raise explain_os_error(error, self.path) from error
+            raise
         return self._unfinished if self._is_folder else self._unfinished / self.path.name
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        try:
-            if error is None:
-                self._finish()
-        except OSError as met:
-            error = met
-        finally:
+        with deferred():
             aside = self._aside
-            self._clear()
-        if isinstance(error, OSError):
-            raise explain_os_error(error, self.path, aside) from error
+            try:
+                if error is None:
+                    self._finish()
+            except OSError as met:
+                error = met
+            finally:
+                self._clear()
+            if isinstance(error, OSError):
+                raise explain_os_error(error, self.path, aside) from error
 
     @contextmanager
     def in_place(self) -> Iterator[Path]:
@@ -162,10 +175,12 @@ class Output:
                 yield self.path
                 self._refuse_unlisted(self.path)
             except BaseException as error:
-                shutil.rmtree(self.path, ignore_errors=True)
+                with deferred():
+                    shutil.rmtree(self.path, ignore_errors=True)
                 if isinstance(error, OSError):
                     raise explain_os_error(error, self.path, self.path) from error
                 raise
+        self._tell()
 
     def write_manifest(self, content: dict[str, Any]) -> None:
         """Describe the result; its files must all be written."""
@@ -299,9 +314,12 @@ class Output:
     def _make_aside(self) -> None:
         self._aside = Path(tempfile.mkdtemp(prefix=self._prefix("unfinished"), dir=self._parent))
         self._mark = os.open(self._aside / _MARK, os.O_CREAT | os.O_RDWR, 0o600)
-        fcntl.flock(self._mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.write(self._mark, _MARK_TEXT.format(self.path).encode())
         self._unfinished.mkdir()
+        try:
+            fcntl.flock(self._mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # a file system without locks: nobody may take it for abandoned
+            return
+        os.write(self._mark, _MARK_TEXT.format(self.path).encode())
 
     def _clear(self) -> None:
         """Remove the hidden place, if it is there."""
@@ -327,6 +345,7 @@ class Output:
         made = self._unfinished
         self._refuse_unlisted(made)
         _sync(made)
+        check()
         self.check()  # the place may have changed since
         if self._is_folder:
             with self._set_aside():
@@ -334,6 +353,11 @@ class Output:
         else:
             for place in reversed(self._places()):  # the manifest first: no file without one
                 os.replace(made / place.name, place)
+        self._tell()
+
+    def _tell(self) -> None:
+        _finished.append(self.path)
+        _log.info("wrote %s (%s)", self.path, self._kind or "index")
 
     def _refuse_unlisted(self, folder: Path) -> None:
         """What a stage writes and does not list could not be replaced: a defect of ours."""
@@ -353,10 +377,12 @@ class Output:
         try:
             yield
         except BaseException:
-            os.rename(old / self.path.name, self.path)
-            os.rmdir(old)
+            with deferred():
+                os.rename(old / self.path.name, self.path)
+                os.rmdir(old)
             raise
-        shutil.rmtree(old, ignore_errors=True)
+        with deferred():
+            shutil.rmtree(old, ignore_errors=True)
 
     @property
     def _parent(self) -> Path:

@@ -7,6 +7,7 @@ A sub-command lives in the module of its name and is imported only when it is ru
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from importlib import import_module
 
@@ -14,6 +15,11 @@ import click
 
 from .. import __version__
 from ..errors import TdvError
+from ..interruption import caught, check, exit_status
+
+_PACKAGE = __name__.partition(".")[0]
+_LONGEST = 300  # characters of a defect's message
+_log = logging.getLogger(__name__)
 
 _COMMANDS = {
     "index": "Index a collection with Anserini's IndexCollection.",
@@ -52,28 +58,82 @@ class _LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="tdv-lucene")
 @click.option("--heap", metavar="SIZE", help="Largest Java heap, such as 4g (or $TDV_LUCENE_HEAP).")
 @click.option("-v", "--verbose", is_flag=True, help="Log what is done.")
-def _group(heap: str | None, verbose: bool) -> None:
+@click.pass_context
+def _group(context: click.Context, heap: str | None, verbose: bool) -> None:
     """Prune a Lucene index with learned term discrimination values (TDVs).
 
     The stages, in order: index, inspect, extract, embed, learn, prune, verify, search, compare.
     """
-    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s")
-    if heap:
+    _set_up_logging(verbose)
+    _log.info("tdv-lucene %s: %s", __version__, context.invoked_subcommand)
+    if heap is not None:
         from ..jvm import set_heap
 
         set_heap(heap)
 
 
+def _set_up_logging(verbose: bool) -> None:
+    """Warnings on stderr; with ``-v`` also what this package does, and tracebacks of defects."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    logging.getLogger(_PACKAGE).setLevel(logging.INFO if verbose else logging.NOTSET)
+
+
 def main() -> None:
-    """Entry point: 0 when well, 1 when verify finds a difference, 2 on errors, 130 on Ctrl-C."""
-    try:
-        _group(prog_name="tdv-lucene", standalone_mode=False)
-    except TdvError as error:
-        click.echo(f"tdv-lucene: {error}", err=True)
-        sys.exit(2)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("tdv-lucene: interrupted; nothing was written", err=True)
-        sys.exit(130)
+    """Entry point: 0 when well, 1 when verify finds a difference, 2 on errors, 130 on Ctrl-C.
+
+    A defect of ours ends with 1, too, and is told on one line.
+    """
+    with caught():
+        try:
+            _group(prog_name="tdv-lucene", standalone_mode=False)
+            check()
+            sys.stdout.flush()
+        except TdvError as error:
+            _end(f"tdv-lucene: {error}", 2)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except (click.Abort, KeyboardInterrupt):
+            _end_at_once(f"tdv-lucene: interrupted; {_left_behind()}", exit_status())
+        except BrokenPipeError:  # of 'tdv-lucene ... | head'
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+        except (MemoryError, OSError) as error:
+            _end(f"tdv-lucene: {_in_words(error)}", 2)
+        except Exception as error:
+            _log.info("", exc_info=True)
+            _end(f"tdv-lucene: {_as_defect(error)}", 1)
+
+
+def _end(message: str, status: int) -> None:
+    click.echo(message, err=True)
+    sys.exit(status)
+
+
+def _end_at_once(message: str, status: int) -> None:
+    """End without tearing down JAX and the JVM, whose threads may be at work and would crash."""
+    click.echo(message, err=True)
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _left_behind() -> str:
+    from ..output import finished
+
+    whole = [str(path) for path in finished() if path.exists()]
+    return f"{', '.join(whole)} was whole by then" if whole else "nothing was written"
+
+
+def _in_words(error: MemoryError | OSError) -> str:
+    if isinstance(error, MemoryError):
+        return f"out of memory ({error}): use a machine with more, or a smaller collection"
+    named = "" if error.filename is None else f"{error.filename}: "
+    return f"{named}{error.strerror or error}"
+
+
+def _as_defect(error: Exception) -> str:
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    shown = words if len(words) <= _LONGEST else f"{words[:_LONGEST]} ..."
+    return f"a defect ({shown}); report it with what 'tdv-lucene -v' prints"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import TdvError
+from ..interruption import check, deferred
 from ..progress import Progress, silent
 from ._start import start
 
@@ -56,10 +57,12 @@ def run_job(job: Any, progress: Progress = silent) -> str:
             finished = getattr(job, "await")(_STEP_MILLIS)
             if job.label():
                 progress(job.label(), job.done(), job.total())
+            check()
     except BaseException:
-        job.cancel()
-        while not getattr(job, "await")(_STEP_MILLIS):
-            pass
+        with deferred():
+            job.cancel()
+            while not getattr(job, "await")(_STEP_MILLIS):
+                pass
         raise
     kind = job.failureKind()
     if kind == "user":

@@ -15,6 +15,7 @@ import numpy as np
 from ..embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
 from ..errors import TdvError
 from ..evaluation.topics import read_qrels, read_topics
+from ..interruption import deferred
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
@@ -89,12 +90,13 @@ def learn_term_values(
             "learning needs at least 2 judged queries with a relevant document in the index, got "
             f"{len(problem.queries)}: pass more topics and qrels"
         )
-    if isinstance(chosen, PaperRecipe):
-        learned = learn_paper(problem, chosen, seed, progress)
-    else:
-        if parameters is None and chosen.tuned:
-            problem = choose_parameters(problem, seed, progress)
-        learned = learn_default(problem, chosen, seed, progress)
+    with deferred():  # JAX's callbacks bear no exception
+        if isinstance(chosen, DefaultRecipe):
+            if parameters is None and chosen.tuned:
+                problem = choose_parameters(problem, seed, progress)
+            learned = learn_default(problem, chosen, seed, progress)
+        else:
+            learned = learn_paper(problem, chosen, seed, progress)
     rule = learned.final.rule
     return TermValues(
         vocabulary=matrix.vocabulary,
