@@ -22,6 +22,8 @@ import numpy as np
 from .errors import TdvError
 
 MANIFEST = "manifest.json"
+NUMBER = (int, float)
+"""The types of a number in a manifest."""
 FORMAT = 1
 _LOCK = "write.lock"
 _PACKAGES = ("tdv-lucene", "pyserini", "jax", "optax", "numpy", "scipy", "gensim", "trectools")
@@ -36,6 +38,20 @@ def save_array(path: Path, array: np.ndarray) -> None:
     """
     with open(path, "wb") as file:
         np.lib.format.write_array(SimpleNamespace(write=file.write), array, allow_pickle=False)
+
+
+def load_array(folder: str | os.PathLike, name: str, made_by: str) -> np.ndarray:
+    """Map ``folder/name.npy`` into memory, read-only.
+
+    Raises
+    ------
+    TdvError
+        When it is not there or no array.
+    """
+    try:
+        return np.load(Path(folder) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise _damaged(folder, f"{name}.npy: {error}", made_by) from error
 
 
 def write_manifest(folder: Path, kind: str, content: dict[str, Any], name: str = MANIFEST) -> None:
@@ -62,6 +78,68 @@ def describe_file(path: Path) -> dict[str, Any]:
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+def check_files(
+    folder: str | os.PathLike,
+    manifest: Mapping[str, Any],
+    made_by: str,
+    *,
+    digests_up_to: int | None = None,
+) -> None:
+    """Compare a result's files with what its manifest lists.
+
+    Sizes always, digests of files of at most ``digests_up_to`` bytes (None: of all). The manifests
+    of earlier versions list nothing.
+
+    Raises
+    ------
+    TdvError
+        When a file is missing, has another size or other bytes, naming it.
+    """
+    listed = manifest.get("files", {})
+    if not isinstance(listed, Mapping):
+        raise _damaged(folder, f"{MANIFEST}: 'files' is no table", made_by)
+    for name, described in listed.items():
+        path, size = Path(folder) / name, _size(described)
+        if not path.is_file():
+            raise _damaged(folder, f"{name}: it is missing", made_by)
+        found = path.stat().st_size
+        if found != size:
+            raise _damaged(folder, f"{name}: it has {found:,} bytes, {size:,} are listed", made_by)
+        if digests_up_to is None or size <= digests_up_to:
+            if describe_file(path) != described:
+                raise _damaged(folder, f"{name}: its bytes do not match their checksum", made_by)
+
+
+def check_content(
+    folder: str | os.PathLike,
+    content: Any,
+    made_by: str,
+    *,
+    required: Mapping[str, type | tuple[type, ...]],
+    optional: Mapping[str, type | tuple[type, ...]] | None = None,
+) -> None:
+    """Compare a manifest, or a part of it, with the types that its entries must have.
+
+    Raises
+    ------
+    TdvError
+        When an entry lacks or is of another type, naming it.
+    """
+    if not isinstance(content, Mapping):
+        raise _damaged(folder, f"{MANIFEST}: a table is expected, not {content!r}", made_by)
+    for name, types in {**required, **(optional or {})}.items():
+        if name not in content and name in required:
+            raise _damaged(folder, f"{MANIFEST}: '{name}' is missing", made_by)
+        found = content.get(name)
+        if name in content and (not isinstance(found, types) or isinstance(found, bool)):
+            shown = json.dumps(found)[:80]
+            raise _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
+
+
+def _damaged(folder: str | os.PathLike, what: str, made_by: str) -> TdvError:
+    return TdvError(f"{folder} is damaged ({what}): make it again with '{made_by}'")
 
 
 def unlisted_files(folder: Path, listed: Mapping[str, Any]) -> list[str]:

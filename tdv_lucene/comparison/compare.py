@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import checked_seed, checked_threads
 from ..errors import TdvError
 from ..evaluation.evaluate import MEASURES, Evaluation
 from ..indexes.inspection import inspect_index
@@ -96,8 +97,9 @@ def compare_indexes(
     """
     paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
     check_names([*names, *(further_indexes or {})])
-    if throughput_threads is not None and throughput_threads < 1:
-        raise TdvError(f"throughput_threads={throughput_threads} is out of range: at least 1")
+    if throughput_threads is not None:
+        checked_threads(throughput_threads, "throughput_threads")
+    threads, seed = checked_threads(threads), checked_seed(seed)
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     by_name = _by_name(values, paths)
     read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from typing import Any
 
+from ..arguments import checked_hits
 from ..errors import TdvError
 from ..indexes.record import java_similarity, recorded_parameters
 from .term_changes import Pruned, learned_value, open_values
@@ -50,8 +51,7 @@ def explain_query(
     from ..jvm.index import analyze, read_user_data
     from ..jvm.searcher import count_terms
 
-    if hits < 1:
-        raise TdvError(f"hits={hits} is out of range: at least 1 is needed")
+    hits = checked_hits(hits)
     (tokens,) = analyze([query], field)
     if not tokens:
         raise TdvError(f"nothing is left of '{query}' after analysis (stop words?): ask more")

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..arguments import checked_seed
 from ..errors import TdvError
 from ..matrix.extract import open_matrix
 from ..matrix.record import TermDocumentMatrix
@@ -55,6 +56,7 @@ def embed_terms(
     TdvError
         When the index, the matrix or the file cannot be read, or no text is stored to train on.
     """
+    checked_seed(seed)
     place = Output.folder(output, KIND, inputs=[index, vectors, matrix], overwrite=overwrite)
     if dimensions < 1:
         raise TdvError(f"dimensions must be at least 1, got {dimensions}: try 100")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from ..errors import TdvError
 from ..matrix.record import TermDocumentMatrix
 from ..output import Output
-from ..store import read_manifest, save_array
+from ..store import check_content, check_files, load_array, read_manifest, save_array
 
 KIND = "term-vectors"
+_MADE_BY = "tdv-lucene embed --index INDEX --output FOLDER"
 
 MIN_DOC_FREQ = 5
 """Terms in fewer documents get no vector of LSA's and none made of sub-words."""
@@ -53,12 +53,11 @@ class TermVectors:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> TermVectors:
-        """Read a folder written by :meth:`save`."""
-        manifest = read_manifest(path, KIND, "tdv-lucene embed --index INDEX --output FOLDER")
-        terms, vectors = (
-            np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            for name in ("terms", "vectors")
-        )
+        """Read a folder written by :meth:`save`, comparing it with its manifest's digests."""
+        manifest = read_manifest(path, KIND, _MADE_BY)
+        check_files(path, manifest, _MADE_BY)
+        check_content(path, manifest, _MADE_BY, required={"vocabulary_sha256": str, "origin": dict})
+        terms, vectors = (load_array(path, name, _MADE_BY) for name in ("terms", "vectors"))
         if len(terms) != len(vectors) or not np.isfinite(vectors).all():
             raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")
         return cls(manifest["vocabulary_sha256"], terms, vectors, manifest["origin"])

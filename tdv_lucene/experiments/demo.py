@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..arguments import checked_seed
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
@@ -86,6 +87,7 @@ def make_collection(
     """
     if topics < 3:
         raise TdvError(f"topics={topics} is too few: two parts need at least 3")
+    checked_seed(seed)
     place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
     with place as folder:
         texts = {name: _paragraphs(text) for name, text in read_documentation(progress).items()}
@@ -146,6 +148,7 @@ def run_demo(
     from ..learning.learn import learn_from_index
     from ..pruning.prune import prune_index
 
+    checked_seed(seed)
     place = Output.folder(output, DEMONSTRATION, inputs=(), overwrite=overwrite)
     start()
     with place.in_place() as folder:

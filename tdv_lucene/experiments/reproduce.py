@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked_seed
 from ..embedding.embed import TermVectors, latent_semantic_vectors
 from ..errors import TdvError
 from ..evaluation.evaluate import evaluate_run
@@ -114,6 +115,7 @@ def reproduce_paper(
     """
     known = _known_collection(collection, models)
     chosen = _affordable(make_recipe(recipe), reduction)
+    checked_seed(seed)
     place = Output.folder(output, KIND, inputs=[index, topics, qrels], overwrite=overwrite)
     asked, judged = _restrict(known, index, read_topics(topics), read_qrels(qrels))
     parts = _split(list(asked), folds, seed)

@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from ..arguments import checked_seed
 from ..embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
 from ..errors import TdvError
 from ..evaluation.topics import read_qrels, read_topics
@@ -76,6 +77,7 @@ def learn_term_values(
     TdvError
         When topics, qrels, vectors and matrix do not belong together or are too few.
     """
+    checked_seed(seed)
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
@@ -177,6 +179,7 @@ def learn_from_index(
     """
     from ..jvm.index import analyze
 
+    checked_seed(seed)
     read = [index, topics, qrels, vectors, matrix]
     place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
     picture = None

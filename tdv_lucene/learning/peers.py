@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arguments import checked_seed
 from ..core.scoring import bm25_idf
 from ..errors import TdvError
 from ..matrix.extract import open_matrix
@@ -240,6 +241,7 @@ def make_peer_values(
     TdvError
         For everything a user can mend, before anything is written.
     """
+    checked_seed(seed)
     place = Output.folder(output, KIND, inputs=[index, matrix], overwrite=overwrite)
     given = {"k1": k1, "b": b, "mu": mu}
     parameters = Parameters(**{key: x for key, x in given.items() if x is not None})

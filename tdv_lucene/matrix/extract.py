@@ -10,15 +10,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from ..arguments import checked_threads
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
 from ..records import ByteStrings, Vocabulary
-from ..store import read_manifest
-from ..threads import checked_threads
+from ..store import check_content, check_files, load_array, read_manifest
 from .record import TermDocumentMatrix
 
 KIND = "matrix"
+_MADE_BY = "tdv-lucene extract --index INDEX --output FOLDER"
+_DIGESTED = 1 << 26  # bytes: what takes no time
 _ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
 _POSITIONS = "first_positions"
 
@@ -91,18 +93,26 @@ def _id_file(documents: Iterable[str] | None) -> Iterator[Path | None]:
 def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
     """Open a folder written by :func:`extract_matrix`, its arrays memory-mapped and read-only.
 
+    All files are compared with the sizes in the manifest, those of up to 64 MiB with the digests.
+
     Raises
     ------
     TdvError
         When ``path`` is not such a folder.
     """
-    manifest = read_manifest(path, KIND, "tdv-lucene extract --index INDEX --output FOLDER")
+    manifest = read_manifest(path, KIND, _MADE_BY)
+    check_files(path, manifest, _MADE_BY, digests_up_to=_DIGESTED)
+    check_content(
+        path, manifest, _MADE_BY,
+        required={"field": str, "source": dict}, optional={"collection": dict},
+    )  # fmt: skip
+    check_content(path, manifest["source"], _MADE_BY, required={"commit": str})
     return _load(Path(path), manifest)
 
 
 def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
     def array(name: str) -> np.ndarray:
-        return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        return load_array(folder, name, _MADE_BY)
 
     has_positions = (folder / f"{_POSITIONS}.npy").exists()
     return TermDocumentMatrix(

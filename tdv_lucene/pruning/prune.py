@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import checked_threads
 from ..errors import TdvError
 from ..indexes.inspection import index_bytes
 from ..output import Output
 from ..progress import Progress, silent
-from ..threads import checked_threads
 from ..values.term_values import TermValues
 from .field_rule import load_fields
 from .reduction_choice import loss_of, parse_bytes, point_within_loss, reduction_within_bytes

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..arguments import checked_threads
 from ..errors import TdvError
 from ..indexes.record import FieldRecord, read_records
 from ..progress import Progress, silent
-from ..threads import checked_threads
 from ..values.term_values import OperatingPoint, TermValues
 from .field_rule import checksum, load_fields, point_at, rule_of
 

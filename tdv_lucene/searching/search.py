@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from ..arguments import checked_hits, checked_threads
 from ..errors import TdvError
 from ..evaluation.topics import read_topics
 from ..indexes.record import java_similarity, recorded_parameters
@@ -47,11 +48,11 @@ def search_index(
     from ..jvm.index import identify
 
     place = Output.file(output, RUN, inputs=[index, topics], overwrite=overwrite)
-    threads = os.cpu_count() or 1 if threads is None else threads
-    for name, value in (("hits", hits), ("threads", threads)):
-        if value < 1:
-            raise TdvError(f"{name}={value} is out of range: at least 1 is needed")
+    threads = checked_threads(threads)
+    hits = checked_hits(hits)
     queries = topics if isinstance(topics, Mapping) else read_topics(topics)
+    if not queries:
+        raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
     parameters = recorded_parameters(index, model, k1=k1, b=b, mu=mu)
     source = identify(index)
     with place as unfinished:

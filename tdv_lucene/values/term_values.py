@@ -18,12 +18,14 @@ from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..output import Output
 from ..records import ByteStrings, Vocabulary
-from ..store import read_manifest, save_array
+from ..store import check_files, load_array, read_manifest, save_array
 from .dropping import COUNTED_TF, drop_terms, nearest
 from .posting_rule import PostingCut, PostingRule
 from .quantisation import whole_multiples, whole_multiples_above
+from .stored_manifest import check_manifest
 
 KIND = "term-values"
+_MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
 _OPTIONAL = ("posting_priority", "posting_factors")
@@ -254,21 +256,19 @@ class TermValues:
     def load(cls, path: str | os.PathLike) -> TermValues:
         """Read a folder written by :meth:`save`, its arrays memory-mapped.
 
+        All files are compared with the sizes and digests in the manifest.
+
         Raises
         ------
         TdvError
             When it is not such a folder, or its values are damaged or not admissible.
         """
-        manifest = read_manifest(path, KIND, "tdv-lucene learn --index INDEX ... --output FOLDER")
+        manifest = read_manifest(path, KIND, _MADE_BY)
+        check_files(path, manifest, _MADE_BY)
         names = ["terms", "terms_indptr", *_ARRAYS]
         names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
-        try:
-            arrays = {
-                name: np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-                for name in names
-            }
-        except (OSError, ValueError) as error:
-            raise TdvError(f"{path} is damaged ({error}): learn it again") from error
+        check_manifest(path, manifest, _MADE_BY, by_posting="posting_priority" in names)
+        arrays = {name: load_array(path, name, _MADE_BY) for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
         vocabulary = Vocabulary(manifest["field"], terms)
         if vocabulary.sha256 != manifest["vocabulary_sha256"]:
