@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import click
 
 from ..errors import TdvError
 from ..progress import ProgressBar
+
+_log = logging.getLogger(__name__)
 
 index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
 output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
@@ -73,6 +76,8 @@ def _folder_of_field(given: str) -> str:
 
 def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a stage function with a progress bar on stderr."""
+    given = {name: value for name, value in kwargs.items() if value is not None}
+    _log.info("%s %s", stage.__name__, {**dict(enumerate(args)), **given})
     with ProgressBar() as progress:
         return stage(*args, progress=progress, **kwargs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from ..errors import TdvError
 from ..matrix.record import TermDocumentMatrix
 from ..output import Output
 from ..store import check_content, check_files, load_array, read_manifest, save_array
+
+_log = logging.getLogger(__name__)
 
 KIND = "term-vectors"
 _MADE_BY = "tdv-lucene embed --index INDEX --output FOLDER"
@@ -60,6 +63,7 @@ class TermVectors:
         terms, vectors = (load_array(path, name, _MADE_BY) for name in ("terms", "vectors"))
         if len(terms) != len(vectors) or not np.isfinite(vectors).all():
             raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")
+        _log.info("read vectors of %d terms from %s", len(terms), path)
         return cls(manifest["vocabulary_sha256"], terms, vectors, manifest["origin"])
 
     def check(self, matrix: TermDocumentMatrix) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..errors import TdvError
+
+_log = logging.getLogger(__name__)
 
 Topics = dict[str, str]
 """Query id -> query text, in file order."""
@@ -54,6 +57,7 @@ def read_topics(topics: str | os.PathLike) -> Topics:
         found[qid] = query
     if not found:
         raise TdvError(f"{path} holds no topic: expected 'qid<TAB>text' lines or TREC <top> blocks")
+    _log.info("read %d topics from %s", len(found), path)
     return found
 
 
@@ -87,6 +91,7 @@ def read_qrels(path: str | os.PathLike) -> Qrels:
             )
     if not qrels:
         raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
+    _log.info("read judgements of %d queries from %s", len(qrels), path)
     return qrels
 
 

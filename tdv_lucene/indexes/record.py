@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -9,6 +10,8 @@ from typing import Any
 
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, MODELS, SearchParameters
+
+_log = logging.getLogger(__name__)
 
 PREFIX = "tdv."
 _OTHERS = f"{PREFIX}fields."
@@ -112,7 +115,9 @@ def recorded_parameters(
         name: float(recorded.get(_RECORDED + name, ANSERINI_DEFAULTS[name]))
         for name in MODELS.get(model, ())
     }
-    return SearchParameters(model, **{**defaults, **given})
+    parameters = SearchParameters(model, **{**defaults, **given})
+    _log.info("search %s with %s", index, parameters.describe())
+    return parameters
 
 
 def java_similarity(parameters: SearchParameters, index: str | os.PathLike | None = None) -> Any:

@@ -6,6 +6,7 @@ an index and files, for which topics go through the index's analyzer on the JVM.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -33,6 +34,8 @@ from .points import Learned
 from .problem import Problem
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from .self_supervised import make_topics
+
+_log = logging.getLogger(__name__)
 
 
 def learn_term_values(
@@ -99,6 +102,7 @@ def learn_term_values(
             learned = learn_default(problem, chosen, seed, progress)
         else:
             learned = learn_paper(problem, chosen, seed, progress)
+    _log.info("learned with %s from %d queries", problem.parameters, len(problem.queries))
     rule = learned.final.rule
     return TermValues(
         vocabulary=matrix.vocabulary,

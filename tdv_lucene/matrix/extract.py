@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from ..progress import Progress, silent
 from ..records import ByteStrings, Vocabulary
 from ..store import check_content, check_files, load_array, read_manifest
 from .record import TermDocumentMatrix
+
+_log = logging.getLogger(__name__)
 
 KIND = "matrix"
 _MADE_BY = "tdv-lucene extract --index INDEX --output FOLDER"
@@ -114,6 +117,7 @@ def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
     def array(name: str) -> np.ndarray:
         return load_array(folder, name, _MADE_BY)
 
+    _log.info("opening the matrix %s of field '%s'", folder, manifest["field"])
     has_positions = (folder / f"{_POSITIONS}.npy").exists()
     return TermDocumentMatrix(
         vocabulary=Vocabulary(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +13,8 @@ from ..indexes.record import FieldRecord, read_records
 from ..progress import Progress, silent
 from ..values.term_values import OperatingPoint, TermValues
 from .field_rule import checksum, load_fields, point_at, rule_of
+
+_log = logging.getLogger(__name__)
 
 
 def verify_pruned(
@@ -67,6 +70,7 @@ def verify_pruned(
         if point is None or difference:
             return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
         rules.append(rule_of(values, point, record.content["tf"]))
+    _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
     found = rewriter.compare_indexes(index, pruned, rules, threads=threads, progress=progress)
     return {"equal": "difference" not in found, "postings": 0, **found}
 

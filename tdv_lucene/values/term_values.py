@@ -6,6 +6,7 @@ A :class:`TermValues` holds a weight for every term and the order in which terms
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from .dropping import COUNTED_TF, drop_terms, nearest
 from .posting_rule import PostingCut, PostingRule
 from .quantisation import whole_multiples, whole_multiples_above
 from .stored_manifest import check_manifest
+
+_log = logging.getLogger(__name__)
 
 KIND = "term-values"
 _MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
@@ -273,4 +276,7 @@ class TermValues:
         vocabulary = Vocabulary(manifest["field"], terms)
         if vocabulary.sha256 != manifest["vocabulary_sha256"]:
             raise TdvError(f"{path}: the terms do not match their checksum: learn it again")
+        _log.info(
+            "read values of %d terms of '%s' from %s", len(vocabulary), vocabulary.field, path
+        )
         return cls(vocabulary, manifest=manifest, **arrays)
