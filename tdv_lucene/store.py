@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -95,13 +95,15 @@ def check_files(
     Raises
     ------
     TdvError
-        When a file is missing, has another size or other bytes, naming it.
+        When a file is missing, has another size or other bytes, or an array is not listed.
     """
     listed = manifest.get("files", {})
     if not isinstance(listed, Mapping):
         raise _damaged(folder, f"{MANIFEST}: 'files' is no table", made_by)
     for name, described in listed.items():
         path, size = Path(folder) / name, _size(described)
+        if size is None or size < 0:
+            raise _damaged(folder, f"{MANIFEST}: 'files' cannot have {described!r}", made_by)
         if not path.is_file():
             raise _damaged(folder, f"{name}: it is missing", made_by)
         found = path.stat().st_size
@@ -110,6 +112,9 @@ def check_files(
         if digests_up_to is None or size <= digests_up_to:
             if describe_file(path) != described:
                 raise _damaged(folder, f"{name}: its bytes do not match their checksum", made_by)
+    for path in sorted(Path(folder).glob("*.npy")):
+        if listed and path.name not in listed:
+            raise _damaged(folder, f"{path.name}: it is not listed", made_by)
 
 
 def check_content(
@@ -136,6 +141,21 @@ def check_content(
         if name in content and (not isinstance(found, types) or isinstance(found, bool)):
             shown = json.dumps(found)[:80]
             raise _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
+
+
+def check_numbers(
+    folder: str | os.PathLike,
+    name: str,
+    content: Sequence[Any],
+    made_by: str,
+    *,
+    count: int | None = None,
+) -> None:
+    """Raise :class:`TdvError` unless these are numbers, ``count`` of them (None: any number)."""
+    numbers = [x for x in content if isinstance(x, NUMBER) and not isinstance(x, bool)]
+    if len(numbers) < len(content) or count not in (None, len(numbers)):
+        shown = json.dumps(content)[:80]
+        raise _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
 
 
 def _damaged(folder: str | os.PathLike, what: str, made_by: str) -> TdvError:
