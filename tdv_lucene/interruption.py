@@ -7,12 +7,15 @@ written in C++. JAX does not survive that, or swallows it. So what may not be br
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 3  # signals until the process ends without cleaning up
@@ -39,6 +42,7 @@ def caught() -> Iterator[None]:
     global _in_command
     _in_command = True
     before = {number: signal.getsignal(number) for number in _SIGNALS}
+    sys.unraisablehook = _pass_over_ours
     for number, handler in before.items():
         if handler != signal.SIG_IGN:  # of nohup, and of shells for what runs in the background
             signal.signal(number, _note)
@@ -47,6 +51,20 @@ def caught() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        sys.unraisablehook = sys.__unraisablehook__
+        atexit.register(_ignore)
+
+
+def _ignore() -> None:
+    """What comes while the interpreter is torn down changes nothing: the command has ended."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _pass_over_ours(unraisable: Any) -> None:
+    """A callback swallowed the ``KeyboardInterrupt``; :func:`check` raises it again."""
+    if not (_asked and unraisable.exc_type is KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
 
 
 def exit_status() -> int:

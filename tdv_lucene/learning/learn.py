@@ -89,13 +89,13 @@ def learn_term_values(
         none = {} if wanted else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
     counted = matrix.with_position_boost(_lead(matrix, chosen))
-    problem = Problem.of(counted, topics, qrels, vectors, model, parameters or Parameters())
-    if len(problem.queries) < 2:
-        raise TdvError(
-            "learning needs at least 2 judged queries with a relevant document in the index, got "
-            f"{len(problem.queries)}: pass more topics and qrels"
-        )
     with deferred():  # JAX's callbacks bear no exception
+        problem = Problem.of(counted, topics, qrels, vectors, model, parameters or Parameters())
+        if len(problem.queries) < 2:
+            raise TdvError(
+                "learning needs at least 2 judged queries with a relevant document in the index, "
+                f"got {len(problem.queries)}: pass more topics and qrels"
+            )
         if isinstance(chosen, DefaultRecipe):
             if parameters is None and chosen.tuned:
                 problem = choose_parameters(problem, seed, progress)

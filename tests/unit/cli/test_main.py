@@ -85,7 +85,21 @@ def test_an_interruption_that_something_swallows_still_ends_the_command(tmp_path
 def test_what_was_whole_before_is_named(tmp_path: Path) -> None:
     done = _run(_UNFINISHED.format("pass") + "os.kill(os.getpid(), signal.SIGINT)", tmp_path)
     assert done.returncode == 130
-    assert done.stderr.lstrip() == f"tdv-lucene: interrupted; {place} was whole by then\n"
+    said = f"tdv-lucene: interrupted; {tmp_path / 'out'} was whole by then"
+    assert done.stderr.strip() == said
+
+
+def test_a_callback_that_swallows_it_prints_nothing(tmp_path: Path) -> None:
+    in_callback = (
+        "import gc\n"
+        "    def callback(*_):\n"
+        "        gc.callbacks.remove(callback); os.kill(os.getpid(), signal.SIGINT)\n"
+        "    gc.callbacks.append(callback); gc.collect()"
+    )
+    done = _run(_UNFINISHED.format(in_callback), tmp_path)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "tdv-lucene: interrupted; nothing was written"
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_second_interruption_does_not_disturb_the_clearing_up(tmp_path: Path) -> None:
