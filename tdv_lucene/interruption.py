@@ -67,6 +67,11 @@ def _pass_over_ours(unraisable: Any) -> None:
         sys.__unraisablehook__(unraisable)
 
 
+def was_asked() -> bool:
+    """Whether the process was asked to end."""
+    return bool(_asked)
+
+
 def exit_status() -> int:
     """What a process that was asked to end should end with, as a shell has it."""
     return 128 + (_asked[0] if _asked else signal.SIGINT)

@@ -10,12 +10,13 @@ import logging
 import os
 import sys
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
 from .. import __version__
 from ..errors import TdvError
-from ..interruption import caught, check, exit_status
+from ..interruption import caught, check, exit_status, was_asked
 
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST = 300  # characters of a defect's message
@@ -88,52 +89,54 @@ def main() -> None:
             _group(prog_name="tdv-lucene", standalone_mode=False)
             check()
             sys.stdout.flush()
-        except TdvError as error:
-            _end(f"tdv-lucene: {error}", 2)
-        except click.ClickException as error:
-            error.show()
-            sys.exit(error.exit_code)
-        except (click.Abort, KeyboardInterrupt):
-            _end_at_once(f"tdv-lucene: interrupted; {_left_behind()}", exit_status())
-        except BrokenPipeError:  # of 'tdv-lucene ... | head'
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(1)
-        except (MemoryError, OSError) as error:
-            _end(f"tdv-lucene: {_in_words(error)}", 2)
         except Exception as error:
-            _log.info("", exc_info=True)
-            _end(f"tdv-lucene: {_as_defect(error)}", 1)
+            if was_asked():  # some libraries make an error of their own of KeyboardInterrupt
+                _end_interrupted()
+            _end_with(error)
+        except KeyboardInterrupt:
+            _end_interrupted()
 
 
-def _end(message: str, status: int) -> None:
-    click.echo(message, err=True)
+def _end_with(error: Exception) -> NoReturn:
+    """Tell what went wrong, in one line, and end."""
+    if isinstance(error, click.exceptions.Abort):
+        _end_interrupted()
+    if isinstance(error, click.ClickException):
+        error.show()
+        sys.exit(error.exit_code)
+    if isinstance(error, BrokenPipeError):  # of 'tdv-lucene ... | head'
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    words, status = _in_words(error)
+    click.echo(f"tdv-lucene: {words}", err=True)
     sys.exit(status)
 
 
-def _end_at_once(message: str, status: int) -> None:
+def _in_words(error: Exception) -> tuple[str, int]:
+    """What to say of an error, and the status to end with."""
+    if isinstance(error, TdvError):
+        return str(error), 2
+    if isinstance(error, MemoryError):
+        return f"out of memory ({error}): use a machine with more, or a smaller collection", 2
+    if isinstance(error, OSError):
+        named = "" if error.filename is None else f"{error.filename}: "
+        return f"{named}{error.strerror or error}", 2
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.object!a} is not UTF-8, as Java wants names and queries", 2
+    _log.info("", exc_info=error)
+    shown = " ".join(f"{type(error).__name__}: {error}".split())
+    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]} ..."
+    return f"a defect ({shown}); report it with what 'tdv-lucene -v' prints", 1
+
+
+def _end_interrupted() -> NoReturn:
     """End without tearing down JAX and the JVM, whose threads may be at work and would crash."""
-    click.echo(message, err=True)
-    logging.shutdown()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
-
-
-def _left_behind() -> str:
     from ..output import finished
 
     whole = [str(path) for path in finished() if path.exists()]
-    return f"{', '.join(whole)} was whole by then" if whole else "nothing was written"
-
-
-def _in_words(error: MemoryError | OSError) -> str:
-    if isinstance(error, MemoryError):
-        return f"out of memory ({error}): use a machine with more, or a smaller collection"
-    named = "" if error.filename is None else f"{error.filename}: "
-    return f"{named}{error.strerror or error}"
-
-
-def _as_defect(error: Exception) -> str:
-    words = " ".join(f"{type(error).__name__}: {error}".split())
-    shown = words if len(words) <= _LONGEST else f"{words[:_LONGEST]} ..."
-    return f"a defect ({shown}); report it with what 'tdv-lucene -v' prints"
+    left = f"{', '.join(whole)} was whole by then" if whole else "nothing was written"
+    click.echo(f"tdv-lucene: interrupted; {left}", err=True)
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(exit_status())
