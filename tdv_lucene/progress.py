@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
+from .interruption import check
+
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called as ``progress(label, done, total)``; ``total`` 0 means unknown."""
 
@@ -40,6 +42,7 @@ class ProgressBar:
             self._open(label)
         self._bar.total = total or None
         self._bar.update(done - self._bar.n)
+        check()
 
     def _open(self, label: str) -> None:
         from tqdm import tqdm

@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import checked_seed, checked_threads
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import MEASURES, Evaluation
 from ..indexes.inspection import inspect_index
 from ..indexes.record import recorded_model, recorded_parameters
+from ..output import Output
 from ..progress import Progress, silent
 from ..searching.tuning import tune_parameters
-from ..store import new_folder, refuse_existing, write_manifest
 from ..timing.end_to_end import measure_end_to_end
 from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
 from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
@@ -111,12 +112,14 @@ def compare_indexes(
     """
     paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
     check_names([*names, *(further_indexes or {})], content.FIXED_KEYS)
-    if throughput_threads is not None and throughput_threads < 1:
-        raise TdvError(
-            f"{argument('throughput_threads', throughput_threads)} is out of range: at least 1"
-        )
+    if throughput_threads is not None:
+        checked_threads(throughput_threads, "throughput_threads")
+    threads, seed = checked_threads(threads), checked_seed(seed)
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
-    refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
+    by_name = _by_name(values, paths)
+    read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]
+    read += [path for pair in further_queries for path in pair]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
     query_sets = read_query_sets([(topics, qrels), *further_queries], topic_field)
     training = None if tune is None else QuerySet.read(*tune, topic_field)
     relevant = {queries.label: queries.check(index) for queries in query_sets}
@@ -128,11 +131,11 @@ def compare_indexes(
         name: System(path, recorded_parameters(path, model, field=field))
         for name, path in paths.items()
     }
-    terms = _terms(paths, field, _by_name(values, paths))
+    terms = _terms(paths, field, by_name)
     search = {"field": field, "threads": threads, "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
     asked = query_sets[0].topics
-    with new_folder(output, overwrite=overwrite) as folder:
+    with place as folder:
         results = _search_sets(systems, query_sets, folder, search)
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
@@ -162,6 +165,7 @@ def compare_indexes(
             **content.versions_and_machine(),
         }
         _write(folder, report, results, latency, words)
+        place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
 
@@ -289,7 +293,6 @@ def _write(
     ]
     page = render_page(report, measured, latency)
     (folder / "report.html").write_text(page, encoding="utf-8")
-    write_manifest(folder, KIND, {"indexes": report["indexes"], "parameters": report["parameters"]})
 
 
 def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:

@@ -6,7 +6,8 @@ import os
 from collections import Counter
 from typing import Any
 
-from ..errors import TdvError, argument
+from ..arguments import checked_hits
+from ..errors import TdvError
 from ..indexes.record import (
     java_similarity,
     recorded_model,
@@ -59,8 +60,7 @@ def explain_query(
     from ..jvm.index import analyze
     from ..jvm.searcher import count_terms
 
-    if hits < 1:
-        raise TdvError(f"{argument('hits', hits)} is out of range: at least 1 is needed")
+    hits = checked_hits(hits)
     (tokens,) = analyze([query], field)
     if not tokens:
         raise TdvError(f"nothing is left of '{query}' after analysis (stop words?): ask more")

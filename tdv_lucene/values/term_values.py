@@ -6,6 +6,7 @@ A :class:`TermValues` holds a weight for every term and the order in which terms
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,13 +18,18 @@ import numpy as np
 from ..arrays import load_array
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
+from ..output import Output
 from ..records import ByteStrings, Vocabulary
-from ..store import new_folder, read_manifest, save_array, write_manifest
+from ..store import check_files, read_manifest, save_array
 from .dropping import COUNTED_TF, drop_terms, nearest
 from .posting_rule import PostingCut, PostingRule
 from .quantisation import whole_multiples, whole_multiples_above
+from .stored_manifest import check_manifest
+
+_log = logging.getLogger(__name__)
 
 KIND = "term-values"
+_MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
 _OPTIONAL = ("posting_priority", "posting_factors")
@@ -177,7 +183,7 @@ class TermValues:
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without its tables by fold, scale and threshold: to be printed."""
-        long = ("folds", "points", "posting_rule")
+        long = ("folds", "points", "posting_rule", "files")
         shown = {k: v for k, v in self.manifest.items() if k not in long}
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
@@ -253,34 +259,41 @@ class TermValues:
             )
         return self.posting_rule if unit == "posting" else None
 
-    def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
+    def save(self, output: str | os.PathLike | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        with new_folder(output, overwrite=overwrite) as folder:
+        place = output
+        if not isinstance(output, Output):
+            place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+        with place as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)
             save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
             for name in (*_ARRAYS, *_OPTIONAL):
                 if getattr(self, name) is not None:
                     save_array(folder / f"{name}.npy", getattr(self, name))
-            write_manifest(folder, KIND, dict(self.manifest))
+            place.write_manifest(dict(self.manifest))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> TermValues:
         """Read a folder written by :meth:`save`, its arrays memory-mapped.
+
+        All files are compared with the sizes and digests in the manifest.
 
         Raises
         ------
         TdvError
             When it is not such a folder, or its values are damaged or not admissible.
         """
-        manifest = read_manifest(path, KIND, "tdv-lucene learn --index INDEX ... --output FOLDER")
+        manifest = read_manifest(path, KIND, _MADE_BY)
+        check_files(path, manifest, _MADE_BY)
         names = ["terms", "terms_indptr", *_ARRAYS]
         names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
-        try:
-            arrays = {name: load_array(Path(path) / f"{name}.npy") for name in names}
-        except (OSError, ValueError) as error:
-            raise TdvError(f"{path} is damaged ({error}): learn it again") from error
+        check_manifest(path, manifest, _MADE_BY, by_posting="posting_priority" in names)
+        arrays = {name: load_array(Path(path) / f"{name}.npy") for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
         vocabulary = Vocabulary(manifest["field"], terms)
         if vocabulary.sha256 != manifest["vocabulary_sha256"]:
             raise TdvError(f"{path}: the terms do not match their checksum: learn it again")
+        _log.info(
+            "read values of %d terms of '%s' from %s", len(vocabulary), vocabulary.field, path
+        )
         return cls(vocabulary, manifest=manifest, **arrays)
