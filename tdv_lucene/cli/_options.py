@@ -87,8 +87,19 @@ def show(result: dict[str, Any], as_json: bool) -> None:
         return
     width = max(map(len, result), default=0)
     for name, value in result.items():
-        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-        click.echo(f"{name:<{width}}  {text}")
+        click.echo(f"{name:<{width}}  {_written(value)}")
+
+
+def _written(value: Any) -> Any:
+    """Numbers as people write them."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def percent(share: float) -> str:
+    """A share as ``45.5 %``."""
+    return f"{100 * share:.1f} %"
 
 
 def megabytes(size: float) -> str:

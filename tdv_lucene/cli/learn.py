@@ -122,4 +122,10 @@ def print_points(values: object) -> None:
             "Learned without positions: from an index made with -storePositions, terms count for "
             "more where they stand early, which helps rankings"
         )
-    console.print("* recommended: 'tdv-lucene prune' takes it without --reduction")
+    if recommended is None:
+        console.print(
+            "No reduction is recommended: 'tdv-lucene prune' needs --reduction, --max-loss or "
+            "--max-bytes"
+        )
+    else:
+        console.print("* recommended: 'tdv-lucene prune' takes it without --reduction")

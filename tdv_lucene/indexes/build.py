@@ -36,7 +36,8 @@ def build_index(
     Raises
     ------
     TdvError
-        When ``output`` exists, or Anserini refuses the flags or logs an error; nothing is left.
+        When ``output`` exists, Anserini refuses the flags or logs an error, or no document is
+        indexed; nothing is left.
     """
     flags = [f"-{flag[2:]}" if flag.startswith("--") else flag for flag in flags]
     if "-append" in flags:
@@ -47,4 +48,10 @@ def build_index(
         from ..jvm.indexer import run_index_collection
 
         counters = run_index_collection(flags, folder, progress)
+        if not counters.get("indexed"):
+            told = ", ".join(f"{name} {number:,}" for name, number in counters.items())
+            raise TdvError(
+                f"no document was indexed ({told or 'none was found'}): look whether -input holds "
+                "files of this -collection; nothing was written"
+            )
     return {"output": os.path.abspath(output), **counters}
