@@ -14,7 +14,7 @@ import click
 
 from .. import __version__
 from ..errors import TdvError
-from ..visible import visible
+from ..wording import visible
 from ._flags import name_flags, refuse_empty
 
 _COMMANDS = {

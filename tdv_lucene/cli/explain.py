@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..wording import counted
 from . import _options as options
 
 
@@ -44,10 +45,9 @@ def _terms(explained: dict[str, Any]) -> Any:
         for of in explained["terms"]
     ]  # fmt: skip
     columns = ("term", "in query", "TDV", "df before", "df after", "what went")
-    note = "{before:,} documents held a term of the query, {after:,} still do."
-    return Table(
-        "Terms", columns, rows, note.format(**explained["matching"]), texts=(0, len(columns) - 1)
-    )
+    held, still = (explained["matching"][when] for when in ("before", "after"))
+    note = f"{counted(held, 'document')} held a term of the query, {still:,} still do."
+    return Table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
 
 
 def _what_happened(of: dict[str, Any]) -> str:
@@ -57,7 +57,7 @@ def _what_happened(of: dict[str, Any]) -> str:
         return "nothing"
     if not of["df_after"]:
         return "all postings"
-    return f"{of['postings_removed']:,} postings"
+    return counted(of["postings_removed"], "posting")
 
 
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
