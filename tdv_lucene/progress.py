@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias
 
+from .interruption import check
+
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called as ``progress(label, done, total)``; ``total`` 0 means unknown."""
 
@@ -57,6 +59,7 @@ class _Bar:
     def update(self, done: int, total: int) -> None:
         self._bar.total = total or None
         self._bar.update(done - self._bar.n)
+        check()
 
     def close(self) -> None:
         self._bar.close()

@@ -11,6 +11,9 @@ from .errors import TdvError, argument
 MODELS = {"bm25": ("k1", "b"), "qld": ("mu",), "tfidf": ()}
 """Ranking functions and the parameters each of them has."""
 
+DEFAULT_MODEL = "bm25"
+"""Where nothing else is recorded or asked for."""
+
 ANY_MODEL = "any"
 """In place of a model: values that were made without one."""
 

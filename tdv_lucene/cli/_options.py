@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +24,8 @@ STDOUT = "-"  # in place of a file to write
 TOPICS_HELP = "TSV, TREC topics, JSON lines, '-' (standard input), or a name Pyserini knows."
 QRELS_HELP = "TREC qrels, or a name Pyserini knows."
 
+_log = logging.getLogger(__name__)
+
 index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
 output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
 topics_option = click.option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
@@ -42,7 +45,9 @@ seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Of everything random."
 )
 threads_option = click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing output.")
+overwrite_option = click.option(
+    "--overwrite", is_flag=True, help="Replace an earlier result of this command."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 model_option = click.option(
     "--model",
@@ -50,6 +55,11 @@ model_option = click.option(
     default="bm25",
     show_default=True,
     help="Ranking function.",
+)
+search_model_option = click.option(
+    "--model",
+    type=click.Choice(["bm25", "qld", "tfidf"]),
+    help="Ranking function.  [default: what the index was learned for, else bm25]",
 )
 
 
@@ -95,6 +105,8 @@ def _folder_of_field(given: str) -> str:
 
 def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a stage function with a progress bar on stderr."""
+    given = {name: value for name, value in kwargs.items() if value is not None}
+    _log.info("%s %s", stage.__name__, {**dict(enumerate(args)), **given})
     with ProgressBar() as progress:
         return stage(*args, progress=progress, **kwargs)
 

@@ -27,7 +27,7 @@ from . import _options as options
 )  # fmt: skip
 @options.topic_field_option
 @options.output_option
-@options.model_option
+@options.search_model_option
 @options.field_option
 @click.option(
     "--names", nargs=2, default=("full", "pruned"), show_default=True,
@@ -109,6 +109,8 @@ def command(
     )
     if form != "screen" and not as_json:
         click.echo(_as_text(report, form))
+        for note in report["notes"]:
+            click.echo(f"Note: {note}.", err=True)
         return
     show_comparison(report, Path(arguments["output"]), as_json)
 

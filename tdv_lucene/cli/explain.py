@@ -17,7 +17,7 @@ from . import _options as options
 @click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' wrote from it.")
 @click.option("--query", required=True, metavar="TEXT", help="The query, as a user types it.")
 @click.option("--tdv", "values", metavar="FOLDER", help="The values it was pruned with, if kept.")
-@options.model_option
+@options.search_model_option
 @options.field_option
 @click.option("--hits", default=10, show_default=True, help="Best documents shown.")
 @options.json_option
@@ -37,6 +37,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 
 def _terms(explained: dict[str, Any]) -> Any:
+    from ..report.query_tables import VALUE_COLUMN
     from ..report.table import Table
 
     rows = [
@@ -44,9 +45,12 @@ def _terms(explained: dict[str, Any]) -> Any:
          f"{of['df_before']:,}", f"{of['df_after']:,}", _what_happened(of))
         for of in explained["terms"]
     ]  # fmt: skip
-    columns = ("term", "in query", "TDV", "df before", "df after", "what went")
+    head = VALUE_COLUMN[explained["tdv_kind"]]
+    columns = ("term", "in query", head, "df before", "df after", "what went")
     held, still = (explained["matching"][when] for when in ("before", "after"))
     note = f"{counted(held, 'document')} held a term of the query, {still:,} still do."
+    if explained["tdv_kind"] == "ratio":
+        note += " tf ratio: total frequency after over before; --tdv shows the learned values."
     return Table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
 
 

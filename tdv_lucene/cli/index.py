@@ -20,7 +20,9 @@ class _WithHelp(click.Command):
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
 @click.option("--index", "-index", "output", required=True, metavar="FOLDER", help="New index.")
-@options.overwrite_option
+@click.option(
+    "--overwrite", is_flag=True, help="Replace an empty folder. An index is never replaced."
+)
 @options.json_option
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def command(output: str, overwrite: bool, as_json: bool, flags: tuple[str, ...]) -> None:

@@ -20,7 +20,7 @@ _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
     metavar="PATH",
     help="The run; '-' prints it, and all else on stderr.",
 )
-@options.model_option
+@options.search_model_option
 @options.topic_field_option
 @click.option("--tag", help="Last column of the run.  [default: tdv-lucene-MODEL]")
 @click.option("--rm3", is_flag=True, help="Expand queries by RM3, as Pyserini's --rm3.")

@@ -16,13 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..arguments import checked_seed
 from ..errors import TdvError, argument
+from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.reduction_choice import point_within_loss
-from ..store import explain_os_error, new_folder, read_manifest, refuse_existing, write_manifest
+from ..store import read_manifest
 from .python_docs import read_documentation
 
 KIND = "demonstration-collection"
+DEMONSTRATION = "demonstration"
 TOPICS = 900
 """Default number of topics: two thirds to learn from, one third to measure with."""
 _TOLERATED_LOSS = 0.01  # share of nDCG@5 on held-out queries, when the reduction is chosen
@@ -84,7 +87,9 @@ def make_collection(
     """
     if topics < 3:
         raise TdvError(f"{argument('topics', topics)} is too few: two parts need at least 3")
-    with new_folder(output, overwrite=overwrite) as folder:
+    checked_seed(seed)
+    place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+    with place as folder:
         texts = {name: _paragraphs(text) for name, text in read_documentation(progress).items()}
         chosen = _choose_sentences(texts, topics, random.Random(seed))
         documents = {
@@ -97,9 +102,7 @@ def make_collection(
         _write_documents(files.documents, documents)
         _write_topics(files.train, items[:train])
         _write_topics(files.test, items[train:])
-        write_manifest(
-            folder,
-            KIND,
+        place.write_manifest(
             {
                 "python": platform.python_version(),
                 "documents": len(documents),
@@ -123,7 +126,8 @@ def run_demo(
     """Run the whole job on the demonstration collection: index, learn, prune, compare.
 
     The folder ``output`` receives ``collection``, ``index``, ``values``, ``pruned`` and
-    ``report``; with ``overwrite`` these five are replaced and nothing else in it is touched.
+    ``report``, and a manifest of them all; ``overwrite`` replaces an earlier demonstration, if
+    nothing else was put there.
     ``reduction`` None takes the largest share of postings whose removal cost queries held out of
     the training at most 1 % of their nDCG@5. ``announce`` is told what happens next, in words for
     a reader.
@@ -140,37 +144,39 @@ def run_demo(
     """
     from ..comparison.compare import compare_indexes
     from ..indexes.build import build_index
+    from ..jvm import start
     from ..learning.learn import learn_from_index
     from ..pruning.prune import prune_index
 
-    folder = Path(output)
-    if not overwrite:  # with it, each stage looks after its own folder
-        refuse_existing(Path(os.path.abspath(folder)), overwrite=False)
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise explain_os_error(error, folder) from error
-    index, values, pruned = folder / "index", folder / "values", folder / "pruned"
-    common = {"overwrite": overwrite, "progress": progress}
-
-    announce(f"Reading the documentation of Python {platform.python_version()} ...")
-    collection = make_collection(folder / "collection", seed=seed, **common)
-    announce(_describe(collection))
-    announce("index: Anserini's IndexCollection")
-    build_index(index, _index_flags(collection), **common)
-    announce("learn: what each term is worth, from the training topics")
-    train = collection.train
-    learned = learn_from_index(index, train.topics, train.qrels, values, seed=seed, **common)
-    if reduction is None:
-        reduction = _borne_reduction(learned.points)
-    announce(f"prune: {reduction:.0%} of the postings go, the frequencies of the rest are weighted")
-    prune_index(index, values, pruned, reduction=reduction, **common)
-    announce("compare: the full and the pruned index on the test topics")
-    test = collection.test
-    return compare_indexes(
-        index, pruned, test.topics, test.qrels, folder / "report", values=values, seed=seed,
-        latency_budget_seconds=_LATENCY_SECONDS, **common,
-    )  # fmt: skip
+    checked_seed(seed)
+    place = Output.folder(output, DEMONSTRATION, inputs=(), overwrite=overwrite)
+    start()
+    with place.in_place() as folder:
+        index, values, pruned = folder / "index", folder / "values", folder / "pruned"
+        announce(f"Reading the documentation of Python {platform.python_version()} ...")
+        collection = make_collection(folder / "collection", seed=seed, progress=progress)
+        announce(_describe(collection))
+        announce("index: Anserini's IndexCollection")
+        build_index(index, _index_flags(collection), progress=progress)
+        announce("learn: what each term is worth, from the training topics")
+        train = collection.train
+        learned = learn_from_index(
+            index, train.topics, train.qrels, values, seed=seed, progress=progress
+        )
+        if reduction is None:
+            reduction = _borne_reduction(learned.points)
+        announce(
+            f"prune: {reduction:.0%} of the postings go, the frequencies of the rest are weighted"
+        )
+        prune_index(index, values, pruned, reduction=reduction, progress=progress)
+        announce("compare: the full and the pruned index on the test topics")
+        test = collection.test
+        report = compare_indexes(
+            index, pruned, test.topics, test.qrels, folder / "report", values=values, seed=seed,
+            latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
+        )  # fmt: skip
+        place.write_manifest({"reduction": reduction, "seed": seed})
+    return report
 
 
 def _index_flags(collection: DemoCollection) -> list[str]:

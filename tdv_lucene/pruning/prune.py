@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import checked_threads
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
+from ..output import Output
 from ..progress import Progress, silent
-from ..store import new_folder, refuse_overlap, write_manifest
-from ..threads import checked_threads
 from ..values.term_values import TermValues
 from .field_rule import load_fields
 from .reduction_choice import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
@@ -105,13 +105,18 @@ def prune_index(
         When the index cannot be read or pruned, is locked, or has another vocabulary; when a
         parameter is out of its range; when ``output`` exists or overlaps the index.
     """
+    from ..jvm.index import identify
+
     _refuse_mode(tf)
     _refuse_min_doc_freq(min_doc_freq)
     _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
     threads = checked_threads(threads)
     given = [values, *others]
-    refuse_overlap(output, index, *(v for v in given if not isinstance(v, TermValues)))
-    with new_folder(output, overwrite=overwrite) as folder:
+    place = Output.folder(
+        output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST
+    )
+    identify(index)  # before anything is made: Java starts, and the index can be read
+    with place as folder:
         fields = load_fields(given)
         _refuse_several_fields(fields, tf, max_loss, max_bytes)
         scale = _checked_scale(scale) if tf == "scaled" else None
@@ -131,8 +136,8 @@ def prune_index(
         report = rewriting.write(folder, reduction)
         if chosen:
             report["chosen"] = {**chosen, "reduction": reduction}
-        write_manifest(folder, KIND, report, MANIFEST)
-    return {"output": os.path.abspath(output), **report}
+        place.write_manifest(report)
+    return {"output": str(place.path), **report}
 
 
 def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:

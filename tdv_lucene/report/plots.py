@@ -42,11 +42,12 @@ _STYLE = {
 def plot_measures(
     tests: Mapping[str, Mapping[str, Any]], full: str, pruned: str, suffix: str = ""
 ) -> str:
-    """Difference of each measure with its 95 % interval; ``suffix`` tells plots of a page apart."""
+    """Difference of each measure with its corrected interval; ``suffix`` tells plots of a page
+    apart."""
 
     def draw(axes: Axes) -> None:
         for at, of in enumerate(reversed(tests.values())):
-            low, high = of["ci95"] or (of["difference"],) * 2
+            low, high = of["ci95_corrected"] or (of["difference"],) * 2
             axes.plot([low, high], [at, at], color=_COLOURS[1], linewidth=2)
             axes.plot(of["difference"], at, "o", color=_COLOURS[1])
             axes.annotate(f"{of['difference']:+.3f}", (of["difference"], at), (0, 7),
@@ -54,7 +55,7 @@ def plot_measures(
         axes.axvline(0, color="#444444", linewidth=1)
         axes.set_yticks(range(len(tests)), [*reversed(tests)])
         axes.set_ylim(-0.5, len(tests) - 0.3)
-        axes.set_xlabel(f"{pruned} minus {full}, mean over queries, 95 % interval")
+        axes.set_xlabel(f"{pruned} minus {full}, mean over queries, 95 % interval, corrected")
 
     return _svg(f"measures{suffix}", draw, height_inches=2.4)
 

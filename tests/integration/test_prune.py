@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -196,11 +197,12 @@ def test_output_may_not_overlap_the_source(tiny_values, make_index, tmp_path):
 
 
 def _write_newer_format(path: Path) -> None:
-    """Raise the version in the header of segments_N by one hundred."""
+    """Raise the version in the header of segments_N by one hundred; the checksum is right."""
     segments = next(path.glob("segments_*"))
     content = bytearray(segments.read_bytes())
     version_at = 4 + 1 + len("segments")  # magic, length-prefixed codec name
     content[version_at + 3] += 100
+    content[-8:] = zlib.crc32(content[:-8]).to_bytes(8, "big")
     segments.write_bytes(content)
 
 

@@ -24,14 +24,14 @@ import tdvlucene.common.Job;
 import tdvlucene.common.UserException;
 
 /**
- * Writes the stored text of every live document as a line of analysed tokens between spaces, or
- * only that of its title; then documents without a text have an empty line, so that lines are
- * numbered as live documents are.
+ * Writes the stored text of every live document as a line of analysed tokens.
  *
- * <p>The title is the first line where that is short, else the first sentence, else nothing.
+ * <p>With titles only, each line has the tokens of a document's title, and a document without a
+ * text gets an empty line, so that lines are numbered as live documents are. The title is the
+ * first line if it is short, else the first sentence, else nothing.
  *
  * <p>The text is the stored {@code contents}, else {@code raw}; of a raw JSON document (Anserini's
- * JsonCollection) its "contents". Memory: one document.
+ * JsonCollection), its "contents". Memory: one document.
  */
 public final class TokensJob extends Job {
   private static final Set<String> STORED = Set.of("contents", "raw");

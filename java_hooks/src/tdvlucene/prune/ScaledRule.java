@@ -5,8 +5,8 @@ import tdvlucene.common.UserException;
 /**
  * Makes each frequency {@code rint(scale * tf * tdv)}, and drops the postings that come to 0.
  *
- * <p>In double precision and rounded half to even, as NumPy's {@code rint} does. Where the table has
- * a {@link FirstPositionBoost}, tf is the boosted frequency.
+ * <p>In double precision and rounded half to even, as NumPy's {@code rint} does. Where the table
+ * has a {@link FirstPositionBoost}, tf is the boosted frequency.
  */
 public final class ScaledRule implements PostingRule {
   private final float[] tdv;

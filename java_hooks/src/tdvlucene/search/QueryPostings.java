@@ -18,7 +18,7 @@ import org.apache.lucene.util.Bits;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
-/** Which of some documents an index has in the postings of some terms. */
+/** Reads the frequencies of some terms in some documents. */
 public final class QueryPostings {
   private QueryPostings() {}
 

@@ -25,10 +25,10 @@ import tdvlucene.common.Json;
 import tdvlucene.common.Pool;
 
 /**
- * Writes the run of a set of topics in TREC's form, {@code qid Q0 docid rank score tag}.
+ * Searches a set of topics and writes a TREC run, {@code qid Q0 docid rank score tag}.
  *
- * <p>Hits and scores are those of Anserini's {@code SimpleSearcher}. Queries are spread over
- * threads; lines come out in the topics' order, and memory is bounded by a few queries a thread.
+ * <p>Hits and scores are those of Anserini's {@code SimpleSearcher}. Several threads search; lines
+ * are written in the order of the topics, and memory is bounded by a few queries for each thread.
  */
 public final class SearchJob extends Job {
   private static final int QUEUED_PER_THREAD = 4;

@@ -14,7 +14,7 @@ import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
 
-/** Document and total frequencies of terms, from the term dictionary alone. */
+/** Looks up document frequencies and total frequencies in the term dictionary alone. */
 public final class TermCounts {
   private TermCounts() {}
 
