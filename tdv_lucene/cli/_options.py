@@ -15,7 +15,7 @@ import click
 
 from ..errors import TdvError, argument
 from ..progress import ProgressBar
-from ..visible import visible
+from ..wording import visible
 
 if TYPE_CHECKING:
     from ..report.table import Table

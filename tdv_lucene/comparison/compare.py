@@ -64,7 +64,8 @@ def compare_indexes(
     latency is measured is told at :class:`LatencyPlan`.
     The folder holds ``report.json`` (what is returned), ``report.html``, ``per_query.tsv``, the
     runs, and every measured latency in ``latency_ns.npy``, of the queries in ``latency.tsv`` (their
-    medians, and postings visited) in that order.
+    medians, and postings visited) in that order. With several query sets the names of all these
+    files carry the set's, as ``per_query.LABEL.tsv`` and ``runs/LABEL.NAME.run``.
 
     Parameters
     ----------
@@ -139,7 +140,12 @@ def compare_indexes(
         results = _search_sets(systems, query_sets, folder, search)
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
-            timed, asked, plan, field=field, raw=folder / "latency_ns.npy", progress=progress
+            timed,
+            asked,
+            plan,
+            field=field,
+            raw=folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy",
+            progress=progress,
         )
         words = [look_up_terms(paths, of.topics, field) for of in query_sets]
         service = measure_service(
@@ -261,7 +267,7 @@ def _search_sets(
 ) -> list[Results]:
     runs = folder / "runs"
     runs.mkdir()
-    prefixes = [f"{of.label}." if number else "" for number, of in enumerate(query_sets)]
+    prefixes = [f"{of.label}." if len(query_sets) > 1 else "" for of in query_sets]
     files = [prefix + name for prefix in prefixes for name in systems]
     for file in files:
         if files.count(file) > 1:
@@ -270,6 +276,11 @@ def _search_sets(
         search_all(systems, queries, runs, prefix, **search)
         for queries, prefix in zip(query_sets, prefixes)
     ]
+
+
+def _ending(sets: Sequence[object], queries: QuerySet) -> str:
+    """What the names of a query set's files end with: its label, where there are several sets."""
+    return f".{queries.label}" if len(sets) > 1 else ""
 
 
 def _write(
@@ -283,10 +294,9 @@ def _write(
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    for number, of in enumerate(results):
-        ending = f".{of.queries.label}" if number else ""
-        _write_per_query(folder / f"per_query{ending}.tsv", of.evaluations)
-    _write_latency(folder / "latency.tsv", latency)
+    for of in results:
+        _write_per_query(folder / f"per_query{_ending(results, of.queries)}.tsv", of.evaluations)
+    _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
     measured = [
         Measured(of.queries.label, of.queries.topics, of.evaluations, terms)
         for of, terms in zip(results, words)

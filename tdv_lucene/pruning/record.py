@@ -9,6 +9,7 @@ from .. import __version__
 from ..indexes.record import CHECKSUM
 from ..ranking import ANSERINI_DEFAULTS
 from ..values.term_values import OperatingPoint, TermValues
+from ..wording import counted
 from .field_rule import checksum
 
 
@@ -62,4 +63,4 @@ def _learned_from(values: TermValues) -> str:
     if made:
         return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
     queries = values.manifest.get("queries")
-    return f"{queries} judged queries" if queries else "nothing"
+    return counted(queries, "judged query", "judged queries") if queries else "nothing"

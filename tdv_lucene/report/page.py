@@ -13,7 +13,7 @@ from markupsafe import Markup
 from ..evaluation.evaluate import Evaluation
 from ..timing.latency import Latency
 from ..timing.latency_summary import QueryTerms
-from ..visible import visible
+from ..wording import visible
 from . import plots
 from .cost_tables import speed_tables
 from .query_tables import VALUE_COLUMN, extreme_queries, term_tables
