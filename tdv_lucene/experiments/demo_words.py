@@ -29,7 +29,13 @@ queries away from learning to compare with.
 def tell_outcomes(report: Mapping[str, Any]) -> str:
     """What each pruned index won and lost on the test topics, in words; of ``compare``'s report."""
     _, *others = report["indexes"]
-    return "\n\n".join(f"{name} against full\n{tell_outcome(report, name)}" for name in others)
+    told = [f"{name} against full\n{tell_outcome(report, name)}" for name in others]
+    comparisons = report["parameters"]["comparisons"]
+    rule = (
+        f"A measure is won if that holds after correction for all {comparisons} comparisons; it is "
+        "lost\nas soon as its own interval says so."
+    )
+    return "\n\n".join([*told, rule])
 
 
 def tell_outcome(report: Mapping[str, Any], name: str) -> str:
@@ -71,14 +77,21 @@ def _measures(report: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]
     for measure in (_MEASURE, "R@1000"):
         of = report["measures"][measure]
         for test in (test for test in of["tests"] if test["treatment"] == name):
-            p, baseline = test["p_value"], test["baseline"]
-            decided = p is not None and p < SIGNIFICANT
-            verdict = ("Lost", "Won")[test["difference"] > 0] if decided else "Undecided"
+            baseline = test["baseline"]
             yield (
-                verdict,
+                _verdict(test),
                 f"{measure} {test['difference']:+.4f}, {of[baseline]:.4f} ({baseline}) to "
                 f"{of[name]:.4f}{_bounds(interval(test['ci95']))}",
             )
+
+
+def _verdict(test: Mapping[str, Any]) -> str:
+    """Slow to call a gain, quick to call a loss."""
+    low, high = test["ci95"] or (-math.inf, math.inf)
+    sure = test["p_value"] is not None and test["p_value"] < SIGNIFICANT
+    if high < 0 or sure and test["difference"] < 0:
+        return "Lost"
+    return "Won" if sure and low > 0 else "Undecided"
 
 
 def _bounds(shown: str) -> str:

@@ -13,22 +13,24 @@ from tdv_lucene.cli import _group
 from tdv_lucene.experiments.demo_words import NEXT_STEPS, kinds_table, tell_outcome, tell_outcomes
 
 
-def _measure(difference: float, p: float | None) -> dict[str, Any]:
+def _measure(difference: float, p: float | None, width: float = 0.1) -> dict[str, Any]:
+    around = [difference - width, difference + width]
     tests = [
         {"baseline": base, "treatment": name, "difference": difference, "ci95": ci, "p_value": p}
-        for base, name, ci in (("full", "pruned", [-0.1, 0.1]), ("full", "full-tuned", [7, 8]))
+        for base, name, ci in (("full", "pruned", around), ("full", "full-tuned", [7, 8]))
     ]
     return {"full": 0.5, "pruned": 0.5 + difference, "full-tuned": 0.9, "tests": tests}
 
 
 REPORT = {
     "queries": {"judged": 300},
+    "parameters": {"comparisons": 12},
     "indexes": {
         "full": {"postings": 200, "bytes": 1000, "bytes_by_kind": {"positions": 100}},
         "pruned": {"postings": 150, "bytes": 800, "bytes_by_kind": {}},
     },
     "latency_ratio": {"pruned": {"top10": {"ratio": 1.2, "ci95": [1.1, 1.3]}}},
-    "measures": {"nDCG@5": _measure(0.02, 0.2), "R@1000": _measure(-0.03, 0.01)},
+    "measures": {"nDCG@5": _measure(0.02, 0.2), "R@1000": _measure(-0.03, 0.2, 0.02)},
 }
 
 
@@ -37,8 +39,8 @@ def test_each_finding_stands_where_its_interval_or_test_puts_it() -> None:
         "Won:       postings -25.0 %",
         "           bytes -20.0 % (positions alone -10.0 %: weighted frequencies go without them)",
         "           speed of the ten best x1.20 (95 %: 1.10 to 1.30)",
-        "Lost:      R@1000 -0.0300, 0.5000 (full) to 0.4700 (95 %: -0.100 to +0.100)",
-        "Undecided: nDCG@5 +0.0200, 0.5000 (full) to 0.5200 (95 %: -0.100 to +0.100)",
+        "Lost:      R@1000 -0.0300, 0.5000 (full) to 0.4700 (95 %: -0.050 to -0.010)",
+        "Undecided: nDCG@5 +0.0200, 0.5000 (full) to 0.5200 (95 %: -0.080 to +0.120)",
     ]
 
 
@@ -50,7 +52,8 @@ def test_every_pruned_index_is_told_of() -> None:
         more = {"baseline": "full-tuned", "treatment": "smaller", "difference": -0.4, "ci95": None}
         of["tests"].append({**more, "p_value": 0.001})
         of["smaller"] = 0.3
-    first, second = tell_outcomes(report).split("\n\n")
+    first, second, rule = tell_outcomes(report).split("\n\n")
+    assert "all 12 comparisons" in rule
     assert first == "pruned against full\n" + tell_outcome(REPORT, "pruned")
     assert second.splitlines() == [
         "smaller against full",
@@ -76,7 +79,7 @@ def test_chance_and_missing_intervals_decide_nothing(
     report = copy.deepcopy(REPORT)
     report["indexes"]["pruned"] = report["indexes"]["full"]
     report["latency_ratio"]["pruned"]["top10"] = {"ratio": ratio, "ci95": ci95}
-    report["measures"] = {"nDCG@5": _measure(0.02, p), "R@1000": _measure(0.0, None)}
+    report["measures"] = {"nDCG@5": _measure(0.02, p, 0.01), "R@1000": _measure(0.0, None)}
     told = tell_outcome(report, "pruned")
     assert all(line in told for line in expected), told
     assert "postings: as many as before" in told
