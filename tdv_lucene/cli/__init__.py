@@ -14,6 +14,8 @@ import click
 
 from .. import __version__
 from ..errors import TdvError
+from ..visible import visible
+from ._flags import name_flags, refuse_empty
 
 _COMMANDS = {
     "index": "Index a collection with Anserini's IndexCollection.",
@@ -41,7 +43,20 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        return import_module(f".{cmd_name}", __name__).command
+        command = import_module(f".{cmd_name}", __name__).command
+        refuse_empty(command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except TdvError as error:
+            # The command's own options come first; a remedy may lie in another command.
+            names = [name for name in (ctx.invoked_subcommand, *_COMMANDS) if name in _COMMANDS]
+            name_flags(error, [self, *(self.get_command(ctx, name) for name in names)])
+            raise
+        except EOFError as error:  # click takes it for Ctrl-D
+            raise RuntimeError(f"a file ended before it should ({error})") from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -69,7 +84,8 @@ def main() -> None:
     try:
         _group(prog_name="tdv-lucene", standalone_mode=False)
     except TdvError as error:
-        click.echo(f"tdv-lucene: {error}", err=True)
+        told = visible(str(error), keep="\n")
+        click.echo(f"tdv-lucene: {told}", err=True)
         sys.exit(2)
     except click.ClickException as error:
         error.show()

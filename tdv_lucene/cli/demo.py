@@ -41,13 +41,10 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 def _close(report: dict[str, Any], folder: Path) -> None:
     """After the tables: what they say, and what comes next."""
-    from rich.console import Console
-
     from ..experiments.demo_words import NEXT_STEPS, kinds_table, tell_outcomes
-    from ..report.table import to_rich
 
-    click.echo("It begins with a picture of all this, and lists every query.\n")
-    Console().print(to_rich(kinds_table(folder / "per_query.tsv")))
+    options.say("It begins with a picture of all this, and lists every query.\n")
+    options.show_tables([kinds_table(folder / "per_query.tsv")])
     click.echo(f"\n{tell_outcomes(report)}\n\n{NEXT_STEPS}", nl=False)
 
 

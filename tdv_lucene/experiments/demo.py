@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..progress import Progress, silent
 from ..pruning.reduction_choice import point_within_loss
 from ..store import explain_os_error, new_folder, read_manifest, refuse_existing, write_manifest
@@ -83,7 +83,7 @@ def make_collection(
         When ``output`` exists, or ``topics`` is below 3 or more than the documentation gives.
     """
     if topics < 3:
-        raise TdvError(f"topics={topics} is too few: two parts need at least 3")
+        raise TdvError(f"{argument('topics', topics)} is too few: two parts need at least 3")
     with new_folder(output, overwrite=overwrite) as folder:
         documentation = Documentation.of(read_documentation(progress))
         queries = choose_queries(documentation, topics, random.Random(seed))

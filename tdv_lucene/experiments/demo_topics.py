@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 
 _WORDS_LEFT = 25  # of a document without its query: enough to be found by
 _HEADING_WORDS = range(2, 13)
@@ -93,7 +93,8 @@ def choose_queries(documentation: Documentation, count: int, rng: random.Random)
                 answering.update(query.answers)
     if len(chosen) < count:
         raise TdvError(
-            f"topics={count} is too many: the documentation of this interpreter gives {len(chosen)}"
+            f"{argument('topics', count)} is too many: the documentation of this interpreter gives "
+            f"{len(chosen)}"
         )
     rng.shuffle(chosen)
     return chosen

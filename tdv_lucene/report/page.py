@@ -10,10 +10,11 @@ import jinja2
 from markupsafe import Markup
 
 from ..timing.latency import Latency
+from ..visible import visible
 from . import plots
 from .cost_tables import latency_table, size_tables, speed_tables
 from .page_data import Measured, page_data
-from .query_tables import extreme_queries, term_tables
+from .query_tables import VALUE_COLUMN, extreme_queries, term_tables
 from .ranking_tables import detail_tables, tables_by_query_set
 from .table import SIGNIFICANT, change, interval, p_value, ratio, times_interval
 
@@ -30,6 +31,7 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        finalize=_shown,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -61,6 +63,11 @@ def _raw(name: str) -> Markup:
     return Markup((_TEMPLATES / name).read_text(encoding="utf-8").strip())
 
 
+def _shown(value: Any) -> Any:
+    """What stands in for a value on the page, before it is escaped."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
     """Of two indexes, at a glance: figure, what it is, its 95 % interval, from what to what."""
     full, pruned = [*report["indexes"].values()][:2]
@@ -87,12 +94,12 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
         )
     for measure in ("nDCG@5", "R@1000"):
         of = report["measures"][measure]
-        values = [of[name] for name in [*report["indexes"]][:2]]
+        values = [of["means"][name] for name in [*report["indexes"]][:2]]
         cards.append(
             {
                 "figure": f"{of['difference']:+.4f}",
                 "label": measure,
-                "interval": interval(of["ci95"]),
+                "interval": interval(of["ci95_corrected"]),
                 "detail": f"{values[0]:.4f} to {values[1]:.4f}, p {p_value(of['p_value'])}",
             }
         )
@@ -146,7 +153,8 @@ def _pair(report: Mapping[str, Any], queries: Measured, first: str, name: str) -
 
 def _terms(report: Mapping[str, Any], name: str) -> dict[str, Any]:
     of = report["terms_by_index"][name]
-    return {"name": name, "source": of["source"], "tables": term_tables(of)}
+    column = VALUE_COLUMN[of["tdv_kind"]]
+    return {"name": name, "column": column, "source": of["source"], "tables": term_tables(of)}
 
 
 def _drawn(plotted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

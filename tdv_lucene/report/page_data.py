@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from ..evaluation.evaluate import Evaluation
 from ..timing.latency_summary import QueryTerms
+from ..visible import visible
 from .table import SIGNIFICANT
 
 _DEPTHS = ("top10", "top1000")
@@ -39,7 +40,7 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
     first = systems[0]
     sizes = [report["indexes"].get(name, report["indexes"][first]) for name in systems]
     data = {
-        "systems": systems,
+        "systems": [visible(name) for name in systems],
         "indexes": len(report["indexes"]),
         "bytes": [of["bytes"] for of in sizes],
         "postings": [of["postings"] for of in sizes],
@@ -90,12 +91,12 @@ def _faster(ratios: Mapping[str, Any] | None, depth: str) -> list[float] | None:
 def _query_set(of: Mapping[str, Any], measured: Measured, systems: Sequence[str]) -> dict[str, Any]:
     queries = next(iter(measured.evaluations.values())).queries
     return {
-        "label": measured.label,
+        "label": visible(measured.label),
         "judged": of["queries"]["judged"],
         "emptied": [of["queries"]["emptied_by"].get(name, 0) for name in systems],
         "measures": {
             measure: {
-                "means": [_short(found[name]) for name in systems],
+                "means": [_short(found["means"][name]) for name in systems],
                 "tests": [_test(test, systems) for test in found["tests"]],
                 "values": [
                     _encoded(measured.evaluations[name].values[measure]) for name in systems
@@ -103,14 +104,14 @@ def _query_set(of: Mapping[str, Any], measured: Measured, systems: Sequence[str]
             }
             for measure, found in of["measures"].items()
         },
-        "queries": queries,
-        "texts": [measured.topics[query] for query in queries],
+        "queries": [visible(query) for query in queries],
+        "texts": [visible(measured.topics[query]) for query in queries],
     }
 
 
 def _test(test: Mapping[str, Any], systems: Sequence[str]) -> list[Any]:
     """Numbers of baseline and treatment, difference, bounds (or null), p (or null)."""
-    low, high = test["ci95"] or (None, None)
+    low, high = test["ci95_corrected"] or (None, None)
     numbers = (test["difference"], low, high, test["p_value"])
     pair = [systems.index(test[side]) for side in ("baseline", "treatment")]
     return [*pair, *(None if x is None else _short(x) for x in numbers)]

@@ -27,6 +27,7 @@ _LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 _WIDTH_INCHES = 5.2
 _STEPS = 200  # of a line: thousands, a query each, would make a page of megabytes
 _STYLE = {
+    "text.parse_math": False,  # a dollar in a name is a dollar
     "svg.fonttype": "none",  # text stays text: selectable, in the page's font
     "font.size": 10,
     "axes.spines.top": False,

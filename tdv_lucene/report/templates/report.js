@@ -58,7 +58,7 @@
   // The matrix: a line an index, a column a cost or a query set.
 
   function matrix() {
-    const head = node("tr", {}, node("td"),
+    const head = node("tr", {}, node("th", { scope: "col" }, "index"),
       ...["bytes", "postings", "top-10 latency", "top-1000 latency", ...sets.map((set) => set.label)]
         .map((text) => node("th", { scope: "col" }, text)));
     const rows = systems.map((name, i) => node("tr", {},
@@ -77,12 +77,12 @@
   }
 
   function costCell(costs, i, shown) {
-    if (i === tuned) return cell("");
+    if (i === tuned) return cell("", `as ${full}`);
     return cell(shown(costs[i]), i ? percent(costs[0], costs[i]) : "");
   }
 
   function timeCell(depth, i) {
-    if (i === tuned) return cell("");
+    if (i === tuned) return cell("", "not measured");
     const faster = data.faster[depth][i];
     return cell(`${number(data.ms[depth][i], 3)} ms`, faster ? `x${number(faster[0], 2)}` : "",
       faster ? `${number(faster[1], 2)} to ${number(faster[2], 2)}` : "");
@@ -413,7 +413,7 @@
           "middle"));
     });
     byId("plot-forest").replaceChildren(drawn);
-    byId("forest-title").textContent = `All measures, 95 % intervals: ${pairName()}`;
+    byId("forest-title").textContent = `All measures, with intervals: ${pairName()}`;
   }
 
   // Controls.
