@@ -169,7 +169,7 @@ class _Maker:
             if option.is_flag:
                 words.append(rng.choice([*option.opts, *option.secondary_opts]))
                 continue
-            for _ in range(rng.choice([1, 1, 2]) if option.multiple else 1):
+            for _ in range(rng.choice([1, 1, 1, 1, 2]) if option.multiple else 1):
                 values = [self._value(option, wrongness) for _ in range(option.nargs)]
                 words += [rng.choice(option.opts), *values]
         if rng.random() < wrongness / 10:
