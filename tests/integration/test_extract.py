@@ -224,6 +224,12 @@ def test_locked_index_is_refused(make_index, tmp_path: Path) -> None:
 def test_truncated_array_is_told(tiny_index: Path, tmp_path: Path) -> None:
     extract_matrix(tiny_index, tmp_path / "matrix")
     np.save(tmp_path / "matrix" / "norms.npy", np.zeros(3, np.int64))
+    with pytest.raises(TdvError, match="is damaged .norms.npy: it has 152 bytes, 208 are listed"):
+        load_matrix(tmp_path / "matrix")
+    manifest = tmp_path / "matrix" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    del content["files"]  # as earlier versions wrote it
+    manifest.write_text(json.dumps(content))
     with pytest.raises(TdvError, match="'norms' has length 3, expected 10.*extract it again"):
         load_matrix(tmp_path / "matrix")
 
