@@ -131,8 +131,19 @@ def show(result: dict[str, Any], as_json: bool, err: bool = False) -> None:
         return
     width = max(map(len, result), default=0)
     for name, value in result.items():
-        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-        say(f"{visible(name):<{width}}  {text}", err=err)
+        say(f"{name:<{width}}  {_written(value)}", err=err)
+
+
+def _written(value: Any) -> Any:
+    """Numbers as people write them."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def percent(share: float) -> str:
+    """A share as ``45.5 %``."""
+    return f"{100 * share:.1f} %"
 
 
 def say(line: str, err: bool = False) -> None:

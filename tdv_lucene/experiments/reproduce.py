@@ -233,7 +233,7 @@ def _run_fold(
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         pruned = Path(folder) / "pruned"
         made = prune_index(
-            experiment.index, values, pruned, reduction=experiment.reduction,
+            experiment.index, values, pruned, reduction=values.points[0]["reduction"],
             progress=experiment.progress,
         )  # fmt: skip
         search_index(pruned, asked, run, model=model, hits=DEPTH, field=experiment.field)

@@ -39,7 +39,8 @@ def build_index(
     Raises
     ------
     TdvError
-        When ``output`` exists, or Anserini refuses the flags or logs an error; nothing is left.
+        When ``output`` exists, Anserini refuses the flags or logs an error, or no document is
+        indexed; nothing is left.
     """
     from ..jvm.indexer import run_index_collection
 
@@ -50,4 +51,10 @@ def build_index(
     place = Output.folder(output, None, inputs=read, overwrite=overwrite, option="index")
     with place as folder:
         counters = run_index_collection(flags, folder, progress)
+        if not counters.get("indexed"):
+            told = ", ".join(f"{name} {number:,}" for name, number in counters.items())
+            raise TdvError(
+                f"no document was indexed ({told or 'none was found'}): look whether -input holds "
+                "files of this -collection; nothing was written"
+            )
     return {"output": str(place.path), **counters}

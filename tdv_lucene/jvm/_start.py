@@ -44,7 +44,7 @@ def set_heap(heap: str) -> None:
         already.
     """
     global _heap
-    _refuse_form(argument("heap"), heap)
+    _refuse_form(f"{argument('heap')} '{heap}'", heap)
     if "jnius" in sys.modules:
         raise TdvError(
             f"{argument('heap')} {heap} comes too late: the JVM of this process runs already"
@@ -106,15 +106,13 @@ def pyserini_jar() -> Path:
 def heap_size() -> str:
     """The largest heap of a JVM we start: ``set_heap``'s, the environment's, or the default."""
     heap = _heap or os.environ.get(HEAP_VARIABLE) or _DEFAULT_HEAP
-    _refuse_form(HEAP_VARIABLE, heap)
+    _refuse_form(f"{HEAP_VARIABLE}={heap}", heap)
     return heap
 
 
-def _refuse_form(name: str, heap: str) -> None:
+def _refuse_form(shown: str, heap: str) -> None:
     if not _HEAP_FORM.fullmatch(heap):
-        raise TdvError(
-            f"{name} '{heap}' is not a size: write a whole number and k, m or g, as in 4g"
-        )
+        raise TdvError(f"{shown} is not a size: write a whole number and k, m or g, as in 4g")
 
 
 def _try_heap(runtime: JavaRuntime, name: str, heap: str) -> None:

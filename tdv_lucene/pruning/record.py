@@ -35,7 +35,7 @@ def describe_field(
         The identity of the index that is pruned.
     """
     if reduction is None:
-        reduction = values.manifest["recommended_reduction"]
+        reduction = values.recommended_reduction
     trained = {**ANSERINI_DEFAULTS, **values.parameters}
     scale = 1.0 if point.scale is None else float(point.scale)
     return {

@@ -33,6 +33,8 @@ _MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
 _OPTIONAL = ("posting_priority", "posting_factors")
+_SHOWN = "nDCG@5"
+"""The measure by which a reduction is chosen."""
 
 
 def _finite_from_0(array: np.ndarray) -> bool:
@@ -100,12 +102,12 @@ class TermValues:
         Terms with the smallest go first.
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead``, ``source``, ``folds``,
-        ``recommended_reduction``, and ``points``: dicts with ``reduction``, the ``measures`` on
-        held-out queries (``full`` beside them), the estimated ``posting_bytes`` (and
-        ``full_posting_bytes`` of the index as it is), the ``scale`` that keeps the ranking and the
-        table of all ``scales`` it was chosen from. With a ``posting_priority`` also
-        ``posting_rule`` (see :meth:`.posting_rule.PostingRule.describe`) and ``unit``, what is
-        given up unless said otherwise.
+        ``recommended_reduction`` (None where none is), and ``points``: dicts with ``reduction``,
+        the ``measures`` on held-out queries (``full`` beside them), the estimated
+        ``posting_bytes`` (and ``full_posting_bytes`` of the index as it is), the ``scale`` that
+        keeps the ranking and the table of all ``scales`` it was chosen from. With a
+        ``posting_priority`` also ``posting_rule`` (see :meth:`.posting_rule.PostingRule.describe`)
+        and ``unit``, what is given up unless said otherwise.
     posting_priority : float32[V] or None
         For the unit "posting": finite, above 0; see :class:`.posting_rule.PostingRule`. None where
         there is no such rule.
@@ -155,6 +157,27 @@ class TermValues:
     def points(self) -> list[dict[str, Any]]:
         """The learned operating points, in order of reduction."""
         return list(self.manifest["points"])
+
+    @property
+    def recommended_reduction(self) -> float:
+        """What pruning takes unless told otherwise.
+
+        Raises
+        ------
+        TdvError
+            When none is recommended: it names the choices there are.
+        """
+        recommended = self.manifest["recommended_reduction"]
+        if recommended is None:
+            measured = [p for p in self.points if p["measures"] and p["full"]]
+            found = ", ".join(f"{p['reduction']:g} ({p['measures'][_SHOWN]:.4f})" for p in measured)
+            said = f": {_SHOWN} on held-out queries is {found}" if found else ""
+            full = f", {measured[0]['full'][_SHOWN]:.4f} of the full index" if measured else ""
+            raise TdvError(
+                f"no reduction is recommended for these values{said}{full}; choose --reduction, "
+                "--max-loss or --max-bytes"
+            )
+        return recommended
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -224,7 +247,7 @@ class TermValues:
             What is given up, ``"term"`` or ``"posting"``; None for what the recipe recommends.
         """
         if reduction is None:
-            reduction = self.manifest["recommended_reduction"]
+            reduction = self.recommended_reduction
         if not 0 <= reduction < 1:
             raise TdvError(
                 f"{argument('reduction')} must lie within [0, 1), got {reduction}: try 0.45"
