@@ -523,12 +523,11 @@ def test_no_name_stands_where_the_report_has_a_key_of_its_own(case, compared, tm
 
 
 def test_two_runs_do_not_share_a_file(case, tmp_path):
-    folder = tmp_path / "other"
-    folder.mkdir()
-    with pytest.raises(TdvError, match="two runs would be called 'topics-2.b.run'"):
+    other = shutil.copy(case.topics, tmp_path / "topics.b.tsv")
+    with pytest.raises(TdvError, match="two runs would be called 'topics.b.c.run'"):
         compare_indexes(
             case.index, case.pruned, case.topics, case.qrels, tmp_path / "out",
-            names=("topics-2.b", "b"), further_queries=[(case.topics, case.qrels)], **FAST,
+            names=("b.c", "c"), further_queries=[(other, case.qrels)], **FAST,
         )  # fmt: skip
 
 
