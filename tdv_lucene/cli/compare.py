@@ -19,13 +19,15 @@ from . import _options as options
 @click.option("--pruned", metavar="FOLDER", help="What 'prune' wrote from the only --index.")
 @click.option(
     "--topics", required=True, multiple=True, metavar="TOPICS",
-    help="TSV, TREC topics, or a name Pyserini knows; repeat for several query sets.",
+    help=f"{options.TOPICS_HELP} Again for each further query set.",
 )  # fmt: skip
 @click.option(
-    "--qrels", required=True, multiple=True, metavar="FILE", help="TREC qrels, one a --topics."
-)
+    "--qrels", required=True, multiple=True, metavar="QRELS",
+    help=f"{options.QRELS_HELP} One a --topics.",
+)  # fmt: skip
+@options.topic_field_option
 @options.output_option
-@options.model_option
+@options.search_model_option
 @options.field_option
 @click.option(
     "--names", nargs=2, default=("full", "pruned"), show_default=True,
@@ -107,6 +109,8 @@ def command(
     )
     if form != "screen" and not as_json:
         click.echo(_as_text(report, form))
+        for note in report["notes"]:
+            click.echo(f"Note: {note}.", err=True)
         return
     show_comparison(report, Path(arguments["output"]), as_json)
 
@@ -156,17 +160,13 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps(report, ensure_ascii=False))
         return
-    from rich.console import Console
+    from ..report.tables import screen_tables
 
-    from ..report.table import to_rich
-    from ..report.tables import comparison_tables
-
-    console = Console()
-    for table in comparison_tables(report):
-        console.print(to_rich(table))
+    options.show_tables(screen_tables(report))
     for note in report["notes"]:
-        console.print(f"Note: {note}.")
+        options.say(f"Note: {note}.")
     emptied = report["queries"]["emptied_ids"]
     if emptied:
-        console.print(f"Emptied by pruning: {' '.join(emptied)}")
-    click.echo(f"\nReport: {folder / 'report.html'}")
+        options.say(f"Emptied by pruning: {' '.join(emptied)}")
+    click.echo()
+    options.say(f"Report: {folder / 'report.html'}")

@@ -6,9 +6,15 @@ import os
 from collections import Counter
 from typing import Any
 
+from ..arguments import checked_hits
 from ..errors import TdvError
-from ..indexes.record import java_similarity, recorded_parameters
-from .term_changes import Pruned, learned_value, open_values
+from ..indexes.record import (
+    java_similarity,
+    recorded_model,
+    recorded_parameters,
+    warn_of_another_model,
+)
+from .term_changes import measure_terms
 
 
 def explain_query(
@@ -16,7 +22,7 @@ def explain_query(
     pruned: str | os.PathLike,
     query: str,
     *,
-    model: str = "bm25",
+    model: str | None = None,
     field: str = "contents",
     values: str | os.PathLike | None = None,
     hits: int = 10,
@@ -25,42 +31,49 @@ def explain_query(
 
     Parameters
     ----------
+    model
+        None for what ``pruned`` records; another one is warned of in the log.
     values
-        The term values ``pruned`` was made with; without them, values are derived from the total
-        frequencies in both indexes, which rounding blurs.
+        The folder of term values that ``pruned`` was made with; without them, terms are shown with
+        the ratio of their frequencies in the two indexes.
 
     Returns
     -------
     dict
-        ``query``; ``terms``: for each distinct term of the analysed query ``term``, ``in_query``
-        (times), ``tdv`` (0 where dropped, None where unknown), ``df_before``, ``df_after``,
-        ``postings_removed``; ``hits``: ``before`` and ``after``, the best documents with ``rank``,
-        ``document``, ``score``, ``other_rank`` (in the other list, None outside it), ``tf`` (term:
-        frequency before and after, of the query's terms that the document held) and ``lost``, the
-        terms of which it lost its posting; ``matching``: how many documents hold a term of the
+        ``query``; ``tdv_kind``, what is shown of terms: ``"learned"`` or ``"ratio"``; ``terms``:
+        for each distinct term of the analysed query ``term``, ``in_query`` (times), ``tdv`` (0
+        where dropped, None where unknown), ``df_before``, ``df_after``, ``postings_removed``;
+        ``hits``: ``before`` and ``after``, the best documents with ``rank``, ``document``,
+        ``score``, ``other_rank`` (in the other list, None outside it), ``tf`` (term: frequency
+        before and after, of the query's terms that the document held) and ``lost``, the terms of
+        which it lost its posting; ``matching``: how many documents hold a term of the
         query, ``before`` and ``after``; and the ``parameters`` of both searches. Scores and
         frequencies of the two indexes are of different scales.
 
     Raises
     ------
     TdvError
-        When an index or the values cannot be read, ``hits`` is below 1, or nothing is left of the
+        When an index or the values cannot be read, ``pruned`` was not made with them, ``hits`` is
+        below 1, or nothing is left of the
         query after analysis.
     """
-    from ..jvm.index import analyze, read_user_data
+    from ..jvm.index import analyze
     from ..jvm.searcher import count_terms
 
-    if hits < 1:
-        raise TdvError(f"hits={hits} is out of range: at least 1 is needed")
+    hits = checked_hits(hits)
     (tokens,) = analyze([query], field)
     if not tokens:
         raise TdvError(f"nothing is left of '{query}' after analysis (stop words?): ask more")
     counted = Counter(tokens)
     before, after = (count_terms(path, field, list(counted)) for path in (index, pruned))
-    made = Pruned.of(read_user_data(pruned))
-    value = made.value if values is None else learned_value(open_values(values, pruned), made)
+    shown = measure_terms(pruned, field, values)
     searches = {"before": index, "after": pruned}
-    parameters = {when: recorded_parameters(path, model) for when, path in searches.items()}
+    model = model or recorded_model(pruned, field)
+    parameters = {
+        when: recorded_parameters(path, model, field=field) for when, path in searches.items()
+    }
+    for path in searches.values():
+        warn_of_another_model(path, parameters["after"].model, field)
     found = {
         when: _search(path, java_similarity(parameters[when], path), field, query, hits)
         for when, path in searches.items()
@@ -71,11 +84,12 @@ def explain_query(
     }
     return {
         "query": query,
+        "tdv_kind": shown.kind,
         "terms": [
             {
                 "term": term,
                 "in_query": times,
-                "tdv": value(term, before[term], after[term]) if before[term][0] else None,
+                "tdv": shown.of(term, before[term], after[term]) if before[term][0] else None,
                 "df_before": before[term][0],
                 "df_after": after[term][0],
                 "postings_removed": before[term][0] - after[term][0],

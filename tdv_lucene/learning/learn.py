@@ -6,25 +6,27 @@ an index and files, for which topics go through the index's analyzer on the JVM.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import numpy as np
 
+from ..arguments import checked_seed
 from ..embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
+from ..interruption import deferred
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
+from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..report.path_plot import check_plot, plot_points
-from ..store import refuse_existing
 from ..values.dropping import count_postings_by_tf
-from ..values.term_values import TermValues
+from ..values.term_values import KIND, TermValues
 from .default import learn_default
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
@@ -35,6 +37,8 @@ from .prior_values import prior_values_of_index
 from .problem import Problem
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from .self_supervised import make_topics
+
+_log = logging.getLogger(__name__)
 
 
 def learn_term_values(
@@ -80,11 +84,14 @@ def learn_term_values(
     Raises
     ------
     TdvError
-        When topics, qrels, vectors and matrix do not belong together or are too few.
+        When topics, qrels, vectors and matrix do not belong together or are too few, or the matrix
+        holds only some of the documents.
     """
+    checked_seed(seed)
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
+    matrix.require_all_documents("learning")
     if vectors is None:
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
@@ -93,21 +100,23 @@ def learn_term_values(
     boost = known[1].boost if known else _lead(matrix, chosen)
     first = parameters or (known[1].parameters if known else Parameters())
     counted = matrix.with_position_boost(boost)
-    problem = Problem.of(counted, topics, qrels, vectors, model, first)
-    start = start_from_prior(problem, *known) if known else None
-    if start is not None and chosen.values:
-        problem = start.problem
-    if start is None and len(problem.queries) < 2:
-        raise TdvError(
-            "learning needs at least 2 judged queries with a relevant document in the index, got "
-            f"{len(problem.queries)}: pass more topics and qrels"
-        )
-    if isinstance(chosen, PaperRecipe):
-        learned = learn_paper(problem, chosen, seed, progress)
-    else:
-        if parameters is None and chosen.tuned:
-            problem = choose_parameters(problem, seed, progress)
-        learned = learn_default(problem, chosen, seed, progress, start)
+    with deferred():  # JAX's callbacks bear no exception
+        problem = Problem.of(counted, topics, qrels, vectors, model, first)
+        start = start_from_prior(problem, *known) if known else None
+        if start is not None and chosen.values:
+            problem = start.problem
+        if start is None and len(problem.queries) < 2:
+            raise TdvError(
+                "learning needs at least 2 judged queries with a relevant document in the index, "
+                f"got {len(problem.queries)}: pass more topics and qrels"
+            )
+        if isinstance(chosen, DefaultRecipe):
+            if parameters is None and chosen.tuned:
+                problem = choose_parameters(problem, seed, progress)
+            learned = learn_default(problem, chosen, seed, progress, start)
+        else:
+            learned = learn_paper(problem, chosen, seed, progress)
+    _log.info("learned with %s from %d queries", problem.parameters, len(problem.queries))
     rule = learned.final.rule
     return TermValues(
         vocabulary=matrix.vocabulary,
@@ -152,9 +161,11 @@ def learn_from_index(
     *,
     self_supervised: str | None = None,
     no_judgements: bool = False,
+    topic_field: str = "title",
     model: str = "bm25",
     recipe: str | DefaultRecipe | PaperRecipe = "default",
     vectors: str | os.PathLike | None = None,
+    trust_pickle: bool = False,
     matrix: str | os.PathLike | None = None,
     field: str = "contents",
     lead: bool = True,
@@ -171,7 +182,7 @@ def learn_from_index(
 
     Parameters
     ----------
-    topics, qrels
+    topics, qrels, topic_field
         See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`; both None with
         ``self_supervised``.
     self_supervised
@@ -180,8 +191,9 @@ def learn_from_index(
     no_judgements
         With ``topics`` and ``qrels`` None: write what judged collections say of this one (see
         :func:`.prior_values.prior_values`), and learn nothing.
-    vectors
+    vectors, trust_pickle
         A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
+        A gensim pickle, which can run any command, is read only with ``trust_pickle``.
     matrix
         A folder from :func:`extract_matrix` of this index; None extracts it on the way.
     lead
@@ -206,9 +218,12 @@ def learn_from_index(
     """
     from ..jvm.index import analyze
 
-    refuse_existing(Path(output), overwrite=overwrite)
+    checked_seed(seed)
+    read = [index, topics, qrels, vectors, matrix]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
+    picture = None
     if plot is not None:
-        check_plot(plot, overwrite=overwrite)
+        picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])
     recipe = make_recipe(recipe)
     if isinstance(recipe, DefaultRecipe):
         # Titles stand first: topics made of them would only learn that.
@@ -227,10 +242,13 @@ def learn_from_index(
             overwrite=overwrite, progress=progress,
         )  # fmt: skip
     if self_supervised is None:
-        texts, judgements = read_topics(topics), read_qrels(qrels)
+        texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
-        word_vectors = None if vectors is None else load_term_vectors(vectors, counts, progress)
+        counts.require_all_documents("learning")
+        word_vectors = None
+        if vectors is not None:
+            word_vectors = load_term_vectors(vectors, counts, progress, trust_pickle=trust_pickle)
         options = {
             "model": model, "recipe": recipe, "vectors": word_vectors, "parameters": parameters,
             "seed": seed, "progress": progress,
@@ -242,10 +260,10 @@ def learn_from_index(
             made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
             values = _of_whole_matrix(values, counts, made.describe())
-        values.save(output, overwrite=overwrite)
-    if plot is not None:
+        values.save(place)
+    if picture is not None:
         recommended = values.manifest["recommended_reduction"]
-        plot_points(values.points, recommended, plot, overwrite=overwrite)
+        plot_points(values.points, recommended, picture)
     return TermValues.load(output)
 
 
@@ -258,15 +276,21 @@ def _check_supervision(
     given = [what for what in (topics, qrels) if what is not None]
     if no_judgements and (given or self_supervised is not None):
         raise TdvError(
-            "--no-judgements learns nothing: leave it out with --topics, --qrels or "
-            "--self-supervised"
+            f"{argument('no_judgements')} learns nothing: leave it out with {argument('topics')}, "
+            f"{argument('qrels')} or {argument('self_supervised')}"
         )
     if no_judgements:
         return
     if self_supervised is not None and given:
-        raise TdvError("--self-supervised makes its own topics: leave out --topics and --qrels")
+        raise TdvError(
+            f"{argument('self_supervised')} makes its own topics: leave out {argument('topics')} "
+            f"and {argument('qrels')}"
+        )
     if self_supervised is None and len(given) < 2:
-        raise TdvError("learning needs --topics and --qrels; --no-judgements does without")
+        raise TdvError(
+            f"learning needs {argument('topics')} and {argument('qrels')}; "
+            f"{argument('no_judgements')} does without"
+        )
 
 
 def _of_whole_matrix(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,13 @@ import numpy as np
 from ..errors import TdvError
 from ..matrix.extract import open_matrix
 from ..matrix.record import TermDocumentMatrix
+from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..records import ByteStrings, Vocabulary
-from ..store import refuse_existing
 from ..values.dropping import COUNTED_TF, count_postings_by_tf
 from ..values.posting_rule import PostingRule
-from ..values.term_values import TermValues
+from ..values.term_values import KIND, TermValues
 from ..values.thresholds import make_posting_rule, make_up_for
 from ..values.weighted_collection import blocks
 from .features import order_terms
@@ -163,15 +162,17 @@ def prior_values_of_index(
     TdvError
         For everything a user can mend, before anything is written.
     """
+    place = None
     if output is not None:
-        refuse_existing(Path(output), overwrite=overwrite)
+        place = Output.folder(output, KIND, inputs=[index, matrix], overwrite=overwrite)
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
+        counts.require_all_documents("the prior")
         progress("apply the prior", 0, 0)
         values = prior_values(counts, model=model, lead=lead, reductions=reductions)
-        if output is not None:
-            values.save(output, overwrite=overwrite)
-            return TermValues.load(output)
-        return _in_memory(values)
+        if place is None:
+            return _in_memory(values)
+        values.save(place)
+    return TermValues.load(output)
 
 
 def _in_memory(values: TermValues) -> TermValues:

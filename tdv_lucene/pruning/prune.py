@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
+from ..arguments import checked_threads
+from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..learning.recipes import REDUCTIONS
+from ..output import Output
 from ..progress import Progress, silent
-from ..store import new_folder, refuse_existing, refuse_overlap, write_manifest
-from ..threads import checked_threads
+from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .field_rule import load_fields
 from .reduction_choice import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
@@ -59,7 +60,8 @@ def prune_index(
         judged collections say of this one, for BM25 (see :mod:`..learning.prior`); they take no
         judgement, and a temporary folder of about ten bytes a posting.
     reduction
-        Share of the field's postings to remove, within [0, 1); None for what was recommended.
+        Share of the field's postings to remove, within [0, 1); None for what was recommended, if
+        anything was.
     max_loss
         In place of ``reduction``: the largest validated one at which held-out queries lose at most
         this share of the full index's nDCG@5 (see :mod:`.reduction_choice`).
@@ -100,13 +102,14 @@ def prune_index(
     Returns
     -------
     dict
-        Counts before and after, the ``reduction`` reached, the ``scale``, the ``lucene_version``
-        whose format the new index has; under ``chosen`` what ``max_loss`` or
+        Counts and ``bytes`` before and after, the ``reduction`` reached, the ``scale``, the
+        ``lucene_version`` whose format the new index has; under ``chosen`` what ``max_loss`` or
         ``max_bytes`` was met by; under ``search`` the
         parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale), under
         ``validated`` what was measured at the nearest learned point, with the table of scales;
-        under ``fidelity`` how that scale's ranking agreed with real-valued scoring (overlap@10,
-        RBO) and the estimated bytes of its posting lists, None where it was not tried; with
+        under ``fidelity`` how this pruning's ranking agreed with real-valued scoring (overlap@10,
+        RBO) and the estimated bytes of its posting lists, None where it was not tried at this
+        reduction and scale; with
         ``others``, theirs under ``fields`` by name. The same is in ``tdv-manifest.json``; the
         commit's user data has all but the counts.
 
@@ -114,26 +117,34 @@ def prune_index(
     ------
     TdvError
         When the index cannot be read or pruned, is locked, or has another vocabulary; when a
-        parameter is out of its range; when ``output`` exists or overlaps the index.
+        parameter is out of its range, no posting would be left, or no reduction is given and none
+        recommended; when ``output`` exists or overlaps the index.
     """
+    from ..jvm.index import identify
+
     _refuse_mode(tf)
     _refuse_min_doc_freq(min_doc_freq)
     _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
     threads = checked_threads(threads)
     if values is not None and save_values is not None:
-        raise TdvError("save_values keeps values made without judgements, and values are given")
-    if save_values is not None:
-        refuse_existing(Path(save_values), overwrite=overwrite)
-        refuse_overlap(save_values, index, output)
+        raise TdvError(
+            f"{argument('save_values')} keeps values made without judgements, and values are given"
+        )
     given = [v for v in (values, *others) if v is not None]
-    refuse_overlap(output, index, *(v for v in given if not isinstance(v, TermValues)))
-    with new_folder(output, overwrite=overwrite) as folder:
+    place = Output.folder(
+        output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST
+    )
+    kept = save_values and Output.folder(
+        save_values, VALUES, inputs=[index, place], overwrite=overwrite, option="save_values"
+    )
+    identify(index)  # before anything is made: Java starts, and the index can be read
+    with place as folder:
         if values is None:
             at = REDUCTIONS if max_bytes is not None else (reduction,)
             made = values_without_judgements(index, field, tf, at, progress)
             given.insert(0, made)
-            if save_values is not None:
-                made.save(save_values, overwrite=overwrite)
+            if kept is not None:
+                made.save(kept)
         fields = load_fields(given)
         _refuse_several_fields(fields, tf, max_loss, max_bytes)
         scale = _checked_scale(scale) if tf == "scaled" else None
@@ -151,10 +162,12 @@ def prune_index(
             reduction = _reduction_within(rewriting, folder.parent, allowed)
             chosen = {"max_bytes": allowed}
         report = rewriting.write(folder, reduction)
+        report["bytes_before"] = sum(index_bytes(index).values())
+        report["bytes"] = sum(index_bytes(folder).values())
         if chosen:
             report["chosen"] = {**chosen, "reduction": reduction}
-        write_manifest(folder, KIND, report, MANIFEST)
-    return {"output": os.path.abspath(output), **report}
+        place.write_manifest(report)
+    return {"output": str(place.path), **report}
 
 
 def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:
@@ -166,7 +179,8 @@ def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:
 def _refuse_several(**given: Any) -> None:
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise TdvError(f"{' and '.join(named)} exclude each other: each of them sets how much goes")
+        names = " and ".join(map(argument, named))
+        raise TdvError(f"{names} exclude each other: each of them sets how much goes")
 
 
 def _refuse_several_fields(
@@ -175,15 +189,15 @@ def _refuse_several_fields(
     """Refuse what is defined for one field only."""
     fields = [values.vocabulary.field for values in given]
     for_one = {
-        "tf similarity": tf == "similarity",
-        "max_loss": max_loss is not None,
-        "max_bytes": max_bytes is not None,
+        f"{argument('tf')} similarity": tf == "similarity",
+        argument("max_loss"): max_loss is not None,
+        argument("max_bytes"): max_bytes is not None,
     }
     named = [name for name, used in for_one.items() if used]
     if len(fields) > 1 and named:
         raise TdvError(
             f"{' and '.join(named)} is for one field, got values of {', '.join(fields)}: "
-            "prune by reduction, or one field after the other"
+            f"prune by {argument('reduction')}, or one field after the other"
         )
 
 
@@ -208,14 +222,14 @@ def _reduction_within(rewriting: Rewriting, beside: Path, max_bytes: int) -> flo
 
 def _refuse_mode(tf: str) -> None:
     if tf not in ("scaled", "original", "similarity"):
-        raise TdvError(f"tf must be 'scaled', 'original' or 'similarity', got '{tf}'")
+        raise TdvError(f"{argument('tf')} must be 'scaled', 'original' or 'similarity', got '{tf}'")
 
 
 def _refuse_min_doc_freq(least: int) -> None:
     if least < 1:
         raise TdvError(
-            f"min_doc_freq must be at least 1, got {least}: 1 keeps all terms, 2 gives up those of "
-            "one document"
+            f"{argument('min_doc_freq')} must be at least 1, got {least}: 1 keeps all terms, 2 "
+            "gives up those of one document"
         )
 
 
@@ -228,5 +242,7 @@ def _checked_scale(scale: float | str) -> float | None:
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number > 0):
-        raise TdvError(f"scale must be 'auto' or a number above 0, got '{scale}': try 4")
+        raise TdvError(
+            f"{argument('scale')} must be 'auto' or a number above 0, got '{scale}': try 4"
+        )
     return number

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..indexes.record import FieldRecord
 from ..learning.prior import Prior
 from ..learning.prior_values import prior_values_of_index
@@ -53,8 +53,8 @@ def values_again(
     if made != ours:
         raise TdvError(
             f"the field '{record.field}' was pruned with values from '{made}', which cannot be "
-            f"made again (without judgements this version has '{ours}'): pass them with --tdv"
+            f"made again (without judgements this version has '{ours}'): pass them "
+            f"({argument('values')})"
         )
-    asked = float(record.content["requested_reduction"])
-    for at in ((asked,), REDUCTIONS):
-        yield values_without_judgements(index, record.field, record.content["tf"], at, progress)
+    for at in ((record.requested_reduction,), REDUCTIONS):
+        yield values_without_judgements(index, record.field, record.tf, at, progress)

@@ -278,10 +278,15 @@ def test_the_tuned_baseline(several):
 
 
 def test_every_set_and_system_is_written(several):
-    names = {f"{prefix}{name}.run" for prefix in ("", "topics-2.")
+    names = {f"{prefix}{name}.run" for prefix in ("topics.", "topics-2.")
              for name in ("full", "pruned", "again", "full-tuned")}  # fmt: skip
     assert {f.name for f in (several.output / "runs").glob("*.run")} == names
     assert (several.output / "per_query.topics-2.tsv").read_text().count("\n") == 4
+    tables = {path.name for path in several.output.glob("*.[tn]*") if path.suffix != ".json"}
+    assert tables == {
+        "per_query.topics.tsv", "per_query.topics-2.tsv", "latency.topics.tsv",
+        "latency_ns.topics.npy",
+    }  # fmt: skip
     cells = set(Page((several.output / "report.html").read_text()).cells)
     for table in comparison_tables(several.report):
         for row in table.rows:
@@ -383,7 +388,7 @@ def test_a_browser_shows_every_number_of_the_report_and_nothing_else(
         ({"further_indexes": {"full": "x"}}, "two indexes are named 'full'"),
         ({"further_indexes": {"b": "/nowhere"}}, "no such index"),
         ({"further_queries": [("/nowhere.tsv", "q")]}, "no such topics file"),
-        ({"throughput_threads": 0}, "throughput_threads=0 is out of range"),
+        ({"throughput_threads": 0}, "throughput_threads must be at least 1, got 0"),
         ({"values": "/nowhere"}, "/nowhere"),
         ({"values": {"full": "x"}}, "values are given for 'full'"),
         ({"latency_rounds": 4}, "rounds=4 is out of range"),
@@ -430,17 +435,19 @@ def test_command_line(case, tmp_path, capsys, monkeypatch):
 
     arguments = ["--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
                  "--qrels", case.qrels, "--latency-budget", "1"]  # fmt: skip
-    for name, more in (("screen", []), ("json", ["--json", "--names", "full", "pruned"])):
+    screen = ["--throughput", "2"]
+    for name, more in (("screen", screen), ("json", ["--json", "--names", "full", "pruned"])):
         words = ["compare", *arguments, "--output", tmp_path / name, *more]
         monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
         main()
         shown = capsys.readouterr().out
         report = json.loads((tmp_path / name / "report.json").read_text())
-        if more:
+        if name == "json":
             assert json.loads(shown) == report
         else:
             assert f"{report['measures']['nDCG@5']['pruned']:.4f}" in shown
             assert "Emptied by pruning: gone" in shown
+            assert re.search(r"queries a second, top-10, 2 threads +[\d,]+ +[\d,]+\n", shown)
             assert max(map(len, shown.splitlines()[:-1])) <= 80
 
 
@@ -500,3 +507,47 @@ def test_command_line_of_several(case, tmp_path, capsys, monkeypatch):
         with pytest.raises(SystemExit) as exit_:
             run(*wrong, *queries)
         assert exit_.value.code == 2
+
+
+def test_no_name_stands_where_the_report_has_a_key_of_its_own(case, compared, tmp_path):
+    """Whatever stands beside names in a measure's entry is refused as a name."""
+    for of in compared.report["measures"].values():
+        assert of["means"] == {name: of[name] for name in ("full", "pruned")}
+        for key in of.keys() - of["means"].keys():
+            with pytest.raises(TdvError, match=f"name '{key}' is not usable"):
+                compare_indexes(
+                    case.index, case.pruned, case.topics, case.qrels, tmp_path / "out",
+                    names=("full", key),
+                )  # fmt: skip
+    assert "effect_size" in of.keys() - of["means"].keys()
+
+
+def test_two_runs_do_not_share_a_file(case, tmp_path):
+    other = shutil.copy(case.topics, tmp_path / "topics.b.tsv")
+    with pytest.raises(TdvError, match="two runs would be called 'topics.b.c.run'"):
+        compare_indexes(
+            case.index, case.pruned, case.topics, case.qrels, tmp_path / "out",
+            names=("b.c", "c"), further_queries=[(other, case.qrels)], **FAST,
+        )  # fmt: skip
+
+
+def test_another_collection_and_missing_documents_are_noted(case, tmp_path, capsys, monkeypatch):
+    from tdv_lucene.cli import main
+
+    docs = [Doc(f"d{i}" if i < 60 else f"x{i}", ["t0", "t1", f"t{i % 9}"]) for i in range(120)]
+    other = write_index(tmp_path / "other", [docs])
+    words = ["compare", "--index", other, "--pruned", case.pruned, "--topics", case.topics,
+             "--qrels", case.qrels, "--latency-budget", "1", "--output"]  # fmt: skip
+    for form, stream in (("screen", 0), ("markdown", 1)):
+        given = [*words, tmp_path / form, "--format", form]
+        monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, given)])
+        main()
+        shown = " ".join(capsys.readouterr()[stream].split())
+        notes = json.loads((tmp_path / form / "report.json").read_text())["notes"]
+        assert re.search(r"\d+ of the \d+ relevant documents of 'topics' are not in 'full'", shown)
+        assert "'pruned' is of another collection than 'full': it lacks 60 of the 120" in shown
+        assert len(notes) == 2
+
+
+def test_an_index_and_what_was_made_of_it_need_no_note(compared):
+    assert compared.report["notes"] == []

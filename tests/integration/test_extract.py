@@ -111,7 +111,7 @@ def test_bytes_depend_on_neither_threads_nor_pieces(piece: int, make_index, tmp_
     index = make_index([docs[:50], docs[50:60], docs[60:]])
     extract_matrix(index, tmp_path / "one", threads=1)
     (tmp_path / "cut").mkdir()
-    new_job = java_class("tdvlucene.index.ExtractJob")
+    new_job = java_class("tdvlucene.extract.ExtractJob")
     job = new_job(str(index), "contents", str(tmp_path / "cut"), 3)
     job.setPieceSize(piece)
     run_job(job)
@@ -224,6 +224,12 @@ def test_locked_index_is_refused(make_index, tmp_path: Path) -> None:
 def test_truncated_array_is_told(tiny_index: Path, tmp_path: Path) -> None:
     extract_matrix(tiny_index, tmp_path / "matrix")
     np.save(tmp_path / "matrix" / "norms.npy", np.zeros(3, np.int64))
+    with pytest.raises(TdvError, match="is damaged .norms.npy: it has 152 bytes, 208 are listed"):
+        load_matrix(tmp_path / "matrix")
+    manifest = tmp_path / "matrix" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    del content["files"]  # as earlier versions wrote it
+    manifest.write_text(json.dumps(content))
     with pytest.raises(TdvError, match="'norms' has length 3, expected 10.*extract it again"):
         load_matrix(tmp_path / "matrix")
 
@@ -237,3 +243,10 @@ def test_command(tiny_index: Path, tmp_path: Path) -> None:
     summary = json.loads(done.output)
     assert (summary["documents"], summary["doc_count"]) == (10, 10)
     assert summary["tokens"] == sum(load_matrix(tmp_path / "matrix").doc_len)
+
+
+def test_a_field_without_a_posting_is_refused(make_index, tmp_path: Path) -> None:
+    index = make_index([[Doc("a", []), Doc("gone", ["x"], deleted=True)]])
+    with pytest.raises(TdvError, match="no live document .* has a term in 'contents'"):
+        extract_matrix(index, tmp_path / "S")
+    assert not (tmp_path / "S").exists()

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from lucene_indexes import Doc
 from oracle import assert_pruned
 
-from tdv_lucene.cli import explain as explain_command
-from tdv_lucene.cli import learn as learn_command
-from tdv_lucene.cli import prune as prune_command
-from tdv_lucene.cli import verify as verify_command
+from tdv_lucene.cli.explain import command as explain_command
+from tdv_lucene.cli.learn import command as learn_command
+from tdv_lucene.cli.prune import command as prune_command
+from tdv_lucene.cli.verify import command as verify_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.prior import Prior
@@ -104,7 +104,7 @@ def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkey
         prune_index(source, None, tmp_path / "Q", save_values=tmp_path / "V")
     other = Prior({**Prior.load().content, "name": "another"}, "0" * 64)
     monkeypatch.setattr(Prior, "load", classmethod(lambda cls: other))
-    with pytest.raises(TdvError, match="cannot be made again.*--tdv"):
+    with pytest.raises(TdvError, match="cannot be made again"):
         verify_pruned(source, tmp_path / "P", None)
     assert verify_pruned(source, tmp_path / "P", tmp_path / "V")["equal"]
 
@@ -127,7 +127,7 @@ def test_values_are_written_and_explain_takes_them(source: Path, tmp_path: Path)
         learn_command,
         ["--index", "I", "--output", str(tmp_path / "X"), "--no-judgements", "--topics", "T"],
     )
-    assert "--no-judgements learns nothing" in str(refused.exception)
+    assert "learns nothing" in str(refused.exception)
 
 
 def test_the_index_is_left_as_it_was(source: Path, tmp_path: Path) -> None:

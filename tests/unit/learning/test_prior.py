@@ -144,17 +144,19 @@ def test_values_without_judgements_prune(placed, model: str, tmp_path) -> None:
 def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, monkeypatch) -> None:
     """What streams is what memory would give, to the last bit."""
     from tdv_lucene.matrix.extract import describe_matrix
-    from tdv_lucene.store import new_folder, save_array, write_manifest
+    from tdv_lucene.output import Output
+    from tdv_lucene.store import save_array
 
     whole = prior_values(placed)
-    with new_folder(tmp_path / "M", overwrite=False) as folder:
+    place = Output.folder(tmp_path / "M", "matrix", inputs=())
+    with place as folder:
         names = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
         for name in (*names, "first_positions"):
             save_array(folder / f"{name}.npy", np.asarray(getattr(placed, name)))
         for name, strings in (("terms", placed.vocabulary.terms), ("doc_ids", placed.doc_ids)):
             save_array(folder / f"{name}.npy", strings.data)
             save_array(folder / f"{name}_indptr.npy", strings.indptr)
-        write_manifest(folder, "matrix", describe_matrix(placed))
+        place.write_manifest(describe_matrix(placed))
     monkeypatch.setattr(weighted_collection, "_BLOCK", 97)
     mapped = load_matrix(tmp_path / "M")
     assert isinstance(mapped.data, np.memmap)

@@ -15,11 +15,11 @@ public final class Analysis {
   /**
    * Tokens of each text as a JSON array of arrays of strings.
    *
-   * @param texts the texts, separated by newlines (which no analyzer here gives a meaning)
+   * @param texts a JSON array
    */
   public static String tokens(Analyzer analyzer, String field, String texts) throws IOException {
     List<List<String>> all = new ArrayList<>();
-    for (String text : texts.split("\n", -1)) {
+    for (String text : Json.parseStrings(texts)) {
       List<String> tokens = new ArrayList<>();
       try (TokenStream stream = analyzer.tokenStream(field, text)) {
         CharTermAttribute token = stream.addAttribute(CharTermAttribute.class);

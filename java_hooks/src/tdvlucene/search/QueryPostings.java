@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.PostingsEnum;
@@ -16,10 +15,10 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
-/** Which of some documents an index has in the postings of some terms. */
+/** Reads the frequencies of some terms in some documents. */
 public final class QueryPostings {
   private QueryPostings() {}
 
@@ -27,21 +26,22 @@ public final class QueryPostings {
    * A JSON object: {@code matching}, the number of documents that hold any of the terms, and {@code
    * documents}, id to the term frequencies in the terms' order, 0 where there is no posting.
    *
-   * @param terms separated by newlines
-   * @param ids the collection's, separated by newlines; those the index has not are left out
+   * @param terms a JSON array
+   * @param ids a JSON array of the collection's ids; those the index lacks are left out
    */
   public static String of(String index, String field, String terms, String ids)
       throws IOException {
     List<Term> asked = new ArrayList<>();
     BooleanQuery.Builder any = new BooleanQuery.Builder();
-    for (String text : terms.split("\n")) {
+    for (String text : Json.parseStrings(terms)) {
       Term term = new Term(field, text);
       asked.add(term);
       any.add(new TermQuery(term), BooleanClause.Occur.SHOULD);
     }
-    Map<String, List<Integer>> documents = new LinkedHashMap<>();
-    try (DirectoryReader reader = Indexes.open(index)) {
-      for (String id : ids.split("\n")) {
+    List<String> askedIds = Json.parseStrings(ids);
+    return Indexes.read(index, reader -> {
+      Map<String, List<Integer>> documents = new LinkedHashMap<>();
+      for (String id : askedIds) {
         for (LeafReaderContext leaf : reader.leaves()) {
           int doc = find(leaf.reader(), id);
           if (doc != DocIdSetIterator.NO_MORE_DOCS) {
@@ -51,7 +51,7 @@ public final class QueryPostings {
       }
       IndexSearcher searcher = new IndexSearcher(reader);
       return Json.of(Map.of("matching", searcher.count(any.build()), "documents", documents));
-    }
+    });
   }
 
   /** The living document of this id, {@code NO_MORE_DOCS} where the segment has none. */
