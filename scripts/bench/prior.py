@@ -36,7 +36,8 @@ from tdv_lucene.learning.recipes import Parameters
 from tdv_lucene.ranking import GRIDS
 
 SEED = 0
-HALVINGS = 20
+HALVINGS, TUNED_ON = 20, 120
+"""Random halvings for the tuned full index, and the queries of a set that are halved, at most."""
 MARGIN = 0.25
 """Of the ranges of collection statistics: what a collection may lie outside, as a share of them."""
 _BM25 = ("bm25", "positions")
@@ -51,11 +52,11 @@ def main() -> None:
     _networks(raw, judged)
     raw_file.write_text(json.dumps(raw, indent=1))
     _gains(raw, judged, raw_file)
+    if args.prior is not None:
+        content = _prior(raw, judged, args.name)
+        args.prior.write_text(_compact(content) + "\n", encoding="utf-8")
     _table(raw, judged)
     raw_file.write_text(json.dumps(raw, indent=1))
-    content = _prior(raw, judged, args.name)
-    if args.prior is not None:
-        args.prior.write_text(_compact(content) + "\n", encoding="utf-8")
     (args.output / "loco.md").write_text(_markdown(raw), encoding="utf-8")
     print(_markdown(raw))
 
@@ -93,7 +94,11 @@ def _gains(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> Non
         problem = each.of_model(key[0])
         full = problem.measure(problem.plain)
         for candidate in CANDIDATES[key]:
-            if (name := json.dumps(candidate)) not in of_candidates:
+            name = json.dumps(candidate)
+            with_positions = done.get(f"{key[0]}/positions", {}).get(each.name, {})
+            if name in with_positions:  # without a boost, positions change nothing
+                of_candidates[name] = with_positions[name]
+            if name not in of_candidates:
                 measured = measure(each, key, candidate, network)
                 of_candidates[name] = gains_by_set(each, measured, full)
                 raw_file.write_text(json.dumps(raw, indent=1))
@@ -142,19 +147,22 @@ def _tuned_on_half(each: Judged, pruned: np.ndarray) -> dict[str, dict[str, floa
     """The full index with k1 and b tuned on a random half of the queries, on the other half."""
     problem, grid = each.problem, list(itertools.product(*GRIDS["bm25"].values()))
     grid = [(0.9, 0.4), *grid]
+    sets = {name: some[:TUNED_ON] for name, some in each.sets.items()}
+    drawn = np.sort(np.concatenate(list(sets.values())))
     measured = np.array(
         [
-            problem.with_parameters(Parameters(k1=k1, b=b)).measure(problem.plain)[:, 0]
+            problem.with_parameters(Parameters(k1=k1, b=b)).measure(problem.plain, drawn)[:, 0]
             for k1, b in grid
         ]
     )
     found = {}
-    for name, some in each.sets.items():
+    for name, some in sets.items():
         rng, tuned, ours = np.random.default_rng(SEED), [], []
         for _ in range(HALVINGS):
             train, test = np.array_split(rng.permutation(some), 2)
-            best = int(np.argmax(measured[:, train].mean(axis=1)))
-            tuned.append(measured[best, test].mean())
+            at = np.searchsorted(drawn, train), np.searchsorted(drawn, test)
+            best = int(np.argmax(measured[:, at[0]].mean(axis=1)))
+            tuned.append(measured[best, at[1]].mean())
             ours.append(pruned[test, 0].mean())
         found[name] = {"full tuned": float(np.mean(tuned)), "same halves": float(np.mean(ours))}
     return found

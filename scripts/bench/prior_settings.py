@@ -41,10 +41,12 @@ CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
     ],
     ("qld", "positions"): [
         {"mu": mu, "boost": 1.5, "span": 8, "slope": slope}
-        for mu, slope in ((500, 0), (500, 0.4), (1000, 0.4))
+        for mu, slope in ((500, 0), (500, 0.4), (500, 0.8), (1000, 0.4), (300, 0.4))
     ],
-    ("qld", "no positions"): [{"mu": mu, "slope": 0.4} for mu in (300, 500)],
-    ("tfidf", "positions"): [{"slope": 0}, {"slope": 0.4}],
+    ("qld", "no positions"): [
+        {"mu": mu, "slope": slope} for mu, slope in ((500, 0), (500, 0.4), (300, 0.4), (1000, 0.4))
+    ],
+    ("tfidf", "positions"): [{"slope": 0}, {"slope": 0.4}, {"boost": 0.5, "span": 8, "slope": 0}],
     ("tfidf", "no positions"): [{"slope": 0}, {"slope": 0.4}],
 }
 """Round numbers about what a first look at all collections liked; the choice among them is made

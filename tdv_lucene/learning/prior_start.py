@@ -60,11 +60,9 @@ class PriorStart(NamedTuple):
         tokens = np.asarray(problem.matrix.total_term_freq, np.float64)
         away = np.abs(final.weights - self.problem.base_values)
         boost = self.problem.matrix.position_boost
-        learned = np.zeros(len(problem.queries))
-        for scores, fold in zip(of_folds, folds):
-            learned[fold] = _measure(problem, scores, reduction, fold)
-        everyone = np.arange(len(problem.queries))
-        gains = learned - _measure(self.problem, self._scores(), reduction, everyone)
+        learned = _measure(problem, of_folds, folds, reduction)
+        everyone = [np.arange(len(problem.queries))]
+        gains = learned - _measure(self.problem, [self._scores()], everyone, reduction)
         return {
             **self.prior.describe(),
             "parameters": asdict(self.problem.parameters),
@@ -96,10 +94,16 @@ def start_from_prior(problem: Problem, prior: Prior, settings: Settings) -> Prio
 
 
 def _measure(
-    problem: Problem, scores: TermScores, reduction: float, some: np.ndarray
+    problem: Problem, of_folds: list[TermScores], folds: list[np.ndarray], reduction: float
 ) -> np.ndarray:
-    left, collection = scores.prune(problem, reduction, None, "posting")
-    return left.measure(collection, some)[:, MEASURES.index(_MEASURE)]
+    """Return float64[n]: nDCG@5 of each query, by the scores of the fold it is held out of."""
+    found, left, rule = np.zeros(len(problem.queries)), None, None
+    for scores, fold in zip(of_folds, folds):
+        if left is None or scores.rule is not rule:  # scores of one rule leave the same
+            left, rule = scores.left(problem, reduction, "posting"), scores.rule
+        collection = scores.prune(left, reduction, None, "posting")
+        found[fold] = left.problem.measure(collection, fold)[:, MEASURES.index(_MEASURE)]
+    return found
 
 
 def _interval(gains: np.ndarray) -> tuple[float, float] | None:
