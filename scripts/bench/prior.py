@@ -89,19 +89,19 @@ def _gains(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> Non
     done = raw.setdefault("gains", {})
     for key, each in itertools.product(CANDIDATES, judged):
         label = "/".join(key)
-        of_candidates = done.setdefault(label, {}).setdefault(each.name, {})
+        found = done.setdefault(label, {}).setdefault(each.name, {})
+        # Without a boost, positions change nothing.
+        found |= {**done[f"{key[0]}/positions"].get(each.name, {}), **found}
+        missing = [c for c in CANDIDATES[key] if json.dumps(c) not in found]
+        if not missing:
+            continue
         network = raw["networks"][collection_of(each.name)]
         problem = each.of_model(key[0])
         full = problem.measure(problem.plain)
-        for candidate in CANDIDATES[key]:
-            name = json.dumps(candidate)
-            with_positions = done.get(f"{key[0]}/positions", {}).get(each.name, {})
-            if name in with_positions:  # without a boost, positions change nothing
-                of_candidates[name] = with_positions[name]
-            if name not in of_candidates:
-                measured = measure(each, key, candidate, network)
-                of_candidates[name] = gains_by_set(each, measured, full)
-                raw_file.write_text(json.dumps(raw, indent=1))
+        for candidate in missing:
+            measured = measure(each, key, candidate, network)
+            found[json.dumps(candidate)] = gains_by_set(each, measured, full)
+            raw_file.write_text(json.dumps(raw, indent=1))
         print(label, each.name, flush=True)
 
 
