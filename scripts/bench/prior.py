@@ -55,8 +55,7 @@ def main() -> None:
     if args.prior is not None:
         content = _prior(raw, judged, args.name)
         args.prior.write_text(_compact(content) + "\n", encoding="utf-8")
-    _table(raw, judged)
-    raw_file.write_text(json.dumps(raw, indent=1))
+    _table(raw, judged, raw_file)
     (args.output / "loco.md").write_text(_markdown(raw), encoding="utf-8")
     print(_markdown(raw))
 
@@ -115,10 +114,12 @@ def _by_candidate(raw: dict[str, Any], key: tuple[str, str]) -> list[dict[str, A
     return found
 
 
-def _table(raw: dict[str, Any], judged: Sequence[Judged]) -> None:
+def _table(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> None:
     """What the choice without a collection is worth on it, beside the full index, also tuned."""
-    rows = {}
+    rows = raw.setdefault("table", {})
     for each in judged:
+        if all("pruned" in rows.get(name, {}) for name in each.sets):
+            continue
         without = collection_of(each.name)
         for key in CANDIDATES:
             gains = _by_candidate(raw, key)
@@ -140,7 +141,8 @@ def _table(raw: dict[str, Any], judged: Sequence[Judged]) -> None:
                 "pruned": pruned[some].mean(axis=0).tolist(),
                 **tuned[name],
             }
-    raw["table"] = rows
+        raw_file.write_text(json.dumps(raw, indent=1))
+        print("table", each.name, flush=True)
 
 
 def _tuned_on_half(each: Judged, pruned: np.ndarray) -> dict[str, dict[str, float]]:
