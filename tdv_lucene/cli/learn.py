@@ -8,6 +8,7 @@ import click
 
 from . import _options as options
 
+_UNMOVED = 1e-4  # of TDVs in the mean: rounding
 _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 
 
@@ -157,7 +158,11 @@ def _moved(prior: dict[str, Any], values: Any) -> str:
     ]
     if prior["lead"] != values.manifest["lead"]:
         changes.append("the surplus of first positions")
-    changes.append(f"TDVs by {prior['values']:.2f} in the mean")
+    if prior["values"] > _UNMOVED:
+        changes.append(f"TDVs by {prior['values']:.2f} in the mean")
+    if not changes:
+        name = prior["name"]
+        return f"Nothing serves these queries clearly better than the prior {name}: it stays"
     gain, interval = prior["gain"]["mean"], prior["gain"]["interval"]
     between = (
         "" if interval is None else f" (95 % interval {interval[0]:+.4f} to {interval[1]:+.4f})"

@@ -111,7 +111,8 @@ def learn_term_values(
                 f"got {len(problem.queries)}: pass more topics and qrels"
             )
         if isinstance(chosen, DefaultRecipe):
-            if parameters is None and chosen.tuned:
+            enough = start is None or len(problem.queries) >= chosen.fewest_queries
+            if parameters is None and chosen.tuned and enough:
                 problem = choose_parameters(problem, seed, progress)
             learned = learn_default(problem, chosen, seed, progress, start)
         else:
