@@ -119,8 +119,9 @@ COMMANDS: dict[str, Made] = {
          "t1 t2 page[a] \x1b[31m", "--hits", "80"], WORDS),
 }  # fmt: skip
 
-NO_USER_TEXT = {"reproduce", "demo"}
-"""They print tables of names and numbers of ours; ``demo`` makes its own collection."""
+NO_USER_TEXT = {"reproduce", "demo", "env"}
+"""``env`` quotes paths for the shell; the others print names and numbers of ours, and ``demo``
+makes its own collection."""
 
 
 def test_every_command_is_here():
