@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from ..records import ByteStrings, Vocabulary
 from ..store import new_folder, read_manifest, refuse_overlap, write_manifest
 from ..threads import checked_threads
 from .record import TermDocumentMatrix
+
+_log = logging.getLogger(__name__)
 
 KIND = "matrix"
 _ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
@@ -54,9 +57,9 @@ def extract_matrix(
     Raises
     ------
     TdvError
-        When ``index`` is not a readable index, has no such field, no frequencies or no posting in
-        it, or lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer
-        holds the index.
+        When ``index`` is not a readable index, has no such field or no frequencies in it, or
+        lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
+        index.
     """
     from ..jvm import index as jvm_index
 
@@ -71,10 +74,8 @@ def extract_matrix(
         selected = {} if ids is None else {"collection": totals}
         matrix = _load(folder, {"field": field, "source": source, **selected})
         if not len(matrix.vocabulary):
-            raise TdvError(
-                f"no live document of {index} has a term in '{field}': there is nothing to extract "
-                "or to learn from; index some documents first"
-            )
+            _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
+                         "nothing can be learned from it", index, field)  # fmt: skip
         write_manifest(folder, KIND, describe_matrix(matrix))
     return load_matrix(output)
 
