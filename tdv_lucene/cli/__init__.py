@@ -17,7 +17,7 @@ import click
 from .. import __version__
 from ..errors import TdvError
 from ..interruption import caught, check, exit_status, was_asked
-from ..wording import visible
+from ..report.wording import visible
 from ._flags import name_flags, refuse_empty
 
 _PACKAGE = __name__.partition(".")[0]

@@ -44,12 +44,13 @@ def set_heap(heap: str) -> None:
         already.
     """
     global _heap
-    _refuse_form(f"{argument('heap')} '{heap}'", heap)
+    shown = f"{argument('heap')} '{heap}'"
+    _refuse_form(shown, heap)
     if "jnius" in sys.modules:
         raise TdvError(
             f"{argument('heap')} {heap} comes too late: the JVM of this process runs already"
         )
-    _try_heap(find_java(), argument("heap"), heap)
+    _try_heap(find_java(), shown, heap)
     _heap = heap
 
 
@@ -71,7 +72,7 @@ def start() -> JavaRuntime:
         return _adopt_running()
     runtime = find_java()
     if _heap is None and os.environ.get(HEAP_VARIABLE):
-        _try_heap(runtime, HEAP_VARIABLE, heap_size())
+        _try_heap(runtime, f"{HEAP_VARIABLE}={heap_size()}", heap_size())
     os.environ["JAVA_HOME"] = str(runtime.home)  # where pyjnius looks for libjvm
     anserini = pyserini_jar()
     hooks = hooks_jar(lucene_version(anserini))
@@ -117,18 +118,18 @@ def _refuse_form(shown: str, heap: str) -> None:
         raise TdvError(f"{shown} is not a size: write a whole number and k, m or g, as in 4g")
 
 
-def _try_heap(runtime: JavaRuntime, name: str, heap: str) -> None:
+def _try_heap(runtime: JavaRuntime, shown: str, heap: str) -> None:
     """Start a Java apart with that heap: inside this process a failure would end it."""
     command = [str(runtime.home / "bin" / "java"), f"-Xmx{heap}", "-version"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     except OSError as error:
-        _log.info("%s was not tried: %s", name, error)
+        _log.info("%s was not tried: %s", shown, error)
         return
     if done.returncode:
         reason = " ".join((done.stdout + done.stderr).split("\n")[:2])
         raise TdvError(
-            f"Java cannot start with {name} '{heap}' ({reason.strip()}): a number with k, m or g "
+            f"Java cannot start with {shown} ({reason.strip()}): a number with k, m or g "
             "is needed, from a few megabytes up to what the machine has, as in 4g"
         )
 

@@ -10,13 +10,13 @@ import jinja2
 from markupsafe import Markup
 
 from ..timing.latency import Latency
-from ..wording import visible
 from . import plots
 from .cost_tables import latency_table, size_tables, speed_tables
 from .page_data import Measured, page_data
 from .query_tables import VALUE_COLUMN, extreme_queries, term_tables
 from .ranking_tables import detail_tables, tables_by_query_set
 from .table import SIGNIFICANT, change, interval, p_value, ratio, times_interval
+from .wording import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _QUERY_MEASURE = "nDCG@10"  # of the queries that changed most: finer than nDCG@5, less so than MAP

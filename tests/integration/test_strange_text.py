@@ -22,8 +22,8 @@ from lucene_indexes import Doc, write_index
 from tdv_lucene.cli import _COMMANDS, _group
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
+from tdv_lucene.report.wording import visible
 from tdv_lucene.searching.search import search_index
-from tdv_lucene.wording import visible
 
 pytestmark = pytest.mark.jvm
 
