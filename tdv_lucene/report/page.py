@@ -16,7 +16,7 @@ from .page_data import Measured, page_data
 from .query_tables import VALUE_COLUMN, extreme_queries, term_tables
 from .ranking_tables import detail_tables, tables_by_query_set
 from .table import SIGNIFICANT, change, interval, p_value, ratio, times_interval
-from .wording import visible
+from .wording import counted, visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _QUERY_MEASURE = "nDCG@10"  # of the queries that changed most: finer than nDCG@5, less so than MAP
@@ -36,6 +36,7 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["counted"] = counted
     first, *others = report["indexes"]
     changes = [_pair(report, queries, first, name) for queries in query_sets for name in others]
     several_sets = len(query_sets) > 1
