@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.PostingsEnum;
@@ -17,10 +17,9 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
 /** Which of some documents an index has in the postings of some terms. */
-public final class QueryPostings {
+final class QueryPostings {
   private QueryPostings() {}
 
   /**
@@ -30,7 +29,7 @@ public final class QueryPostings {
    * @param terms separated by newlines
    * @param ids the collection's, separated by newlines; those the index has not are left out
    */
-  public static String of(String index, String field, String terms, String ids)
+  static String of(IndexReader reader, String field, String terms, String ids)
       throws IOException {
     List<Term> asked = new ArrayList<>();
     BooleanQuery.Builder any = new BooleanQuery.Builder();
@@ -40,18 +39,16 @@ public final class QueryPostings {
       any.add(new TermQuery(term), BooleanClause.Occur.SHOULD);
     }
     Map<String, List<Integer>> documents = new LinkedHashMap<>();
-    try (DirectoryReader reader = Indexes.open(index)) {
-      for (String id : ids.split("\n")) {
-        for (LeafReaderContext leaf : reader.leaves()) {
-          int doc = find(leaf.reader(), id);
-          if (doc != DocIdSetIterator.NO_MORE_DOCS) {
-            documents.put(id, frequencies(leaf.reader(), doc, asked));
-          }
+    for (String id : ids.split("\n")) {
+      for (LeafReaderContext leaf : reader.leaves()) {
+        int doc = find(leaf.reader(), id);
+        if (doc != DocIdSetIterator.NO_MORE_DOCS) {
+          documents.put(id, frequencies(leaf.reader(), doc, asked));
         }
       }
-      IndexSearcher searcher = new IndexSearcher(reader);
-      return Json.of(Map.of("matching", searcher.count(any.build()), "documents", documents));
     }
+    IndexSearcher searcher = new IndexSearcher(reader);
+    return Json.of(Map.of("matching", searcher.count(any.build()), "documents", documents));
   }
 
   /** The living document of this id, {@code NO_MORE_DOCS} where the segment has none. */

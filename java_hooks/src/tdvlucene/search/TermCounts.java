@@ -7,6 +7,7 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.index.Terms;
@@ -25,12 +26,16 @@ public final class TermCounts {
    * @param terms separated by newlines
    */
   public static String of(String index, String field, String terms) throws IOException {
-    List<List<Long>> counts = new ArrayList<>();
     try (DirectoryReader reader = Indexes.open(index)) {
-      for (String text : terms.split("\n")) {
-        Term term = new Term(field, text);
-        counts.add(List.of((long) reader.docFreq(term), reader.totalTermFreq(term)));
-      }
+      return of(reader, field, terms);
+    }
+  }
+
+  static String of(IndexReader reader, String field, String terms) throws IOException {
+    List<List<Long>> counts = new ArrayList<>();
+    for (String text : terms.split("\n")) {
+      Term term = new Term(field, text);
+      counts.add(List.of((long) reader.docFreq(term), reader.totalTermFreq(term)));
     }
     return Json.of(counts);
   }
