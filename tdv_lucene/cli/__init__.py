@@ -27,6 +27,7 @@ _COMMANDS = {
     "search": "Run topics against an index and write a TREC run.",
     "compare": "Compare the full index with a pruned one.",
     "explain": "Show what pruning did to one query.",
+    "serve": "Show rankings side by side on a local page.",
     "reproduce": "Do the paper's experiment on one of its collections.",
     "demo": "Run the whole job on the Python documentation.",
 }

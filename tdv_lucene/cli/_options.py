@@ -69,6 +69,19 @@ def _folder_of_field(given: str) -> str:
     return folder
 
 
+def named_folders(given: Sequence[str], option: str) -> dict[str, str]:
+    """Name -> folder of each NAME=FOLDER of a repeated option."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, folder = one.partition("=")
+        if not equals or not name or not folder:
+            raise click.UsageError(f"{option} {one}: write {option} NAME=FOLDER")
+        if name in found:
+            raise click.UsageError(f"two {option} have the name '{name}': give different names")
+        found[name] = folder
+    return found
+
+
 def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a stage function with a progress bar on stderr."""
     with ProgressBar() as progress:

@@ -19,8 +19,8 @@ from .term_changes import Pruned, Value, learned_value, open_values
 if TYPE_CHECKING:
     from ..jvm.open_index import Hit, OpenIndex
 
-_ROUNDS = 5
-_TIMING_SECONDS = 0.5
+_MOST_ROUNDS = 50
+_TIMING_SECONDS = 0.3
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,7 @@ class SideBySide:
             raise TdvError(f"nothing is left of '{query}' after analysis (stop words?): ask more")
         return Counter(tokens)
 
-    def ask(
-        self, query: str, terms: Sequence[str], hits: int, depth: int = 0
-    ) -> dict[str, Answer]:
+    def ask(self, query: str, terms: Sequence[str], hits: int, depth: int = 0) -> dict[str, Answer]:
         """The answers of all indexes, ``hits`` documents with their texts from each.
 
         Raises
@@ -119,9 +117,7 @@ class SideBySide:
         """
         if hits < 1:
             raise TdvError(f"hits={hits} is out of range: at least 1 is needed")
-        found = {
-            name: of.searcher.search(query, hits, depth) for name, of in self.opened.items()
-        }
+        found = {name: of.searcher.search(query, hits, depth) for name, of in self.opened.items()}
         shown = list(dict.fromkeys(hit.document for best, _ in found.values() for hit in best))
         answers = {}
         for name, (best, below) in found.items():
@@ -134,14 +130,17 @@ class SideBySide:
         return answers
 
     def time(self, query: str, hits: int) -> dict[str, float]:
-        """Median milliseconds of a few searches each, in turn; analysis and texts apart."""
+        """Median milliseconds of searches in turn; analysis and stored texts apart.
+
+        As many rounds as fit into a moment; the first warms up where it is not the only one.
+        """
         times: dict[str, list[float]] = {name: [] for name in self.opened}
         end = time.monotonic() + _TIMING_SECONDS
-        for round_ in range(1 + _ROUNDS):  # the first warms up; it counts where time is out
-            if round_ > 1 and time.monotonic() > end:
-                break
+        for _ in range(_MOST_ROUNDS):
             for name, of in self.opened.items():
                 times[name].append(of.searcher.time_search(query, hits))
+            if time.monotonic() > end:
+                break
         return {name: statistics.median(ms[1:] or ms) for name, ms in times.items()}
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from ..evaluation.evaluate import Evaluation
@@ -15,12 +13,12 @@ from ..timing.latency import Latency
 from ..timing.latency_summary import QueryTerms
 from . import plots
 from .cost_tables import speed_tables
+from .environment import template
 from .query_tables import extreme_queries, term_tables
 from .ranking_tables import detail_tables
 from .table import change, interval, p_value, ratio, times_interval
 from .tables import comparison_tables
 
-_TEMPLATES = Path(__file__).parent / "templates"
 _QUERY_MEASURE = "nDCG@10"  # of the per-query plot and tables: finer than nDCG@5, less so than MAP
 
 
@@ -40,20 +38,13 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
     Headline, plots, queries and terms are of the first two indexes and the first query set; every
     other index and query set has a part of its own, folded up.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     first, *others = report["indexes"]
     changes = [
         _pair(report, queries, first, name, number, at)
         for number, queries in enumerate(query_sets)
         for at, name in enumerate(others)
     ]
-    return environment.get_template("report.html").render(
+    return template("report.html").render(
         report=report,
         names=[first, *others],
         headline=_headline(report),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from browsing import open_in_browser
 from lucene_indexes import Doc, write_index
 from report_reading import check_page
 
@@ -332,31 +332,12 @@ def test_plots_are_well_formed_and_repeatable(compared):
         assert "dc:date" not in plot
 
 
-def open_in_browser(page, net_log):
-    """The page as a browser made it: DOM, console lines, and URLs asked for."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
-        pytest.skip("no chromium on the path")
-    done = subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-         "--disable-background-networking", "--disable-component-update", "--no-first-run",
-         f"--log-net-log={net_log}", "--virtual-time-budget=2000", "--window-size=400,900",
-         "--dump-dom", page.as_uri()],
-        capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    # What the browser asks for on its own account (its updates, say) is not of an origin.
-    asked = re.findall(r'"initiator":"([^"]*)"[^{}]*(?:{[^{}]*}[^{}]*)*"url":"([^"]*)"',
-                       net_log.read_text())  # fmt: skip
-    urls = [url for initiator, url in asked if initiator != "not an origin"]
-    return SimpleNamespace(dom=done.stdout, console=done.stderr, urls=urls)
-
-
 @pytest.mark.parametrize("which, numbers", [("compared", 150), ("several", 500)])
 def test_a_browser_shows_every_number_of_the_report_and_nothing_else(
     which, numbers, tmp_path, request
 ):
     output = request.getfixturevalue(which).output
-    opened = open_in_browser(output / "report.html", tmp_path / "net.json")
+    opened = open_in_browser((output / "report.html").as_uri(), tmp_path / "net.json")
     assert "CONSOLE" not in opened.console
     assert not [url for url in opened.urls if url.startswith(("http", "ws"))]
     assert check_page(opened.dom, output) > numbers
