@@ -27,7 +27,12 @@ ROOMS = [
     "experiments", "cli",
 ]  # fmt: skip
 # What is imported under another name than it is installed by.
-DISTRIBUTIONS = {"jnius": "pyjnius", "jnius_config": "pyjnius", "sklearn": "scikit-learn"}
+DISTRIBUTIONS = {
+    "ir_measures": "ir-measures",
+    "jnius": "pyjnius",
+    "jnius_config": "pyjnius",
+    "sklearn": "scikit-learn",
+}
 
 
 def _imports(module: str) -> Iterator[tuple[str, bool]]:
@@ -179,7 +184,7 @@ def test_what_is_imported_is_what_setup_cfg_installs() -> None:
 def test_every_requirement_is_pinned_to_a_tested_version() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = dict(line.split("==") for line in lines if not line.startswith("#"))
-    assert _declared() <= {name.lower() for name in pins}
+    assert _declared() <= {name.lower().replace("_", "-") for name in pins}
 
 
 @pytest.mark.parametrize("command", [["-c", "import tdv_lucene"], ["-m", "tdv_lucene", "--help"]])

@@ -36,6 +36,10 @@ from . import _options as options
 )
 @click.option("--tune-qrels", metavar="FILE", help="Their qrels.")
 @click.option(
+    "--measures", default="", metavar="NAMES",
+    help="Further measures, by ir-measures' names: 'RR@10 R@100 P@5'.",
+)  # fmt: skip
+@click.option(
     "--tdv", "values", multiple=True, metavar="[NAME=]FOLDER",
     help="The values the second index was made with, or the index NAME; for the report.",
 )  # fmt: skip

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError
-from ..evaluation.evaluate import MEASURES, Evaluation
+from ..evaluation.evaluate import Evaluation
+from ..evaluation.further_measures import parse_measures
 from ..indexes.inspection import inspect_index
 from ..indexes.record import recorded_parameters
 from ..progress import Progress, silent
@@ -39,6 +40,7 @@ def compare_indexes(
     further_indexes: Mapping[str, str | os.PathLike] | None = None,
     further_queries: Sequence[FilePair] = (),
     tune: FilePair | None = None,
+    measures: str | Sequence[str] = (),
     values: str | os.PathLike | Mapping[str, str | os.PathLike] | None = None,
     throughput_threads: int | None = None,
     end_to_end: bool = False,
@@ -66,6 +68,9 @@ def compare_indexes(
     tune
         Training (topics, qrels). With them ``index`` is also searched with k1 and b (or mu) tuned
         on them, as the system ``NAME-tuned``, and the others are compared with that as well.
+    measures
+        Further ones beside the four that are always reported, by their names in ir-measures, such
+        as ``"RR@10 R@100"``. Each counts in the correction of the p-values.
     values
         The term values ``pruned`` was made with, or index name -> values: the report then shows
         them, and their trade-off curve. Without them, values are derived from the two indexes.
@@ -78,8 +83,8 @@ def compare_indexes(
     -------
     dict
         ``indexes.NAME`` (bytes, bytes_by_kind, postings, terms, documents), ``measures.MEASURE``
-        (NAME, trec_eval, ``tests``: one dict a comparison made, with ``baseline`` and
-        ``treatment``; the first, of ``pruned`` against ``index``, also stands flat: p_value,
+        (NAME, trec_eval (empty of further measures), ``tests``: one dict a comparison made, with
+        ``baseline`` and ``treatment``; the first, of ``pruned`` against ``index``, also stands flat: p_value,
         difference, ci95, effect_size, ...), ``queries`` (judged, emptied, ...),
         ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
         ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
@@ -98,6 +103,7 @@ def compare_indexes(
     check_names([*names, *(further_indexes or {})])
     if throughput_threads is not None and throughput_threads < 1:
         raise TdvError(f"throughput_threads={throughput_threads} is out of range: at least 1")
+    parse_measures(measures)  # a wrong name is told before anything is searched
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
     query_sets = read_query_sets([(topics, qrels), *further_queries])
@@ -111,7 +117,7 @@ def compare_indexes(
     systems, tuning = _with_tuned(systems, training, search)
     asked = query_sets[0].topics
     with new_folder(output, overwrite=overwrite) as folder:
-        results = _search_sets(systems, query_sets, folder, search)
+        results = _search_sets(systems, query_sets, folder, {**search, "measures": measures})
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
             timed, asked, plan, field=field, raw=folder / "latency_ns.npy", progress=progress
@@ -240,9 +246,10 @@ def _write(
 
 
 def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
+    measures = next(iter(evaluations.values())).values
     columns = {
         f"{measure} {name}": evaluation.values[measure]
-        for measure in MEASURES
+        for measure in measures
         for name, evaluation in evaluations.items()
     }
     queries = next(iter(evaluations.values())).queries

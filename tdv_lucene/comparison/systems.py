@@ -107,9 +107,17 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def search_all(
-    systems: Mapping[str, System], queries: QuerySet, folder: Path, prefix: str, **search: Any
+    systems: Mapping[str, System],
+    queries: QuerySet,
+    folder: Path,
+    prefix: str,
+    measures: str | Sequence[str] = (),
+    **search: Any,
 ) -> Results:
-    """Write ``folder/<prefix><name>.run`` of every system, and evaluate them."""
+    """Write ``folder/<prefix><name>.run`` of every system, and evaluate them.
+
+    ``measures`` are further ones, by their names in ir-measures.
+    """
     results = Results(queries, {}, {}, {}, {})
     frames = {}
     for name, system in systems.items():
@@ -121,7 +129,9 @@ def search_all(
         )  # fmt: skip
         results.without_hits[name] = summary["queries_without_hits"]
         frames[name] = read_run(run)
-        results.evaluations[name] = evaluate_run(frames[name], queries.topics, queries.qrels)
+        results.evaluations[name] = evaluate_run(
+            frames[name], queries.topics, queries.qrels, measures=measures
+        )
     first, *others = frames
     for name in others:
         results.rank_effects[name] = compare_rankings(frames[first], frames[name])

@@ -55,7 +55,7 @@ def plot_measures(
         axes.set_ylim(-0.5, len(tests) - 0.3)
         axes.set_xlabel(f"{pruned} minus {full}, mean over queries, 95 % interval")
 
-    return _svg(f"measures{suffix}", draw, height_inches=2.4)
+    return _svg(f"measures{suffix}", draw, height_inches=0.6 + 0.45 * len(tests))
 
 
 def plot_trade_off(trade_off: Mapping[str, Any], suffix: str = "") -> str:
