@@ -84,8 +84,8 @@ def compare_indexes(
     dict
         ``indexes.NAME`` (bytes, bytes_by_kind, postings, terms, documents), ``measures.MEASURE``
         (NAME, trec_eval (empty of further measures), ``tests``: one dict a comparison made, with
-        ``baseline`` and ``treatment``; the first, of ``pruned`` against ``index``, also stands flat: p_value,
-        difference, ci95, effect_size, ...), ``queries`` (judged, emptied, ...),
+        ``baseline`` and ``treatment``; the first, of ``pruned`` against ``index``, also stands
+        flat: p_value, difference, ci95, effect_size, ...), ``queries`` (judged, emptied, ...),
         ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
         ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
         p99), what :mod:`tdv_lucene.timing.latency_summary` tells, ``end_to_end``, ``terms`` and

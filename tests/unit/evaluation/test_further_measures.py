@@ -69,8 +69,8 @@ def test_a_run_without_a_line(run):
     [
         ("", []),
         ([], []),
-        ("nDCG@20 RBP(rel=1, p=0.9)  AP(rel=2)@100",
-         ["nDCG@20", "RBP(rel=1,p=0.9)", "AP(rel=2)@100"]),
+        ("nDCG@20 AP(rel=2, judged_only=True)  AP(rel=2)@100",
+         ["nDCG@20", "AP(rel=2,judged_only=True)", "AP(rel=2)@100"]),
         (["RR", "P@5"], ["RR", "P@5"]),
         ("nDCG@10 nDCG@5 R@1000 RR RR", ["RR"]),
         ("nDCG(dcg='exp-log2')@10", ["nDCG(dcg='exp-log2')@10"]),
