@@ -154,18 +154,6 @@ def weighted_statistics(
     return Statistics(doc_freq, weighted, doc_count, weighted.sum())
 
 
-def batch_statistics(term_values: Array, batch: Batch, documents: Array) -> Statistics:
-    """Return the statistics of the batch's ``documents`` float[] alone, O(V + E).
-
-    What a training without sight of the collection would use; for comparison.
-    """
-    sums = [
-        jax.ops.segment_sum(part, batch.entry_terms, term_values.shape[0])
-        for part in ((batch.entry_tf > 0).astype(jnp.float32), batch.entry_tf)
-    ]
-    return weighted_statistics(term_values, jnp.maximum(sums[0], 1), sums[1], documents)
-
-
 def doc_lengths(term_values: Array, batch: Batch) -> jax.Array:
     """Return |d|' = l1(S'_{:,d}) of every candidate, float32[B, C]."""
     shape = batch.tf.shape[:2]
@@ -177,22 +165,14 @@ def doc_lengths(term_values: Array, batch: Batch) -> jax.Array:
 
 
 def score_batch(
-    similarity: Similarity,
-    term_values: Array,
-    batch: Batch,
-    statistics: Statistics,
-    gate: Array | None = None,
+    similarity: Similarity, term_values: Array, batch: Batch, statistics: Statistics
 ) -> jax.Array:
     """Return float32[B, C] scores, differentiable in ``term_values`` float32[V].
 
-    ``statistics`` has an entry a term and was computed with the same ``term_values``. A ``gate``
-    float32[V] within [0, 1] is how much of each term's postings there is: it multiplies the
-    term's part of a score and of a document's length, but not the frequency that is scored.
+    ``statistics`` has an entry a term and was computed with the same ``term_values``.
     """
     weighted_tf = batch.tf * term_values[batch.query_terms][:, None, :]
-    gated_values = term_values if gate is None else term_values * gate
-    lengths = doc_lengths(gated_values, batch)[:, :, None]
+    lengths = doc_lengths(term_values, batch)[:, :, None]
     of_query = statistics.at(batch.query_terms[:, None, :])
     scores = similarity.term_scores(weighted_tf, lengths, of_query)
-    times = batch.query_tf if gate is None else batch.query_tf * gate[batch.query_terms]
-    return jnp.einsum("bcl,bl->bc", scores, times)
+    return jnp.einsum("bcl,bl->bc", scores, batch.query_tf)

@@ -57,16 +57,8 @@ class Lists(NamedTuple):
     where: np.ndarray
 
 
-def make_candidates(
-    postings: QueryPostings,
-    impacts: np.ndarray,
-    depth: int = 1000,
-    judged_negatives: bool = True,
-) -> Candidates:
-    """Take each query's judged documents and its best ``depth`` documents under ``impacts``.
-
-    Without ``judged_negatives``, documents judged not relevant come in by their rank alone.
-    """
+def make_candidates(postings: QueryPostings, impacts: np.ndarray, depth: int = 1000) -> Candidates:
+    """Take each query's judged documents and its best ``depth`` documents under ``impacts``."""
     queries = postings.queries
     number, longest = len(queries), queries.longest
     depth = max(50, min(depth, _MEMORY_BYTES // (4 * number * longest)))
@@ -74,8 +66,6 @@ def make_candidates(
     gains, judged = np.zeros((number, depth), np.float32), np.zeros((number, depth), bool)
     for query, ranking in enumerate(postings.top(impacts, depth)):
         held, grades = queries.judged_of(query)
-        if not judged_negatives:
-            held, grades = held[grades > 0], grades[grades > 0]
         order = np.argsort(-grades, kind="stable")
         held, grades = held[order][:depth], grades[order][:depth]
         retrieved = ranking[ranking >= 0]

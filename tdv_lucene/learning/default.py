@@ -13,17 +13,33 @@ from ..progress import Progress
 from ..values.posting_rule import PostingRule
 from ..values.thresholds import make_posting_rule, make_up_for
 from .features import order_terms, term_features
-from .gating import kept_terms, train_priority
 from .listwise import train
 from .points import Learned, validate_points
 from .problem import Problem
 from .recipes import DefaultRecipe
 from .stopping import Stopped, clearly_better, deciding, stop
-from .term_scores import TermScores
+from .term_scores import TermScores, kept_terms
 from .training_task import Task, make_task
 
 _ORDER_AT = 0.6
 """The reduction at which orders of terms are compared: at smaller ones they differ less."""
+
+
+class _Way(NamedTuple):
+    """A way of pruning: an order of terms, and the rule for single postings made of it.
+
+    Attributes
+    ----------
+    kind : str
+        One of the recipe's orders.
+    order : float32[V]
+        Above 0; the smallest are dropped first.
+    rule : PostingRule
+    """
+
+    kind: str
+    order: np.ndarray
+    rule: PostingRule
 
 
 def learn_default(
@@ -32,59 +48,39 @@ def learn_default(
     """Order the terms, learn what they are worth, and average over the folds.
 
     Everything is learned once a fold, from the other folds' queries, so that each query can
-    measure what it had no part in. What is given up is decided apart from what terms are worth, and
+    measure what it had no part in. What is dropped is decided apart from what terms are worth, and
     before it: sparsity is not bought by rescaling.
     """
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
     made = term_features(problem.matrix, problem.vectors, recipe.features)
     features = jax.tree.map(jax.numpy.asarray, made)
-    count = _Counter(recipe, len(folds), progress)
-    order = _order_terms(problem, recipe, features, folds, rng, count)
-    rules = _rules(problem, recipe, [order.final, *order.honest])
+    chosen, out_of_fold = _choose_ways(problem, recipe, folds)
     if recipe.values:
-        ways = list(zip(order.honest, rules[1:]))
-        stopped = _train_values(problem, recipe, features, ways, folds, rng, count)
+        steps = _Counter(recipe.max_steps * len(folds), progress)
+        stopped = _train_values(problem, recipe, features, out_of_fold, folds, rng, steps)
         mean = np.mean([network.values(features) for network in stopped.final], axis=0)
-        weights = [mean, *(network.values(features) for network in stopped.honest)]
+        weights = [mean, *(network.values(features) for network in stopped.out_of_fold)]
         networks = [network.describe() for network in stopped.final]
     else:
         weights = [np.ones(problem.matrix.shape[0], np.float32)] * (1 + len(folds))
         networks = [None] * len(folds)
-    final, *of_folds = map(TermScores, weights, [order.final, *order.honest], rules)
+    ways = [chosen, *out_of_fold]
+    final, *of_folds = [TermScores(w, way.order, way.rule) for w, way in zip(weights, ways)]
     points, reports = validate_points(
         problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
     )
     for report, network in zip(reports, networks):
         report["network"] = network
-        report["order"] = order.kind
+        report["order"] = chosen.kind
     return Learned(final, points, reports, recipe.recommended_reduction)
-
-
-class _Order(NamedTuple):
-    """In which order terms are given up: float32[V] each, above 0, smallest first.
-
-    Attributes
-    ----------
-    honest : list, one a fold
-        Neither learned from nor chosen by the fold's own queries.
-    final : float32[V]
-    kind : str
-        What ``final`` is: one of the recipe's orders, or ``"learned"``.
-    """
-
-    honest: list[np.ndarray]
-    final: np.ndarray
-    kind: str
 
 
 class _Counter:
     """Counts the steps of all trainings for the progress bar."""
 
-    def __init__(self, recipe: DefaultRecipe, folds: int, progress: Progress) -> None:
-        gate_steps = recipe.gate_steps if recipe.gate else 0
-        of_values = recipe.max_steps if recipe.values else 0
-        self._total = (gate_steps + of_values) * folds
+    def __init__(self, total: int, progress: Progress) -> None:
+        self._total = total
         self._done = 0
         self._progress = progress
 
@@ -93,63 +89,38 @@ class _Counter:
         self._progress("train", self._done, self._total)
 
 
-def _rules(problem: Problem, recipe: DefaultRecipe, orders: list[np.ndarray]) -> list[PostingRule]:
-    """Return the rule by which single postings go, for each order of terms, each made once."""
-    rules: dict[int, PostingRule] = {}
-    for order in orders:
-        if id(order) not in rules:
-            rules[id(order)] = _rule(problem, recipe, order)
-    return [rules[id(order)] for order in orders]
-
-
-def _rule(problem: Problem, recipe: DefaultRecipe, order: np.ndarray) -> PostingRule:
-    """A posting goes by its saturation and its term's place in the order."""
+def _way(problem: Problem, recipe: DefaultRecipe, kind: str) -> _Way:
+    """A posting is dropped by its saturation and its term's place in the order."""
     matrix, k1, b = problem.matrix, problem.parameters.k1, problem.parameters.b
+    order = order_terms(matrix, kind)
     rule = make_posting_rule(
         matrix,
         np.ones(len(order), np.float32),  # the network is shrunk: no value is 0
         order,
-        order**recipe.posting_power,
+        order,
         recipe.whole_terms_qld if problem.model == "qld" else recipe.whole_terms,
         k1=k1,
         b=b,
     )
-    if not recipe.make_up:
-        return rule
-    reductions = sorted({*recipe.reductions, recipe.trained_at})
-    return make_up_for(rule, matrix, order, reductions, problem.model, k1)
+    if recipe.make_up:
+        reductions = sorted({*recipe.reductions, recipe.trained_at})
+        rule = make_up_for(rule, matrix, order, reductions, problem.model, k1)
+    return _Way(kind, order, rule)
 
 
-def _order_terms(
-    problem: Problem,
-    recipe: DefaultRecipe,
-    features: tdv.Features,
-    folds: list[np.ndarray],
-    rng: np.random.Generator,
-    step_done: Callable[[], None],
-) -> _Order:
-    """Take the first order unless another serves held-out queries clearly better.
+def _choose_ways(
+    problem: Problem, recipe: DefaultRecipe, folds: list[np.ndarray]
+) -> tuple[_Way, list[_Way]]:
+    """Return the way chosen by all queries, and for each fold that chosen by the other folds'.
 
-    A gate may learn one besides.
+    It is that of the first order unless another serves these queries clearly better.
     """
-    made = [order_terms(problem.matrix, kind) for kind in recipe.orders]
-    kinds, orders = list(recipe.orders), [[order] * len(folds) for order in made]
-    final = list(made)
-    if recipe.gate and len(problem.queries) >= recipe.gate_min_queries:
-        learned = [
-            train_priority(problem, recipe, features, made[0], _without(folds, k), rng, step_done)
-            for k in range(len(folds))
-        ]
-        kinds.append("learned")
-        orders.append(learned)
-        final.append(np.mean(learned, axis=0))
-    if len(kinds) == 1:
-        return _Order(orders[0], final[0], kinds[0])
-    served_by = np.array([_served_by(problem, recipe, each, folds) for each in orders])
+    ways = [_way(problem, recipe, kind) for kind in recipe.orders]
+    if len(ways) == 1:
+        return ways[0], ways * len(folds)
+    served_by = np.array([_served_by(problem, recipe, way, folds) for way in ways])
     choices = [_clearly_best(served_by[:, _without(folds, k)]) for k in range(len(folds))]
-    honest = [orders[choice][k] for k, choice in enumerate(choices)]
-    everyone = _clearly_best(served_by)
-    return _Order(honest, final[everyone], kinds[everyone])
+    return ways[_clearly_best(served_by)], [ways[choice] for choice in choices]
 
 
 def _clearly_best(served_by: np.ndarray) -> int:
@@ -162,12 +133,12 @@ def _clearly_best(served_by: np.ndarray) -> int:
 
 
 def _served_by(
-    problem: Problem, recipe: DefaultRecipe, orders: list[np.ndarray], folds: list[np.ndarray]
+    problem: Problem, recipe: DefaultRecipe, way: _Way, folds: list[np.ndarray]
 ) -> np.ndarray:
-    """Return float64[n]: how each fold's order serves its queries, all terms worth the same."""
+    """Return float64[n]: how this way of pruning serves each query, all terms worth the same."""
     found = np.zeros(len(problem.queries))
-    for order, rule, fold in zip(orders, _rules(problem, recipe, orders), folds):
-        left, base = _pruned(problem, recipe, order, rule, _ORDER_AT)
+    left, base = _pruned(problem, recipe, way, _ORDER_AT)
+    for fold in folds:
         found[fold] = deciding(left.measure(left.rows.weighted(base), fold))
     return found
 
@@ -176,33 +147,29 @@ def _train_values(
     problem: Problem,
     recipe: DefaultRecipe,
     features: tdv.Features,
-    ways: list[tuple[np.ndarray, PostingRule]],
+    ways: list[_Way],
     folds: list[np.ndarray],
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> Stopped:
     """Return the networks, one a fold, each trained on what its way of pruning leaves."""
-    made: dict[int, Task] = {}
-    for order, rule in ways:
-        if id(order) not in made:
-            left, base = _pruned(problem, recipe, order, rule, recipe.trained_at)
-            made[id(order)] = make_task(left, recipe, features, base)
-    tasks = [made[id(order)] for order, _ in ways]
+    made: dict[str, Task] = {}
+    for way in ways:
+        if way.kind not in made:
+            left, base = _pruned(problem, recipe, way, recipe.trained_at)
+            made[way.kind] = make_task(left, recipe, features, base)
+    tasks = [made[way.kind] for way in ways]
     checkpoints = [train(task, _without(folds, k), rng, step_done) for k, task in enumerate(tasks)]
     return stop(tasks, checkpoints, folds)
 
 
 def _pruned(
-    problem: Problem,
-    recipe: DefaultRecipe,
-    order: np.ndarray,
-    rule: PostingRule,
-    reduction: float,
+    problem: Problem, recipe: DefaultRecipe, way: _Way, reduction: float
 ) -> tuple[Problem, np.ndarray]:
     """Return what is left at ``reduction``, and float32[V] what values are multiplied by."""
     if recipe.unit == "term":
-        return problem, kept_terms(problem, order, reduction)
-    return problem.left(rule, order, reduction)
+        return problem, kept_terms(problem, way.order, reduction)
+    return problem.left(way.rule, way.order, reduction)
 
 
 def _without(folds: list[np.ndarray], held_out: int) -> np.ndarray:

@@ -80,7 +80,7 @@ def learn_term_values(
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
     if vectors is None:
-        wanted = isinstance(chosen, PaperRecipe) or chosen.values or chosen.gate
+        wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
     counted = matrix.with_position_boost(_lead(matrix, chosen))

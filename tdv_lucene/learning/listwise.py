@@ -12,10 +12,10 @@ import numpy as np
 import optax
 
 from ..core import losses, tdv
-from ..core.scoring import Array, Similarity, batch_statistics, score_batch, weighted_statistics
+from ..core.scoring import Array, Similarity, score_batch, weighted_statistics
 from .candidates import Lists
 from .recipes import DefaultRecipe
-from .training_task import Collection, Task, batches, retrieve_again
+from .training_task import Collection, Task, batches
 
 
 class Weights(NamedTuple):
@@ -45,8 +45,6 @@ def train(
         learned, state = update(learned, state, collection, next(lists))
         if step % recipe.check_every == 0:
             checkpoints[step] = jax.tree.map(np.asarray, learned.linear)
-            if recipe.refresh and step < recipe.max_steps:
-                lists = batches(retrieve_again(task, checkpoints[step]), queries, rng)
         step_done()
     return checkpoints
 
@@ -56,22 +54,15 @@ def plain_start(
 ) -> Weights:
     """Begin at the plain model, with the temperature that suits it."""
     linear = tdv.flat_start(collection.features)
-    scores = _scores(similarity, recipe, linear, collection, lists)
+    scores = _scores(similarity, linear, collection, lists)
     temperature = losses.calibrated_temperature(scores, lists.gains, lists.where, recipe.loss)
     return Weights(linear, jnp.log(jnp.asarray(temperature, jnp.float32)))
 
 
 def _scores(
-    similarity: Similarity,
-    recipe: DefaultRecipe,
-    linear: tdv.Linear,
-    collection: Collection,
-    lists: Lists,
+    similarity: Similarity, linear: tdv.Linear, collection: Collection, lists: Lists
 ) -> jax.Array:
     values = tdv.term_values(linear, collection.features) * collection.kept
-    if recipe.statistics == "batch":
-        statistics = batch_statistics(values, lists.batch, lists.where.sum())
-        return score_batch(similarity, values, lists.batch, statistics)
     statistics = weighted_statistics(
         values, collection.doc_freq, collection.total_term_freq, collection.doc_count
     )
@@ -85,7 +76,7 @@ def _compiled(similarity: Similarity, recipe: DefaultRecipe) -> tuple[Any, Any]:
     optimizer = optax.adam(schedule)
 
     def objective(learned: Weights, collection: Collection, lists: Lists) -> jax.Array:
-        scores = _scores(similarity, recipe, learned.linear, collection, lists)
+        scores = _scores(similarity, learned.linear, collection, lists)
         temperature = jnp.exp(learned.log_temperature)
         loss = losses.LOSSES[recipe.loss](scores, lists.gains, lists.where, temperature)
         return loss + recipe.l2 * tdv.squared_length(learned.linear)

@@ -83,24 +83,11 @@ class DefaultRecipe:
         Candidates a query to sample from.
     loss : str
         ``"listwise"`` (softmax cross-entropy) or ``"hinge"`` (over pairs, with a learned margin).
-    statistics : str
-        ``"exact"``, or ``"batch"``: those of a step's own documents.
     features : str
         ``"all"``, ``"statistics"`` (of the collection) or ``"vectors"``.
-    refresh : bool
-        Retrieve candidates again with what was learned, every ``check_every`` steps.
-    judged_negatives : bool
-        Documents judged not relevant are candidates wherever they rank.
     orders : tuple of str
         The orders in which terms may go (see :func:`.features.order_terms`): the first, unless
         another serves the training queries clearly better.
-    gate : bool
-        Also learn one.
-    gate_min_queries : int
-        With fewer queries it is not learned in any case.
-    gate_steps : int
-    gate_learning_rate, gate_l2, gate_width : float
-        Of the gate that learns this order (see :mod:`..core.gate`).
     folds : int
     trained_at : float
         Share of the postings that are gone while values are learned.
@@ -114,8 +101,6 @@ class DefaultRecipe:
         what single postings do to a term's probability cannot be made up for.
     make_up : bool
         Take back what the postings that go add to their term's idf.
-    posting_power : float
-        Other postings go by the term's priority to this power times the posting's saturation.
     """
 
     name = "default"
@@ -131,17 +116,8 @@ class DefaultRecipe:
     slopes: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75)
     depth: int = 1000
     loss: str = "listwise"
-    statistics: str = "exact"
     features: str = "all"
-    refresh: bool = False
-    judged_negatives: bool = True
     orders: tuple[str, ...] = ORDERS
-    gate: bool = False
-    gate_min_queries: int = 1000
-    gate_steps: int = 120
-    gate_learning_rate: float = 3e-3
-    gate_l2: float = 0.05
-    gate_width: float = 0.3
     folds: int = 5
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
@@ -150,14 +126,12 @@ class DefaultRecipe:
     whole_terms: float = 0.0
     whole_terms_qld: float = 0.67
     make_up: bool = True
-    posting_power: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.orders or not set(self.orders) <= set(ORDERS):
             raise TdvError(f"no orders {self.orders}: choose of {', '.join(ORDERS)}")
         choices = {
             "loss": tuple(LOSSES),
-            "statistics": ("exact", "batch"),
             "features": ("all", "statistics", "vectors"),
             "unit": ("term", "posting"),
         }

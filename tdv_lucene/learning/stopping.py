@@ -65,13 +65,13 @@ class Stopped(NamedTuple):
 
     Attributes
     ----------
-    honest : list of Network
+    out_of_fold : list of Network
         For each fold, stopped by what served the *other* folds: its own queries chose nothing.
     final : list of Network
         For each fold, stopped by what served all folds.
     """
 
-    honest: list[Network]
+    out_of_fold: list[Network]
     final: list[Network]
 
 
@@ -95,8 +95,8 @@ def stop(
         for task, of_fold, fold in zip(tasks, networks, folds)
     ]
     others, everyone = choose(np.array(sums))
-    honest = [of_fold[choice] for of_fold, choice in zip(networks, others)]
-    return Stopped(honest, [of_fold[everyone] for of_fold in networks])
+    out_of_fold = [of_fold[choice] for of_fold, choice in zip(networks, others)]
+    return Stopped(out_of_fold, [of_fold[everyone] for of_fold in networks])
 
 
 def choose(sums: np.ndarray) -> tuple[np.ndarray, int]:

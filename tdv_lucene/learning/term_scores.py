@@ -46,3 +46,10 @@ class TermScores(NamedTuple):
         counts = problem.matrix.doc_freq, problem.postings_by_tf
         tdv, _ = drop_terms(weights, self.priority, *counts, reduction, scale)
         return problem, apply_values(problem.matrix, tdv, scale)
+
+
+def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.ndarray:
+    """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those given up."""
+    ones = np.ones(len(priority), np.float32)
+    counts = problem.matrix.doc_freq, problem.postings_by_tf
+    return drop_terms(ones, priority, *counts, reduction, None)[0]

@@ -65,23 +65,13 @@ def make_task(
 ) -> Task:
     """Prepare training under the mask ``kept`` float32[V], with candidates retrieved under it."""
     impacts = problem.impacts(problem.rows.weighted(kept))
-    candidates = make_candidates(problem.postings, impacts, recipe.depth, recipe.judged_negatives)
+    candidates = make_candidates(problem.postings, impacts, recipe.depth)
     matrix = problem.matrix
     counts = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
     on_device = [jnp.asarray(np.asarray(count), jnp.float32) for count in (kept, *counts)]
     return Task(
         problem, recipe, Collection(jax.tree.map(jnp.asarray, features), *on_device), candidates
     )
-
-
-def retrieve_again(task: Task, linear: tdv.Linear) -> Task:
-    """Return the task with the candidates that the values of ``linear`` retrieve."""
-    values = np.asarray(tdv.term_values(linear, task.collection.features) * task.collection.kept)
-    impacts = task.problem.impacts(task.problem.rows.weighted(values))
-    candidates = make_candidates(
-        task.problem.postings, impacts, task.recipe.depth, task.recipe.judged_negatives
-    )
-    return task._replace(candidates=candidates)
 
 
 def batches(task: Task, queries: np.ndarray, rng: np.random.Generator) -> Iterator[Lists]:

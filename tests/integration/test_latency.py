@@ -38,15 +38,18 @@ def test_every_measurement_is_kept(tiny_index, tmp_path):
     assert latency.setup["queries_timed"] == 3 and latency.setup["warmup_rounds"] >= 3
 
 
-def test_the_sample_is_seeded(tiny_index, tmp_path):
-    of = timed(tiny_index, tmp_path)
-    orders = [
+def test_the_order_of_the_queries_is_seeded(tiny_index, tmp_path):
+    topics = {f"q{i:02}": text for i, text in enumerate(["fox", "dog", "index term", "sleep"] * 5)}
+    search_index(tiny_index, topics, tmp_path / "run")
+    of = TimedIndex(tiny_index, recorded_parameters(tiny_index), tmp_path / "run")
+    one, again, other = [
         measure_latency(
-            {"a": of}, TOPICS, LatencyPlan(5, 0.2, seed), raw=tmp_path / f"{i}.npy"
+            {"a": of}, topics, LatencyPlan(5, 0.2, seed), raw=tmp_path / f"{i}.npy"
         ).queries
-        for i, seed in enumerate((1, 1))
+        for i, seed in enumerate((1, 1, 2))
     ]
-    assert orders[0] == orders[1]
+    assert one == again != other
+    assert set(one) <= set(topics) and one != sorted(one)
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,14 @@ import importlib.util
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+
+from tdv_lucene.learning.recipes import DefaultRecipe
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["tf_encodings.py", "full_against_pruned.py", "rewriting.py", "table.py"]
@@ -69,3 +72,21 @@ def test_a_run_replaces_its_two_files_alone(results: ModuleType, tmp_path: Path)
     assert (folder / "README.md").read_text(encoding="utf-8") == "second"
     assert json.loads((folder / "raw.json").read_text(encoding="utf-8")) == {"rows": [1]}
     assert (folder / "notes.md").read_text(encoding="utf-8") == "kept"
+
+
+def test_every_line_of_the_ablation_is_a_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A switch that the recipe lost, or one that changes nothing, would be found hours later."""
+    monkeypatch.syspath_prepend(str(BENCH))
+    changes = load("table_ablation").CHANGES
+    recipes = {line: replace(DefaultRecipe(), **change) for line, change in changes.items()}
+    assert recipes.pop("default") == DefaultRecipe()
+    assert DefaultRecipe() not in recipes.values()
+    assert len(set(recipes.values())) == len(recipes) > 10
+
+
+def test_the_readmes_picture_is_drawn_of_the_table(tmp_path: Path) -> None:
+    drawn = tmp_path / "frontier.svg"
+    raw = BENCH / "runs" / "2026-11-22-table" / "raw.json"
+    command = [sys.executable, BENCH / "picture.py", "--raw", raw, "--output", drawn]
+    subprocess.run(command, check=True, capture_output=True)
+    assert drawn.read_bytes() == raw.with_name("frontier.svg").read_bytes()

@@ -7,7 +7,7 @@ import pytest
 import pytrec_eval
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.core.scoring import Bm25, batch_statistics
+from tdv_lucene.core.scoring import Bm25
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.candidates import make_candidates, make_lists, sample_places
@@ -133,18 +133,6 @@ def test_candidates_hold_the_relevant_first_and_their_frequencies(problem):
         np.testing.assert_array_equal(
             candidates.tf[query, : len(held), : len(terms)], dense[terms][:, held].T
         )
-
-
-def test_statistics_of_a_batch_are_those_of_its_documents(problem):
-    docs = np.array([[3, 8], [5, -1]])
-    none = np.zeros((2, 1), np.int32), np.zeros((2, 1), np.float32), np.zeros((2, 2, 1))
-    batch = problem.rows.batch(none[0], none[1], docs, none[2])
-    values = np.linspace(0.5, 1.5, len(problem.matrix.vocabulary)).astype(np.float32)
-    found = batch_statistics(values, batch, 3.0)
-    dense = dense_of(problem)[:, [3, 8, 5]]
-    np.testing.assert_array_equal(found.doc_freq, np.maximum((dense > 0).sum(1), 1))
-    np.testing.assert_allclose(found.total_term_freq, dense.sum(1) * values, rtol=1e-6)
-    assert found.doc_count == 3
 
 
 def test_batches_hold_whole_rows_and_mark_padding(problem):

@@ -13,7 +13,6 @@ from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.features import term_features
 from tdv_lucene.learning.fidelity import KEPT_OVERLAP, MOST_ROUNDED_AWAY
-from tdv_lucene.learning.gating import kept_terms, train_priority
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.listwise import train
 from tdv_lucene.learning.pairwise import collect_triples, draw_negatives
@@ -21,7 +20,7 @@ from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.queries import make_queries
 from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from tdv_lucene.learning.stopping import choose
-from tdv_lucene.learning.training_task import make_task, retrieve_again
+from tdv_lucene.learning.training_task import make_task
 
 SHORT = DefaultRecipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
 TINY = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
@@ -58,56 +57,36 @@ def test_the_recipes_other_ways_train(collection):
     matrix = collection[0]
     vectors = latent_semantic_vectors(matrix, dimensions=8)
     problem = Problem.of(*collection, vectors, "bm25", Parameters())
-    recipe = replace(
-        SHORT, loss="hinge", statistics="batch", features="statistics", refresh=True,
-        judged_negatives=False, max_steps=4, check_every=2,
-    )  # fmt: skip
+    recipe = replace(SHORT, loss="hinge", features="statistics", max_steps=4, check_every=2)
     features = term_features(matrix, vectors, recipe.features)
     assert features.width == (6, 0) and term_features(matrix, vectors, "vectors").width == (0, 8)
     task = make_task(problem, recipe, features, np.ones(len(matrix.vocabulary), np.float32))
-    judged = task.candidates.judged & (task.candidates.gains == 0)
-    assert not judged.any()
     queries = np.arange(len(problem.queries))
     checkpoints = train(task, queries, np.random.default_rng(0), lambda: None)
     assert list(checkpoints) == [2, 4]
     moved = checkpoints[4].of_statistics
     assert np.isfinite(moved).all() and np.abs(moved).max() > 0
-    again = retrieve_again(task, checkpoints[4]._replace(bias=np.float32(0.0)))
-    assert again.candidates.docs.shape == task.candidates.docs.shape
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"loss": "l2"}, {"statistics": "none"}, {"features": "df"}, {"unit": "list"}]
-)
+@pytest.mark.parametrize("wrong", [{"loss": "l2"}, {"features": "df"}, {"unit": "list"}])
 def test_ways_the_recipe_has_not_are_refused(wrong):
     with pytest.raises(TdvError, match=f"no {next(iter(wrong))} '.*': choose one of"):
         DefaultRecipe(**wrong)
 
 
-def test_a_learned_order_gives_up_noise_first(collection):
-    """Starting from an order that tells nothing, and at a budget that noise would fill."""
-    matrix = collection[0]
-    vectors = latent_semantic_vectors(matrix, dimensions=8)
-    problem = Problem.of(*collection, vectors, "bm25", Parameters())
-    features = term_features(matrix, vectors)
-    nothing = np.ones(len(matrix.vocabulary), np.float32)
-    recipe = replace(SHORT, gate_steps=20, gate_learning_rate=3e-2)
-    queries, rng = np.arange(len(problem.queries)), np.random.default_rng(0)
-    steps = []
-    priority = train_priority(
-        problem, recipe, features, nothing, queries, rng, lambda: steps.append(1)
-    )
-    assert len(steps) == 20
-    assert priority[TOPIC_WORDS:].mean() < 0.9 * priority[:TOPIC_WORDS].mean()
-    kept = kept_terms(problem, priority, 0.45)
-    assert kept[:TOPIC_WORDS].mean() > 0.9
-
-
-def test_an_order_is_learned_from_enough_queries_only(collection):
-    learned = learn_term_values(*collection, recipe=replace(TINY, gate=True, gate_min_queries=5))
-    prior = learn_term_values(*collection, recipe=TINY)
-    assert prior.manifest["folds"][0]["order"] in ("named", "ridf")
-    assert learned.manifest["folds"][0]["order"] in ("named", "ridf", "learned")
+def test_the_second_order_is_taken_where_it_clearly_serves_better(collection, monkeypatch):
+    """An order that drops the subject first loses to one that drops the noise first."""
+    subject_first = np.arange(1, TOPIC_WORDS + NOISE_WORDS + 1, dtype=np.float32)
+    made = {"ridf": subject_first, "named": subject_first[::-1].copy()}
+    monkeypatch.setattr("tdv_lucene.learning.default.order_terms", lambda _, kind: made[kind])
+    one = learn_term_values(*collection, recipe=replace(TINY, orders=("ridf",)))
+    best = learn_term_values(*collection, recipe=TINY)
+    np.testing.assert_array_equal(one.priority, made["ridf"])
+    np.testing.assert_array_equal(best.priority, made["named"])
+    assert {fold["order"] for fold in best.manifest["folds"]} == {"named"}
+    monkeypatch.setitem(made, "named", subject_first)
+    alike = learn_term_values(*collection, recipe=TINY)
+    assert {fold["order"] for fold in alike.manifest["folds"]} == {"ridf"}
 
 
 def test_each_fold_is_chosen_for_by_the_others():
