@@ -29,6 +29,7 @@ _COMMANDS = {
     "explain": "Show what pruning did to one query.",
     "serve": "Show rankings side by side on a local page.",
     "reproduce": "Do the paper's experiment on one of its collections.",
+    "doctor": "Say what is installed, and what is wrong with it.",
     "demo": "Run the whole job on the Python documentation.",
 }
 
@@ -66,7 +67,7 @@ def _group(heap: str | None, verbose: bool) -> None:
 
 
 def main() -> None:
-    """Entry point: 0 when well, 1 when verify finds a difference, 2 on errors, 130 on Ctrl-C."""
+    """Entry point: 0 when well, 1 when verify or doctor find fault, 2 on errors, 130 on Ctrl-C."""
     try:
         _group(prog_name="tdv-lucene", standalone_mode=False)
     except TdvError as error:
