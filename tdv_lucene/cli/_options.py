@@ -12,12 +12,34 @@ import click
 from ..errors import TdvError
 from ..progress import ProgressBar
 
-index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
+
+def folder_of_index(given: str) -> str:
+    """The folder of a given index, which may be a prebuilt one's name; all commands come here."""
+    from ..jvm.prebuilt import find_index
+
+    return find_index(given)
+
+
+index_option = click.option(
+    "--index",
+    required=True,
+    metavar="INDEX",
+    callback=lambda context, parameter, given: folder_of_index(given),
+    help="Lucene index: a folder, or the name of one of Pyserini's prebuilt indexes.",
+)
 output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
 topics_option = click.option(
-    "--topics", required=True, metavar="TOPICS", help="TSV, TREC topics, or a name Pyserini knows."
+    "--topics",
+    required=True,
+    metavar="TOPICS",
+    help="TSV, TREC topics, a name Pyserini knows, or irds:NAME.",
 )
-qrels_option = click.option("--qrels", required=True, metavar="FILE", help="TREC qrels.")
+qrels_option = click.option(
+    "--qrels",
+    required=True,
+    metavar="QRELS",
+    help="TREC qrels, a name Pyserini knows, or irds:NAME.",
+)
 field_option = click.option("--field", default="contents", show_default=True, help="Indexed field.")
 matrix_option = click.option(
     "--matrix", metavar="FOLDER", help="From 'extract'; without it extracted on the way."

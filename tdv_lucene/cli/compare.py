@@ -19,7 +19,7 @@ from . import _options as options
 @click.option("--pruned", metavar="FOLDER", help="What 'prune' wrote from the only --index.")
 @click.option(
     "--topics", required=True, multiple=True, metavar="TOPICS",
-    help="TSV, TREC topics, or a name Pyserini knows; repeat for several query sets.",
+    help="TSV, TREC topics, or a name (Pyserini's, or irds:NAME); repeat for several query sets.",
 )  # fmt: skip
 @click.option(
     "--qrels", required=True, multiple=True, metavar="FILE", help="TREC qrels, one a --topics."
@@ -128,7 +128,7 @@ def _named(
 ) -> list[tuple[str, str]]:
     """(name, folder) of every index, the baseline first."""
     if len(indexes) == 1 and pruned is not None:
-        return [(names[0], indexes[0]), (names[1], pruned)]
+        return [(names[0], options.folder_of_index(indexes[0])), (names[1], pruned)]
     if pruned is not None:
         raise click.UsageError("--pruned goes with one --index: name it --index NAME=FOLDER too")
     if len(indexes) == 1:
@@ -139,7 +139,7 @@ def _named(
             raise click.UsageError(f"--index {given}: several indexes need names, NAME=FOLDER")
     if len(dict(pairs)) < len(pairs):
         raise click.UsageError("two --index have one name: give different names")
-    return pairs
+    return [(name, options.folder_of_index(folder)) for name, folder in pairs]
 
 
 def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import TdvError
 from ..evaluation.evaluate import Evaluation, evaluate_run, read_run
+from ..evaluation.named_topics import without_prefix
 from ..evaluation.rank_agreement import compare_rankings
 from ..evaluation.topics import (
     Qrels,
@@ -46,7 +47,8 @@ class QuerySet:
     @classmethod
     def read(cls, topics: str | os.PathLike, qrels: str | os.PathLike) -> QuerySet:
         """Read both files; the label is the topics' file name without its ending."""
-        label = re.sub(r"\.(gz|tsv|txt|topics|trec|xml)\b", "", Path(topics).name) or "queries"
+        named = without_prefix(topics) or topics
+        label = re.sub(r"\.(gz|tsv|txt|topics|trec|xml)\b", "", Path(named).name) or "queries"
         return cls(label, read_topics(topics), read_qrels(qrels))
 
     def check(self, index: str | os.PathLike) -> None:

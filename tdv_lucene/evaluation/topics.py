@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..errors import TdvError
+from .named_topics import dataset_qrels, dataset_topics, without_prefix
 
 Topics = dict[str, str]
 """Query id -> query text, in file order."""
@@ -23,7 +24,8 @@ _LABEL = re.compile(r"\s*(?:Number|Topic)\s*:", re.IGNORECASE)
 
 
 def read_topics(topics: str | os.PathLike) -> Topics:
-    """Read topics from a file, or by a name Pyserini knows such as ``robust04``.
+    """Read topics from a file, by a name Pyserini knows such as ``robust04``, or by an identifier
+    of ir_datasets such as ``ir_datasets:vaswani`` (also ``irds:vaswani``), from its cache.
 
     Files may be TSV (``qid<TAB>text``) or TREC (``<top>``, of which the title is taken, in the
     formats since TREC-1), either of them gzipped. A number loses its leading zeros in the TREC
@@ -36,6 +38,8 @@ def read_topics(topics: str | os.PathLike) -> Topics:
         When there is no such file or name, a line is malformed (with its number), a query id
         occurs twice, or there is no topic at all.
     """
+    if identifier := without_prefix(topics):
+        return dataset_topics(identifier)
     path = Path(topics)
     if not path.exists():
         if os.sep in os.fspath(topics) or path.suffix in _FILE_SUFFIXES:
@@ -60,6 +64,7 @@ def read_topics(topics: str | os.PathLike) -> Topics:
 def read_qrels(path: str | os.PathLike) -> Qrels:
     """Read relevance judgements: ``qid 0 docid grade`` lines (TREC), or the same gzipped.
 
+    In place of a file, a name that Pyserini knows, or an identifier of ir_datasets, as for topics.
     A judgement said twice with one grade counts once.
 
     Raises
@@ -68,9 +73,9 @@ def read_qrels(path: str | os.PathLike) -> Qrels:
         When there is no such file, a line has not four columns or no integer grade, a document is
         judged twice with different grades (with the line number), or there is no line at all.
     """
-    path = Path(path)
-    if not path.exists():
-        raise TdvError(f"no such qrels file: {path}")
+    if identifier := without_prefix(path):
+        return dataset_qrels(identifier)
+    path = _qrels_file(Path(path))
     qrels: Qrels = {}
     for number, line in _lines(_read_text(path, "qrels")):
         columns = line.split()
@@ -88,6 +93,17 @@ def read_qrels(path: str | os.PathLike) -> Qrels:
     if not qrels:
         raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
     return qrels
+
+
+def _qrels_file(path: Path) -> Path:
+    """The file itself, or where Pyserini keeps the qrels of this name."""
+    if path.exists():
+        return path
+    if os.sep in os.fspath(path) or path.suffix in _FILE_SUFFIXES:
+        raise TdvError(f"no such qrels file: {path}")
+    from ..jvm.topics import find_named_qrels
+
+    return find_named_qrels(os.fspath(path))
 
 
 def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:

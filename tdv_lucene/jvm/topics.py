@@ -1,10 +1,11 @@
-"""Topics by the names Pyserini knows, read by Anserini."""
+"""Topics and qrels by the names Pyserini knows; topics are read by Anserini."""
 
 from __future__ import annotations
 
 import difflib
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError
@@ -37,6 +38,29 @@ def read_named_topics(name: str) -> dict[str, str]:
     return titles
 
 
+def find_named_qrels(name: str) -> Path:
+    """Where Pyserini keeps the qrels it calls ``name``; it downloads those that it has not stored.
+
+    Raises
+    ------
+    TdvError
+        When nothing has this name, or the qrels cannot be downloaded.
+    """
+    with importing_pyserini():
+        from pyserini.search import _base
+    from jnius import JavaException
+
+    try:
+        return Path(_base.get_qrels_file(name))
+    except FileNotFoundError as error:  # its word for a name it does not know
+        close = difflib.get_close_matches(name, getattr(_base, "qrels_mapping", ()))
+        raise _unknown("qrels", name, close) from error
+    except JavaException as error:
+        raise _not_fetched("qrels", name, error.innermessage) from error
+    except OSError as error:
+        raise _not_fetched("qrels", name, str(error)) from error
+
+
 def _read_pyserini_1(name: str, known: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     symbol = _resolve(name, known)
     from jnius import JavaException
@@ -44,7 +68,7 @@ def _read_pyserini_1(name: str, known: Mapping[str, Any]) -> dict[str, dict[str,
     try:
         topics = java_class(_READER).getTopicsWithStringIds(symbol)
     except JavaException as error:
-        raise _not_fetched(name, error.innermessage) from error
+        raise _not_fetched("topics", name, error.innermessage) from error
     return json.loads(java_class("tdvlucene.common.Json").of(topics))
 
 
@@ -55,7 +79,7 @@ def _resolve(name: str, known: Mapping[str, Any]) -> Any:
         enum = java_class("io.anserini.search.topicreader.Topics")
         symbol = enum.getByName(name)
     if symbol is None:
-        raise _unknown(name, difflib.get_close_matches(name, known))
+        raise _unknown("topics", name, difflib.get_close_matches(name, known))
     return symbol
 
 
@@ -66,18 +90,18 @@ def _read_pyserini_2(
     try:
         return {str(qid): dict(fields) for qid, fields in get_topics(name).items()}
     except ValueError as error:  # its word for a name it does not know
-        raise _unknown(name, []) from error
+        raise _unknown("topics", name, []) from error
     except OSError as error:
-        raise _not_fetched(name, str(error)) from error
+        raise _not_fetched("topics", name, str(error)) from error
 
 
-def _unknown(name: str, close: list[str]) -> TdvError:
+def _unknown(what: str, name: str, close: list[str]) -> TdvError:
     hint = f" (did you mean {' or '.join(close)}?)" if close else ""
-    return TdvError(f"no such topics: '{name}' is neither a file nor a name Pyserini knows{hint}")
+    return TdvError(f"no such {what}: '{name}' is neither a file nor a name Pyserini knows{hint}")
 
 
-def _not_fetched(name: str, reason: str) -> TdvError:
+def _not_fetched(what: str, name: str, reason: str) -> TdvError:
     return TdvError(
-        f"the topics '{name}' are not stored on this machine and could not be fetched "
-        f"({reason}): connect to the network once, or pass a topics file"
+        f"the {what} '{name}' are not stored on this machine and could not be fetched "
+        f"({reason}): connect to the network once, or pass a file"
     )
