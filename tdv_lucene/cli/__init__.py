@@ -33,6 +33,8 @@ _COMMANDS = {
     "doctor": "Say what is installed, and what is wrong with it.",
     "demo": "Run the whole job on the Python documentation.",
 }
+_PATHS = {"FILE", "FOLDER", "INDEX", "PATH", "QRELS", "TOPICS"}
+"""Metavars of what a shell completes from the file system."""
 
 
 class _LazyGroup(click.Group):
@@ -44,7 +46,11 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        return import_module(f".{cmd_name}", __name__).command
+        command = import_module(f".{cmd_name}", __name__).command
+        for parameter in command.params:
+            if parameter.metavar in _PATHS and parameter.type is click.STRING:
+                parameter.type = click.Path(readable=False)  # which only shells look at
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
