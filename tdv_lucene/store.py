@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import TdvError
+from .errors import TdvError, argument
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -65,7 +65,7 @@ def new_file(output: str | os.PathLike, *, overwrite: bool = False) -> Iterator[
     output = Path(os.path.abspath(output))
     refuse_existing(output, overwrite=overwrite)
     if output.is_dir():
-        raise TdvError(f"{output} is a folder: choose a file name as --output")
+        raise TdvError(f"{output} is a folder: choose a file name as {argument('output')}")
     aside = Path(tempfile.mkdtemp(prefix=f".{output.name}.unfinished-", dir=output.parent))
     try:
         yield aside / output.name
@@ -84,11 +84,15 @@ def refuse_existing(output: Path, *, overwrite: bool) -> None:
     if not os.access(output.parent, os.W_OK):
         raise TdvError(f"cannot write {output}: the folder {output.parent} is not writable")
     if os.path.lexists(output) and not overwrite:
-        raise TdvError(f"{output} exists: choose another --output, or pass --overwrite")
+        raise TdvError(
+            f"{output} exists: choose another {argument('output')}, or "
+            f"pass {argument('overwrite', True)}"
+        )
     if output.is_dir() and not _is_replaceable(output):
         raise TdvError(
-            f"{output} holds files tdv-lucene did not write, which --overwrite would delete: "
-            "choose another --output, or remove it yourself"
+            f"{output} holds files tdv-lucene did not write, which "
+            f"{argument('overwrite', True)} would delete: choose another "
+            f"{argument('output')}, or remove it yourself"
         )
 
 
@@ -109,7 +113,7 @@ def refuse_overlap(output: str | os.PathLike, *inputs: str | os.PathLike) -> Non
         if place == read or read in place.parents or place in read.parents:
             raise TdvError(
                 f"output {output} overlaps the input {given}, which is never written to: "
-                "choose another --output"
+                f"choose another {argument('output')}"
             )
 
 

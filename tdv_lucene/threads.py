@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .errors import TdvError
+from .errors import TdvError, argument
 
 
 def checked_threads(threads: int | None) -> int:
@@ -18,5 +18,5 @@ def checked_threads(threads: int | None) -> int:
     if threads is None:
         return os.cpu_count() or 1
     if threads < 1:
-        raise TdvError(f"threads must be at least 1, got {threads}")
+        raise TdvError(f"{argument('threads')} must be at least 1, got {threads}")
     return threads

@@ -167,7 +167,7 @@ def _effectiveness(where: str, of: Mapping[str, Any], two: bool) -> Iterator[tup
     if two:
         rows = [
             ([m], [*(measures[m][s] for s in systems), measures[m]["difference"],
-                   *_interval(measures[m]["ci95"]), *_p(measures[m]["p_value"]),
+                   *_interval(measures[m]["ci95_corrected"]), *_p(measures[m]["p_value"]),
                    *(measures[m][k] for k in ("wins", "ties", "losses"))])
             for m in MEASURES
         ]  # fmt: skip
@@ -192,7 +192,7 @@ def _effect_sizes(where: str, measures: Mapping[str, Any]) -> tuple[str, list]:
         for t in measures[m]["tests"]:
             several = len(measures[m]["tests"]) > 1
             label = f"{m}, {t['treatment']} - {t['baseline']}" if several else m
-            bounds = _interval(t["effect_size_ci95"])
+            bounds = _interval(t["effect_size_ci95_corrected"])
             rows.append(([label], [t["effect_size"], *bounds, *_p(t["p_randomisation"])]))
     return f"Effect size{where}", rows
 
@@ -200,7 +200,7 @@ def _effect_sizes(where: str, measures: Mapping[str, Any]) -> tuple[str, list]:
 def _every_test(where: str, measures: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
     yield f"Tests{where}", [
         ([f"{m}, {t['treatment']} - {t['baseline']}"],
-         [t["difference"], *_interval(t["ci95"]), *_p(t["p_value"]),
+         [t["difference"], *_interval(t["ci95_corrected"]), *_p(t["p_value"]),
           t["wins"], t["ties"], t["losses"]])
         for m in MEASURES for t in measures[m]["tests"]
     ]  # fmt: skip
@@ -312,7 +312,7 @@ def _check_cards(cards: Sequence[Sequence[str]], report: Mapping[str, Any]) -> i
         ]
     for measure in ("nDCG@5", "R@1000"):
         of = report["measures"][measure]
-        wanted[measure] = [of["difference"], 95, *of["ci95"], of[first], of[second],
+        wanted[measure] = [of["difference"], 95, *of["ci95_corrected"], of[first], of[second],
                            *_p(of["p_value"])]  # fmt: skip
     shown = {card[0]: [n for text in card[1:] for n in _numbers(text)] for card in cards
              if card[0] in wanted}  # fmt: skip

@@ -1,4 +1,4 @@
-"""The tests' own Java: writes an index described in JSON and tells all an index holds.
+"""The tests' own Java: writes an index described in JSON, tells all an index holds, copies one.
 
 It is not on the JVM's class path, which is the product's; it is loaded beside it, and reads and
 writes with Lucene alone.
@@ -24,6 +24,11 @@ def write_described(path: Path, described: dict[str, Any]) -> None:
 def dump_index(path: Path) -> dict[str, Any]:
     """All the index at ``path`` holds of live documents, read through Lucene's readers."""
     return json.loads(_call("Dumped", "dump", str(path)))
+
+
+def copy_index(path: Path, output: Path, threads: int) -> None:
+    """Copy the index as Lucene merges it, into the empty folder ``output``."""
+    _call("Copied", "copy", str(path), str(output), str(threads))
 
 
 def _call(name: str, method: str, *arguments: str) -> Any:

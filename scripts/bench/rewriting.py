@@ -30,6 +30,9 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+from testing_jar import copy_index  # noqa: E402 - beside the tests, not installed
+
 JOBS = ("copy", "identity", "prune", "extract", "verify")
 REDUCTION = 0.45
 SCALE = 4.0
@@ -85,7 +88,7 @@ def random_values(matrix) -> np.ndarray:
 
 def job_of(name: str, index: Path, work: Path, threads: int) -> Callable[[], object]:
     """The work to be timed, with everything before it done."""
-    from tdv_lucene.jvm import java_class, rewriter, run_job, start
+    from tdv_lucene.jvm import rewriter, start
     from tdv_lucene.jvm.index import extract_arrays
     from tdv_lucene.matrix.extract import extract_matrix, load_matrix
 
@@ -97,8 +100,7 @@ def job_of(name: str, index: Path, work: Path, threads: int) -> Callable[[], obj
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir()
     if name == "copy":
-        job = java_class("tdvlucene.index.CopyJob")(str(index), str(output), threads)
-        return lambda: run_job(job)
+        return lambda: copy_index(index, output, threads)
     if name == "extract":
         return lambda: extract_arrays(index, "contents", output, threads=threads)
     values = rewriter.FieldValues(matrix.vocabulary, random_values(matrix), SCALE)

@@ -14,6 +14,8 @@ import click
 
 from .. import __version__
 from ..errors import TdvError
+from ..visible import visible
+from ._flags import name_flags, refuse_empty
 
 _COMMANDS = {
     "index": "Index a collection with Anserini's IndexCollection.",
@@ -33,8 +35,6 @@ _COMMANDS = {
     "doctor": "Say what is installed, and what is wrong with it.",
     "demo": "Run the whole job on the Python documentation.",
 }
-_PATHS = {"FILE", "FOLDER", "INDEX", "PATH", "QRELS", "TOPICS"}
-"""Metavars of what a shell completes from the file system."""
 
 
 class _LazyGroup(click.Group):
@@ -47,10 +47,19 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         command = import_module(f".{cmd_name}", __name__).command
-        for parameter in command.params:
-            if parameter.metavar in _PATHS and parameter.type is click.STRING:
-                parameter.type = click.Path(readable=False)  # which only shells look at
+        refuse_empty(command)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except TdvError as error:
+            # The command's own options come first; a remedy may lie in another command.
+            names = [name for name in (ctx.invoked_subcommand, *_COMMANDS) if name in _COMMANDS]
+            name_flags(error, [self, *(self.get_command(ctx, name) for name in names)])
+            raise
+        except EOFError as error:  # click takes it for Ctrl-D
+            raise RuntimeError(f"a file ended before it should ({error})") from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -78,7 +87,8 @@ def main() -> None:
     try:
         _group(prog_name="tdv-lucene", standalone_mode=False)
     except TdvError as error:
-        click.echo(f"tdv-lucene: {error}", err=True)
+        told = visible(str(error), keep="\n")
+        click.echo(f"tdv-lucene: {told}", err=True)
         sys.exit(2)
     except click.ClickException as error:
         error.show()

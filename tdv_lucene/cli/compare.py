@@ -19,13 +19,15 @@ from . import _options as options
 @click.option("--pruned", metavar="FOLDER", help="What 'prune' wrote from the only --index.")
 @click.option(
     "--topics", required=True, multiple=True, metavar="TOPICS",
-    help="TSV, TREC topics, or a name (Pyserini's, or irds:NAME); repeat for several query sets.",
+    help=f"{options.TOPICS_HELP} Again for each further query set.",
 )  # fmt: skip
 @click.option(
-    "--qrels", required=True, multiple=True, metavar="FILE", help="TREC qrels, one a --topics."
-)
+    "--qrels", required=True, multiple=True, metavar="QRELS",
+    help=f"{options.QRELS_HELP} One a --topics.",
+)  # fmt: skip
+@options.topic_field_option
 @options.output_option
-@options.model_option
+@options.search_model_option
 @options.field_option
 @click.option(
     "--names", nargs=2, default=("full", "pruned"), show_default=True,
@@ -36,7 +38,7 @@ from . import _options as options
 )
 @click.option("--tune-qrels", metavar="FILE", help="Their qrels.")
 @click.option(
-    "--measures", default="", metavar="NAMES",
+    "--measures", multiple=True, metavar="NAMES",
     help="Further measures, by ir-measures' names: 'RR@10 R@100 P@5'.",
 )  # fmt: skip
 @click.option(
@@ -111,6 +113,8 @@ def command(
     )
     if form != "screen" and not as_json:
         click.echo(_as_text(report, form))
+        for note in report["notes"]:
+            click.echo(f"Note: {note}.", err=True)
         return
     show_comparison(report, Path(arguments["output"]), as_json)
 
@@ -160,17 +164,13 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps(report, ensure_ascii=False))
         return
-    from rich.console import Console
-
-    from ..report.table import to_rich
     from ..report.tables import comparison_tables
 
-    console = Console()
-    for table in comparison_tables(report):
-        console.print(to_rich(table))
+    options.show_tables(comparison_tables(report))
     for note in report["notes"]:
-        console.print(f"Note: {note}.")
+        options.say(f"Note: {note}.")
     emptied = report["queries"]["emptied_ids"]
     if emptied:
-        console.print(f"Emptied by pruning: {' '.join(emptied)}")
-    click.echo(f"\nReport: {folder / 'report.html'}")
+        options.say(f"Emptied by pruning: {' '.join(emptied)}")
+    click.echo()
+    options.say(f"Report: {folder / 'report.html'}")

@@ -16,7 +16,8 @@ from . import _options as options
 @click.option(
     "--documents",
     type=click.File(encoding="utf-8"),
-    help="Write rows of these documents only: their ids, one a line.",
+    help="Write rows of these documents only: their ids, one a line. Not to learn from, which "
+    "needs all.",
 )
 @click.option(
     "--positions/--no-positions",

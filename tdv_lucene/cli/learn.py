@@ -11,8 +11,9 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 
 @click.command("learn")
 @options.index_option
-@click.option("--topics", metavar="TOPICS", help="TSV, TREC topics, or a name Pyserini knows.")
-@click.option("--qrels", metavar="FILE", help="TREC qrels.")
+@click.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
+@click.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
+@options.topic_field_option
 @click.option(
     "--self-supervised",
     type=click.Choice(["auto", "titles", "pairs"]),
@@ -34,8 +35,10 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 @click.option(
     "--vectors",
     metavar="PATH",
-    help="A fastText, word2vec or gensim file, or a folder from 'embed'.  [default: LSA]",
+    help="A file of fastText, word2vec or NumPy (see 'embed --help'), or a folder from 'embed'.  "
+    "[default: LSA]",
 )
+@options.trust_pickle_option
 @options.matrix_option
 @click.option(
     "--lead/--no-lead",
@@ -81,8 +84,7 @@ def command(as_json: bool, **arguments: object) -> None:
 
 def print_points(values: object) -> None:
     """Print the table of operating points, and what the search needs to know."""
-    from rich.console import Console
-    from rich.table import Table
+    from ..report.table import Table
 
     if made := values.manifest.get("self_supervised"):
         what = f"{made['topics']:,} {made['method']} of the index itself"
@@ -90,36 +92,36 @@ def print_points(values: object) -> None:
     else:
         title = "On held-out queries, as the pruned index would answer them"
     points, recommended = values.points, values.manifest["recommended_reduction"]
-    table = Table(title=title)
-    for heading in ("postings removed", "MB", "scale", "nDCG@5", "full", "R@1000", "full"):
-        table.add_column(heading, justify="right")
+    rows = []
     for point in points:
         mark = " *" if point["reduction"] == recommended else ""
         measures, full = point["measures"], point["full"]
         figures = [m[name] for name in ("nDCG@5", "R@1000") for m in (measures, full)]
-        table.add_row(
-            f"{point['removed']:.0%}{mark}",
-            options.megabytes(point["posting_bytes"]),
-            f"{point['scale']:g}",
-            *[f"{x:.4f}" for x in figures],
+        rows.append(
+            (
+                f"{point['removed']:.0%}{mark}",
+                options.megabytes(point["posting_bytes"]),
+                f"{point['scale']:g}",
+                *[f"{x:.4f}" for x in figures],
+            )
         )
-    console = Console()
-    console.print(table)
+    headings = ("postings removed", "MB", "scale", "nDCG@5", "full", "R@1000", "full")
+    options.show_tables([Table(title, headings, rows, texts=())])
     full_size = options.megabytes(points[0]["full_posting_bytes"])
-    console.print(f"MB: estimated posting lists; those of the full index {full_size}")
+    options.say(f"MB: estimated posting lists; those of the full index {full_size}")
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     if names:
         used = ", ".join(f"{name} {values.parameters[name]:g}" for name in names)
-        console.print(f"Both searched with {used}")
+        options.say(f"Both searched with {used}")
     if values.position_boost is not None:
         first = 1 + values.position_boost.boost
-        console.print(
+        options.say(
             f"Terms count x{first:g} at a document's beginning, a quarter of the surplus from "
             f"position {values.position_boost.span:g}"
         )
     elif values.manifest["recipe"].get("lead") and not values.manifest.get("positions"):
-        console.print(
+        options.say(
             "Learned without positions: from an index made with -storePositions, terms count for "
             "more where they stand early, which helps rankings"
         )
-    console.print("* recommended: 'tdv-lucene prune' takes it without --reduction")
+    options.say("* recommended: 'tdv-lucene prune' takes it without --reduction")

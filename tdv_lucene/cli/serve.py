@@ -18,7 +18,7 @@ from . import _options as options
     "--tdv", "values", multiple=True, metavar="NAME=FOLDER",
     help="The values the index NAME was pruned with, if kept.",
 )  # fmt: skip
-@options.model_option
+@options.search_model_option
 @options.field_option
 @click.option("--hits", default=10, show_default=True, help="Best documents shown.")
 @click.option("--port", type=int, default=0, help="Port to listen on.  [default: any that is free]")

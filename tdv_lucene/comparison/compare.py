@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.evaluate import Evaluation
 from ..evaluation.further_measures import parse_measures
 from ..indexes.inspection import inspect_index
@@ -20,8 +20,16 @@ from ..timing.end_to_end import measure_end_to_end
 from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
 from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
 from . import content
-from .systems import QuerySet, Results, System, check_names, read_query_sets, search_all
-from .term_changes import Pruned, describe_terms, open_values, trade_off
+from .systems import (
+    QuerySet,
+    Results,
+    System,
+    check_names,
+    read_query_sets,
+    search_all,
+    shared_model,
+)
+from .term_changes import describe_terms, trade_off
 
 KIND = "comparison"
 FilePair = tuple[str | os.PathLike, str | os.PathLike]
@@ -34,7 +42,8 @@ def compare_indexes(
     qrels: str | os.PathLike,
     output: str | os.PathLike,
     *,
-    model: str = "bm25",
+    topic_field: str = "title",
+    model: str | None = None,
     field: str = "contents",
     names: tuple[str, str] = ("full", "pruned"),
     further_indexes: Mapping[str, str | os.PathLike] | None = None,
@@ -61,6 +70,11 @@ def compare_indexes(
 
     Parameters
     ----------
+    topic_field
+        Of all topics, see :func:`tdv_lucene.read_topics`.
+    model
+        None for what the indexes were learned for, BM25 where none of them says; where another one
+        is asked for, a note says so.
     further_indexes
         Name -> index, to stand in the same tables; each is compared with ``index``.
     further_queries
@@ -73,7 +87,8 @@ def compare_indexes(
         as ``"RR@10 R@100"``. Each counts in the correction of the p-values.
     values
         The term values ``pruned`` was made with, or index name -> values: the report then shows
-        them, and their trade-off curve. Without them, values are derived from the two indexes.
+        them, and their trade-off curve. Without them, terms are shown with the ratio of their
+        frequencies in the two indexes.
     throughput_threads
         Measure queries a second with so many threads as well.
     end_to_end
@@ -83,9 +98,10 @@ def compare_indexes(
     -------
     dict
         ``indexes.NAME`` (bytes, bytes_by_kind, postings, terms, documents), ``measures.MEASURE``
-        (NAME, trec_eval (empty of further measures), ``tests``: one dict a comparison made, with
-        ``baseline`` and ``treatment``; the first, of ``pruned`` against ``index``, also stands
-        flat: p_value, difference, ci95, effect_size, ...), ``queries`` (judged, emptied, ...),
+        (``means.NAME``, which also stand flat as NAME, ``trec_eval.NAME`` (not of further
+        measures), ``tests``: one dict a comparison made, with ``baseline`` and ``treatment``; the
+        first, of ``pruned`` against ``index``, also stands flat: p_value, difference, ci95,
+        ci95_corrected, effect_size, ...), ``queries`` (judged, emptied, ...),
         ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
         ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
         p99), what :mod:`tdv_lucene.timing.latency_summary` tells, ``end_to_end``, ``terms`` and
@@ -100,18 +116,25 @@ def compare_indexes(
         qrels, or an existing output. Nothing is written then.
     """
     paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
-    check_names([*names, *(further_indexes or {})])
+    check_names([*names, *(further_indexes or {})], content.FIXED_KEYS)
     if throughput_threads is not None and throughput_threads < 1:
-        raise TdvError(f"throughput_threads={throughput_threads} is out of range: at least 1")
+        raise TdvError(
+            f"{argument('throughput_threads', throughput_threads)} is out of range: at least 1"
+        )
     parse_measures(measures)  # a wrong name is told before anything is searched
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
-    query_sets = read_query_sets([(topics, qrels), *further_queries])
-    training = None if tune is None else QuerySet.read(*tune)
-    for queries in (*query_sets, *([training] if training else [])):
-        queries.check(index)
+    query_sets = read_query_sets([(topics, qrels), *further_queries], topic_field)
+    training = None if tune is None else QuerySet.read(*tune, topic_field)
+    relevant = {queries.label: queries.check(index) for queries in query_sets}
+    if training is not None:
+        training.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
-    systems = {name: System(path, recorded_parameters(path, model)) for name, path in paths.items()}
+    model = model or shared_model(paths, field)
+    systems = {
+        name: System(path, recorded_parameters(path, model, field=field))
+        for name, path in paths.items()
+    }
     terms = _terms(paths, field, _by_name(values, paths))
     search = {"field": field, "threads": threads, "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
@@ -139,7 +162,10 @@ def compare_indexes(
             "tuning": tuning,
             "parameters": content.parameters(systems, results, field),
             "rules": content.RULES,
-            "notes": content.notes(found, model),
+            "notes": [
+                *content.notes(found, model, field),
+                *content.notes_on_documents(names[0], relevant, _lacking(paths, results)),
+            ],
             **content.versions_and_machine(),
         }
         _write(folder, report, results, latency, words)
@@ -159,8 +185,8 @@ def _by_name(
     for name in values:
         if name not in (second, *further):
             raise TdvError(
-                f"values are given for '{name}', which is none of the indexes compared with the "
-                f"first: {', '.join((second, *further))}"
+                f"{argument('values')} are given for '{name}', which is none of the "
+                f"indexes compared with the first: {', '.join((second, *further))}"
             )
     return values
 
@@ -171,7 +197,10 @@ def _terms(
     """What every further index did to terms, and its trade-off; the second's also at the top."""
     (_, index), *others = paths.items()
     terms = {name: describe_terms(index, path, field, values.get(name)) for name, path in others}
-    curves = {name: _trade_off(path, values.get(name)) for name, path in others}
+    curves = {
+        name: trade_off(path, field, values[name]) if name in values else None
+        for name, path in others
+    }
     second = others[0][0]
     return {
         "terms": terms[second],
@@ -179,16 +208,6 @@ def _terms(
         "terms_by_index": terms,
         "trade_offs": curves,
     }
-
-
-def _trade_off(
-    pruned: str | os.PathLike, values: str | os.PathLike | None
-) -> dict[str, Any] | None:
-    from ..jvm.index import read_user_data
-
-    if values is None:
-        return None
-    return trade_off(open_values(values, pruned), Pruned.of(read_user_data(pruned)))
 
 
 def _with_tuned(
@@ -207,6 +226,23 @@ def _with_tuned(
     return {**systems, name: System(system.path, chosen)}, record
 
 
+def _lacking(
+    paths: Mapping[str, str | os.PathLike], results: Sequence[Results]
+) -> dict[str, tuple[int, int]]:
+    """Of every index but the first: how many of the documents that the first retrieves it lacks,
+    and of how many. None, where it was made from the same: deleted ones are not retrieved.
+    """
+    from ..jvm.searcher import known_documents
+
+    retrieved = list(dict.fromkeys(doc for of in results for doc in of.retrieved))
+    _, *others = paths.items()
+    return {
+        name: (len(retrieved) - len(set(known_documents(path, retrieved))), len(retrieved))
+        for name, path in others
+        if retrieved
+    }
+
+
 def _search_sets(
     systems: Mapping[str, System],
     query_sets: Sequence[QuerySet],
@@ -215,9 +251,14 @@ def _search_sets(
 ) -> list[Results]:
     runs = folder / "runs"
     runs.mkdir()
+    prefixes = [f"{of.label}." if number else "" for number, of in enumerate(query_sets)]
+    files = [prefix + name for prefix in prefixes for name in systems]
+    for file in files:
+        if files.count(file) > 1:
+            raise TdvError(f"two runs would be called '{file}.run': name an index otherwise")
     return [
-        search_all(systems, queries, runs, f"{queries.label}." if number else "", **search)
-        for number, queries in enumerate(query_sets)
+        search_all(systems, queries, runs, prefix, **search)
+        for queries, prefix in zip(query_sets, prefixes)
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ..indexes.record import recorded_model
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 
 
@@ -13,7 +14,7 @@ def explain_query(
     pruned: str | os.PathLike,
     query: str,
     *,
-    model: str = "bm25",
+    model: str | None = None,
     field: str = "contents",
     values: str | os.PathLike | None = None,
     hits: int = 10,
@@ -22,28 +23,33 @@ def explain_query(
 
     Parameters
     ----------
+    model
+        None for what ``pruned`` records; another one is warned of in the log.
     values
-        The term values ``pruned`` was made with; without them, values are derived from the total
-        frequencies in both indexes, which rounding blurs.
+        The folder of term values that ``pruned`` was made with; without them, terms are shown with
+        the ratio of their frequencies in the two indexes.
 
     Returns
     -------
     dict
-        ``query``; ``terms``: for each distinct term of the analysed query ``term``, ``in_query``
-        (times), ``tdv`` (0 where dropped, None where unknown), ``df_before``, ``df_after``,
-        ``postings_removed``; ``hits``: ``before`` and ``after``, the best documents with ``rank``,
-        ``document``, ``score``, ``other_rank`` (in the other list, None outside it), ``tf`` (term:
-        frequency before and after, of the query's terms that the document held) and ``lost``, the
-        terms of which it lost its posting; ``matching``: how many documents hold a term of the
+        ``query``; ``tdv_kind``, what is shown of terms: ``"learned"`` or ``"ratio"``; ``terms``:
+        for each distinct term of the analysed query ``term``, ``in_query`` (times), ``tdv`` (0
+        where dropped, None where unknown), ``df_before``, ``df_after``, ``postings_removed``;
+        ``hits``: ``before`` and ``after``, the best documents with ``rank``, ``document``,
+        ``score``, ``other_rank`` (in the other list, None outside it), ``tf`` (term: frequency
+        before and after, of the query's terms that the document held) and ``lost``, the terms of
+        which it lost its posting; ``matching``: how many documents hold a term of the
         query, ``before`` and ``after``; and the ``parameters`` of both searches. Scores and
         frequencies of the two indexes are of different scales.
 
     Raises
     ------
     TdvError
-        When an index or the values cannot be read, ``hits`` is below 1, or nothing is left of the
+        When an index or the values cannot be read, ``pruned`` was not made with them, ``hits`` is
+        below 1, or nothing is left of the
         query after analysis.
     """
+    model = model or recorded_model(pruned, field)
     given = {} if values is None else {"after": values}
     paths = {"before": index, "after": pruned}
     with SideBySide(paths, model=model, field=field, values=given) as both:
@@ -52,7 +58,8 @@ def explain_query(
         before, after = answers.values()
         return {
             "query": query,
-            "terms": explain_terms(terms, before, after, both.opened["after"].value),
+            "tdv_kind": both.opened["after"].shown.kind,
+            "terms": explain_terms(terms, before, after, both.opened["after"].shown.of),
             "matching": {when: of.matching for when, of in answers.items()},
             "hits": {
                 "before": _hits(before, after, before, after),

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..indexes.inspection import inspect_index
 from .excerpts import WHOLE_LENGTH, excerpt, mark
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
@@ -47,7 +47,7 @@ def serve_indexes(
     indexes: Mapping[str, str | os.PathLike],
     *,
     port: int = 0,
-    model: str = "bm25",
+    model: str | None = None,
     field: str = "contents",
     values: Mapping[str, str | os.PathLike] | None = None,
     hits: int = 10,
@@ -61,6 +61,8 @@ def serve_indexes(
         Name -> index; the first is the one the others are compared with.
     port
         0 takes any that is free.
+    model
+        None for what the further indexes record.
     values
         Name -> the term values this index was made with.
     hits
@@ -210,7 +212,7 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
     times = session.time(query, hits)
     first, *others = answers
     explained = {
-        name: explain_terms(terms, answers[first], answers[name], session.opened[name].value)
+        name: explain_terms(terms, answers[first], answers[name], session.opened[name].shown.of)
         for name in others
     }
     return {
@@ -299,4 +301,4 @@ def _number(given: str | None, default: int) -> int:
 
 def _check_hits(hits: int) -> None:
     if not 1 <= hits <= MOST_HITS:
-        raise TdvError(f"hits={hits} is out of range: 1 to {MOST_HITS} can be shown")
+        raise TdvError(f"{argument('hits', hits)} is out of range: 1 to {MOST_HITS} can be shown")

@@ -11,10 +11,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TdvError
-from ..indexes.record import java_similarity, recorded_parameters
+from ..errors import TdvError, argument
+from ..indexes.record import (
+    java_similarity,
+    recorded_parameters,
+    warn_of_another_model,
+)
 from ..ranking import SearchParameters
-from .term_changes import Pruned, Value, learned_value, open_values
+from .systems import shared_model
+from .term_changes import TermMeasure, Value, measure_terms
 
 if TYPE_CHECKING:
     from ..jvm.open_index import Hit, OpenIndex
@@ -25,12 +30,15 @@ _TIMING_SECONDS = 0.3
 
 @dataclass(frozen=True)
 class OpenedIndex:
-    """An open index with what it takes to search it and to explain what pruning did to it."""
+    """An open index with what it takes to search it and to explain what pruning did to it.
+
+    ``shown`` is what is shown of terms: their values, or a ratio of frequencies.
+    """
 
     path: str | os.PathLike
     parameters: SearchParameters
     searcher: OpenIndex
-    value: Value
+    shown: TermMeasure
 
 
 @dataclass(frozen=True)
@@ -60,25 +68,29 @@ class SideBySide:
     ----------
     indexes
         Name -> index; the first is the one the others are compared with.
+    model
+        None for what the further indexes record; another one is warned of in the log.
     values
-        Name -> the term values this index was made with. Without them, values are derived from
-        the total frequencies in both indexes, which rounding blurs.
+        Name -> the term values this index was made with. Without them, terms are shown with the
+        ratio of their frequencies.
 
     Raises
     ------
     TdvError
-        When an index or values cannot be read.
+        When an index or values cannot be read, an index was not made with the values, or the
+        indexes record different models and none is given.
     """
 
     def __init__(
         self,
         indexes: Mapping[str, str | os.PathLike],
         *,
-        model: str = "bm25",
+        model: str | None = None,
         field: str = "contents",
         values: Mapping[str, str | os.PathLike] | None = None,
     ) -> None:
         self.field = field
+        model = model or shared_model(indexes, field)
         self.opened: dict[str, OpenedIndex] = {}
         with ExitStack() as stack:
             for name, path in indexes.items():
@@ -116,7 +128,7 @@ class SideBySide:
             When ``hits`` is below 1.
         """
         if hits < 1:
-            raise TdvError(f"hits={hits} is out of range: at least 1 is needed")
+            raise TdvError(f"{argument('hits', hits)} is out of range: at least 1 is needed")
         found = {name: of.searcher.search(query, hits, depth) for name, of in self.opened.items()}
         shown = list(dict.fromkeys(hit.document for best, _ in found.values() for hit in best))
         answers = {}
@@ -172,13 +184,12 @@ def explain_terms(
 
 
 def _open(
-    path: str | os.PathLike, model: str, field: str, values: str | os.PathLike | None
+    path: str | os.PathLike, model: str | None, field: str, values: str | os.PathLike | None
 ) -> OpenedIndex:
-    from ..jvm.index import read_user_data
     from ..jvm.open_index import OpenIndex
 
-    parameters = recorded_parameters(path, model)
-    made = Pruned.of(read_user_data(path))
-    value = made.value if values is None else learned_value(open_values(values, path), made)
+    parameters = recorded_parameters(path, model, field=field)
+    warn_of_another_model(path, parameters.model, field)
+    shown = measure_terms(path, field, values)
     searcher = OpenIndex(path, java_similarity(parameters, path), field)
-    return OpenedIndex(path, parameters, searcher, value)
+    return OpenedIndex(path, parameters, searcher, shown)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import heapq
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..values.term_values import TermValues
+from ..indexes.record import FieldRecord
+from ..pruning.recorded_values import values_of_index
 
 _MOST = 20
 _COMMON = 1000  # raised and lowered terms are shown from one document in so many
@@ -19,8 +21,11 @@ _FEWEST_DOCUMENTS = 5
 Counts = tuple[int, int]
 """Document frequency and total term frequency of a term; zeros where it is absent."""
 
-Value = Callable[[str, Counts, Counts], float | None]
-"""The discrimination value of a term with these counts before and after."""
+Term = str | bytes
+"""As Lucene has it, or as text where it is known to be."""
+
+Value = Callable[[Term, Counts, Counts], float | None]
+"""What is shown of a term with these counts before and after."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +35,8 @@ class TermChange:
     Attributes
     ----------
     tdv : float or None
-        Its discrimination value: learned, or the ratio of total frequencies at the recorded scale,
-        which rounding, places that count and the loss of single postings blur. 0 where it was
-        dropped, None where frequencies were kept.
+        What a :class:`TermMeasure` says of it: its discrimination value, or without learned values
+        the ratio of its frequencies. 0 where it was dropped.
     df_before, df_after : int
     """
 
@@ -42,61 +46,71 @@ class TermChange:
     df_after: int
 
 
-@dataclass(frozen=True)
-class Pruned:
-    """What a pruned index records of its making (see :func:`tdv_lucene.prune_index`)."""
+@dataclass(frozen=True, eq=False)
+class TermMeasure:
+    """What a comparison shows of every term, and what that is.
 
-    scale: float
-    kept_tf: bool
-    reduction: float | None
-    unit: str = "term"
+    Attributes
+    ----------
+    of : Value
+        Gives 0 where a term was dropped, None where nothing tells.
+    kind : str
+        ``"learned"``, the discrimination values; or ``"ratio"``, of total frequencies.
+    source : str
+        Where they come from, in words.
+    """
 
-    @classmethod
-    def of(cls, user_data: Mapping[str, str]) -> Pruned:
-        """Read the commit's user data; an index of another make counts as scale 1."""
-        kept = user_data.get("tdv.tf") in ("original", "similarity")
-        scale = 1.0 if kept else float(user_data.get("tdv.scale") or 1.0)
-        reduction = user_data.get("tdv.reduction")
-        unit = user_data.get("tdv.unit", "term")
-        return cls(scale, kept, float(reduction) if reduction else None, unit)
-
-    def value(self, term: str, before: Counts, after: Counts) -> float | None:
-        """The discrimination value that the two counts of a term tell, whichever it is."""
-        if not after[0]:
-            return 0.0
-        if self.kept_tf or not before[1]:
-            return None
-        return after[1] / (self.scale * before[1])
+    of: Value
+    kind: str
+    source: str
 
 
-def learned_value(values: TermValues, pruned: Pruned) -> Value:
-    """A function that gives the learned value where the term stayed, else 0.
+def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Counts) -> float | None:
+    """The ratio of a term's total frequencies after and before, at the recorded scale.
+
+    Rounding, places that count and the loss of single postings blur what it tells of the term's
+    value. 0 where the term was dropped, None where frequencies were kept.
+    """
+    if not after[0]:
+        return 0.0
+    if record.tf != "scaled" or not before[1]:
+        return None
+    return after[1] / (record.scale * before[1])
+
+
+def measure_terms(
+    pruned: str | os.PathLike, field: str, values: str | os.PathLike | None
+) -> TermMeasure:
+    """What to show of the terms of an index: its learned values where they are given.
+
+    ``values`` is the folder that pruning was given, when it is at hand; without it, the ratio of
+    frequencies.
 
     Raises
     ------
     TdvError
-        When the recorded reduction is out of range.
+        When the index cannot be read, or was not pruned in ``field`` with these values.
     """
-    tdv = values.at_reduction(
-        pruned.reduction,
-        scale=None if pruned.kept_tf else pruned.scale,
-        original_tf=pruned.kept_tf,
-        unit=pruned.unit,
-    ).tdv
+    record = FieldRecord.read(pruned, field)
+    ratio = partial(frequency_ratio, record)
+    if values is None:
+        return TermMeasure(ratio, "ratio", "the ratio of total frequencies after and before")
+    learned, tdv = values_of_index(pruned, field, values)
 
-    def value(term: str, before: Counts, after: Counts) -> float | None:
-        position = int(values.vocabulary.find([term])[0])
-        if position < 0 or not after[0]:
-            return pruned.value(term, before, after)
-        return float(tdv[position])
+    def value(term: Term, before: Counts, after: Counts) -> float | None:
+        if not after[0]:
+            return 0.0
+        position = int(learned.vocabulary.find([term])[0])
+        return None if position < 0 else float(tdv[position])
 
-    return value
+    return TermMeasure(value, "learned", f"learned ({Path(values).name})")
 
 
 def pair_terms(
-    before: Iterable[tuple[str, int, int]], after: Iterable[tuple[str, int, int]]
-) -> Iterator[tuple[str, Counts, Counts]]:
-    """Bring two lists of (term, df, total) together, both in Lucene's order: that of ``str``."""
+    before: Iterable[tuple[Term, int, int]], after: Iterable[tuple[Term, int, int]]
+) -> Iterator[tuple[Term, Counts, Counts]]:
+    """Bring two lists of (term, df, total) together, both in Lucene's order: that of bytes, and
+    of ``str`` by code points."""
     absent = (0, 0)
     tagged = heapq.merge(
         ((term, 0, counts) for term, *counts in before),
@@ -108,7 +122,7 @@ def pair_terms(
 
 
 def list_changes(
-    terms: Iterable[tuple[str, Counts, Counts]], documents: int, value: Value
+    terms: Iterable[tuple[Term, Counts, Counts]], documents: int, value: Value
 ) -> dict[str, Any]:
     """The terms worth showing, 20 a list, of (term, counts before, counts after).
 
@@ -121,7 +135,7 @@ def list_changes(
     """
     common = max(_FEWEST_DOCUMENTS, documents // _COMMON)
     dropped = 0
-    gone: list[tuple[int, str]] = []  # a heap of the largest so far
+    gone: list[tuple[int, Term]] = []  # a heap of the largest so far
     valued: list[TermChange] = []
     for term, before, after in terms:
         if before[0] and not after[0]:
@@ -129,12 +143,12 @@ def list_changes(
             keep = heapq.heappush if len(gone) < _MOST else heapq.heappushpop
             keep(gone, (before[0], term))
         elif before[0] >= common and (tdv := value(term, before, after)) is not None:
-            valued.append(TermChange(term, tdv, before[0], after[0]))
+            valued.append(TermChange(_shown(term), tdv, before[0], after[0]))
     valued.sort(key=lambda of: (of.tdv, of.term))
     raised = [of for of in reversed(valued) if of.tdv > 1][:_MOST]
     lowered = [of for of in valued if of.tdv < 1][:_MOST]
     gone.sort(reverse=True)
-    most_dropped = [TermChange(term, 0.0, doc_freq, 0) for doc_freq, term in gone]
+    most_dropped = [TermChange(_shown(term), 0.0, doc_freq, 0) for doc_freq, term in gone]
     return {
         "dropped": dropped,
         "most_dropped": [asdict(of) for of in most_dropped],
@@ -143,52 +157,48 @@ def list_changes(
     }
 
 
+def _shown(term: Term) -> str:
+    """The term as text; bytes that are not UTF-8 as ``\\xNN``."""
+    return term if isinstance(term, str) else term.decode(errors="backslashreplace")
+
+
 def describe_terms(
     index: str | os.PathLike,
     pruned: str | os.PathLike,
     field: str,
     values: str | os.PathLike | None = None,
 ) -> dict[str, Any]:
-    """:func:`list_changes` of two indexes, with ``source``: where the values come from.
-
-    ``values`` is the folder that learning wrote, when it is at hand.
+    """:func:`list_changes` of two indexes, with the ``tdv_kind`` and ``source`` of what is shown
+    of terms as ``tdv`` (see :class:`TermMeasure`).
 
     Raises
     ------
     TdvError
-        When the indexes cannot be read, or the values are of another index.
+        As :func:`measure_terms`, and when ``index`` cannot be read.
     """
-    from ..jvm.index import identify, read_user_data
+    from ..jvm.index import identify
     from ..jvm.searcher import every_term
 
-    made = Pruned.of(read_user_data(pruned))
-    value: Value = made.value
-    source = "the ratio of total frequencies after and before"
-    if values is not None:
-        value = learned_value(open_values(values, pruned), made)
-        source = f"learned ({Path(values).name})"
+    shown = measure_terms(pruned, field, values)
     with every_term(index, field) as before, every_term(pruned, field) as after:
-        changes = list_changes(pair_terms(before, after), identify(index)["documents"], value)
-    return {"source": source, **changes}
+        changes = list_changes(pair_terms(before, after), identify(index)["documents"], shown.of)
+    return {"source": shown.source, "tdv_kind": shown.kind, **changes}
 
 
-def open_values(values: str | os.PathLike, pruned: str | os.PathLike) -> TermValues:
-    """Load term values, and be sure that ``pruned`` was made with values of that vocabulary."""
-    from ..jvm.index import read_user_data
-
-    loaded = TermValues.load(values)
-    made_with = read_user_data(pruned).get("tdv.vocabulary_sha256")
-    if made_with is not None:
-        loaded.check(made_with)
-    return loaded
-
-
-def trade_off(values: TermValues, pruned: Pruned) -> dict[str, Any]:
+def trade_off(pruned: str | os.PathLike, field: str, values: str | os.PathLike) -> dict[str, Any]:
     """The validated operating points: ``points`` with ``reduction`` and ``measures``, ``full``
-    (the measures of the full index on the same held-out queries) and ``chosen``, the reduction."""
-    points = values.points
+    (the measures of the full index on the same held-out queries) and ``chosen``, the reduction
+    reached.
+
+    Raises
+    ------
+    TdvError
+        As :func:`measure_terms`.
+    """
+    learned, _ = values_of_index(pruned, field, values)
+    points = learned.points
     return {
         "points": [{"reduction": p["reduction"], "measures": dict(p["measures"])} for p in points],
         "full": dict(points[0]["full"]) if points else {},
-        "chosen": pruned.reduction,
+        "chosen": FieldRecord.read(pruned, field).reduction,
     }

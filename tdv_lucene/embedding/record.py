@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arrays import load_array
 from ..errors import TdvError
 from ..matrix.record import TermDocumentMatrix
 from ..store import new_folder, read_manifest, save_array, write_manifest
@@ -51,10 +52,7 @@ class TermVectors:
     def load(cls, path: str | os.PathLike) -> TermVectors:
         """Read a folder written by :meth:`save`."""
         manifest = read_manifest(path, KIND, "tdv-lucene embed --index INDEX --output FOLDER")
-        terms, vectors = (
-            np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            for name in ("terms", "vectors")
-        )
+        terms, vectors = (load_array(Path(path) / f"{name}.npy") for name in ("terms", "vectors"))
         if len(terms) != len(vectors) or not np.isfinite(vectors).all():
             raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")
         return cls(manifest["vocabulary_sha256"], terms, vectors, manifest["origin"])

@@ -7,7 +7,7 @@ terms that somebody has to accept.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,8 +24,10 @@ def without_prefix(name: str | os.PathLike) -> str | None:
     return None if prefix is None else text.removeprefix(prefix)
 
 
-def dataset_topics(identifier: str) -> dict[str, str]:
-    """Query id -> text of a data set of ir_datasets, its default text of each query.
+def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:
+    """Query id -> text of a data set of ir_datasets.
+
+    ``keys`` are the names that the part of a topic may have there, in order of preference.
 
     Raises
     ------
@@ -35,9 +37,10 @@ def dataset_topics(identifier: str) -> dict[str, str]:
     """
     topics = {}
     for query in _read(identifier, "queries"):
-        text = " ".join(_text(query).split())
+        texts = (getattr(query, key, None) for key in keys)
+        text = " ".join(next((text for text in texts if text), "").split())
         if not text:
-            raise TdvError(f"{PREFIXES[0]}{identifier}: query '{query.query_id}' has no text")
+            raise TdvError(f"{PREFIXES[0]}{identifier}: query '{query.query_id}' has no {keys[0]}")
         topics[query.query_id] = text
     return topics
 
@@ -54,12 +57,6 @@ def dataset_qrels(identifier: str) -> dict[str, dict[str, int]]:
     for judgement in _read(identifier, "qrels"):
         qrels.setdefault(judgement.query_id, {})[judgement.doc_id] = int(judgement.relevance)
     return qrels
-
-
-def _text(query: Any) -> str:
-    """The text to search with: the query's default, else its title."""
-    default = getattr(query, "default_text", None)
-    return (default() if default else getattr(query, "title", "")) or ""
 
 
 def _read(identifier: str, what: str) -> list[Any]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..progress import Progress, silent
 from ..pruning.reduction_choice import point_within_loss
 from ..store import explain_os_error, new_folder, read_manifest, refuse_existing, write_manifest
@@ -83,7 +83,7 @@ def make_collection(
         When ``output`` exists, or ``topics`` is below 3 or more than the documentation gives.
     """
     if topics < 3:
-        raise TdvError(f"topics={topics} is too few: two parts need at least 3")
+        raise TdvError(f"{argument('topics', topics)} is too few: two parts need at least 3")
     with new_folder(output, overwrite=overwrite) as folder:
         texts = {name: _paragraphs(text) for name, text in read_documentation(progress).items()}
         chosen = _choose_sentences(texts, topics, random.Random(seed))
@@ -226,7 +226,8 @@ def _choose_sentences(texts: dict[str, str], count: int, rng: random.Random) -> 
             chosen[name] = sentence
     if len(chosen) < count:
         raise TdvError(
-            f"topics={count} is too many: the documentation of this interpreter gives {len(chosen)}"
+            f"{argument('topics', count)} is too many: the documentation of this interpreter gives "
+            f"{len(chosen)}"
         )
     return chosen
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..embedding.embed import TermVectors, latent_semantic_vectors
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.significance import compare_paired
 from ..evaluation.topics import (
@@ -189,8 +189,8 @@ def _restrict(
 def _split(queries: Sequence[str], folds: int, seed: int) -> list[list[str]]:
     if folds < 2 or len(queries) < 2 * folds:
         raise TdvError(
-            f"{len(queries)} judged queries cannot make {folds} folds of two or more: at least 2 "
-            "folds, and twice as many queries as folds, are needed"
+            f"{len(queries)} judged queries cannot make {argument('folds', folds)} of two or "
+            "more: at least 2 folds, and twice as many queries as folds, are needed"
         )
     order = np.random.default_rng(seed).permutation(len(queries))
     return [[queries[i] for i in part] for part in np.array_split(order, folds)]

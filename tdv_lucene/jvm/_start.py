@@ -12,10 +12,11 @@ import logging
 import os
 import re
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ._java import JavaRuntime, find_java
 from ._lucene import hooks_jar, lucene_version
 
@@ -39,9 +40,14 @@ def set_heap(heap: str) -> None:
     """
     global _heap
     if not _HEAP_FORM.fullmatch(heap):
-        raise TdvError(f"heap '{heap}' is not a size: write a whole number and k, m or g, as in 4g")
+        raise TdvError(
+            f"{argument('heap')} '{heap}' is not a size: write a whole number and k, m or g, "
+            "as in 4g"
+        )
     if "jnius" in sys.modules:
-        raise TdvError(f"heap {heap} comes too late: the JVM of this process runs already")
+        raise TdvError(
+            f"{argument('heap')} {heap} comes too late: the JVM of this process runs already"
+        )
     _heap = heap
 
 
@@ -102,9 +108,24 @@ def heap_size() -> str:
     return heap
 
 
+def crash_options() -> list[str]:
+    """Where a JVM that crashes leaves its report: beside other temporary files.
+
+    By default it writes its reports, and a dump of its memory, into the working folder.
+    """
+    reports = Path(tempfile.gettempdir(), "tdv-lucene-java-crash").as_posix().replace("%", "%%")
+    return [
+        f"-XX:ErrorFile={reports}-%p.log",
+        f"-XX:ReplayDataFile={reports}-replay-%p.log",
+        "-XX:-CreateCoredumpOnCrash",
+        "-XX:+DisplayVMOutputToStderr",  # its warnings: standard output is for results
+    ]
+
+
 def _options(java_major: int) -> list[str]:
     options = [
         f"-Xmx{heap_size()}",
+        *crash_options(),
         "-Xrs",  # leave SIGINT to Python, where Ctrl-C cancels the job
         "--enable-native-access=ALL-UNNAMED",
         f"-Djava.util.logging.config.file={_RESOURCES / 'logging.properties'}",

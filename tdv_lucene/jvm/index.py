@@ -17,7 +17,7 @@ DEFAULT_ANALYZER = "io.anserini.analysis.DefaultEnglishAnalyzer"
 def identify(index: str | os.PathLike) -> dict[str, Any]:
     """The identity of an index: path, commit id, segments file, Lucene version, documents."""
     with translate_errors():
-        found = json.loads(java_class("tdvlucene.index.Identity").of(os.fspath(index)))
+        found = json.loads(java_class("tdvlucene.inspect.Identity").of(os.fspath(index)))
     return {"path": os.path.abspath(index), **found}
 
 
@@ -29,12 +29,20 @@ def written_lucene_version() -> str:
 def read_user_data(index: str | os.PathLike) -> dict[str, str]:
     """The commit's user data; empty for an index Anserini wrote."""
     with translate_errors():
-        return json.loads(java_class("tdvlucene.index.Identity").userData(os.fspath(index)))
+        return json.loads(java_class("tdvlucene.inspect.Identity").userData(os.fspath(index)))
 
 
-def inspect(index: str | os.PathLike, progress: Progress = silent) -> dict[str, Any]:
-    """What ``InspectJob`` finds; ``files`` are bytes by extension."""
-    return json.loads(run_job(java_class("tdvlucene.index.InspectJob")(os.fspath(index)), progress))
+def inspect(
+    index: str | os.PathLike, checksums: bool | None, progress: Progress = silent
+) -> dict[str, Any]:
+    """What ``InspectJob`` finds; ``files`` are bytes by extension.
+
+    ``checksums`` says whether to compare those of all files; None where they are cheap to read.
+    """
+    job = java_class("tdvlucene.inspect.InspectJob")(os.fspath(index))
+    if checksums is not None:
+        job.compareAllChecksums() if checksums else job.compareNoChecksums()
+    return json.loads(run_job(job, progress))
 
 
 def extract_arrays(
@@ -53,7 +61,7 @@ def extract_arrays(
     ``positions`` also ``first_positions``, where the field has positions. Returns
     ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live documents.
     """
-    new_job = java_class("tdvlucene.index.ExtractJob")
+    new_job = java_class("tdvlucene.extract.ExtractJob")
     job = new_job(os.fspath(index), field, os.fspath(folder), threads)
     if documents is not None:
         job.setDocuments(os.fspath(documents))
@@ -71,9 +79,8 @@ def analyze(texts: Sequence[str], field: str = "contents") -> list[list[str]]:
     if not texts:
         return []
     analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
-    lines = "\n".join(text.replace("\n", " ") for text in texts)
     analysis = java_class("tdvlucene.search.Analysis")
-    return json.loads(analysis.tokens(analyzer, field, lines))
+    return json.loads(analysis.tokens(analyzer, field, json.dumps(list(texts))))
 
 
 def write_tokens(
@@ -94,7 +101,7 @@ def write_tokens(
         When the index stores no text.
     """
     analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
-    job = java_class("tdvlucene.index.TokensJob")(
+    job = java_class("tdvlucene.extract.TokensJob")(
         os.fspath(index), analyzer, os.fspath(output), only_titles
     )
     return int(run_job(job, progress))

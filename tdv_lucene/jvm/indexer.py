@@ -15,7 +15,7 @@ from pathlib import Path
 from ..errors import TdvError
 from ..progress import Progress
 from ._java import find_java
-from ._start import heap_size, pyserini_jar
+from ._start import crash_options, heap_size, pyserini_jar
 
 _MAIN = "io.anserini.index.IndexCollection"
 _FAILURE = re.compile(r" ERROR \[|^Error: |^Exception in thread|OutOfMemoryError")
@@ -35,8 +35,8 @@ def run_index_collection(flags: Sequence[str], folder: Path, progress: Progress)
         When Anserini refuses the flags or logs an error, in its words.
     """
     java = find_java().home / "bin" / "java"
-    command = [str(java), f"-Xmx{heap_size()}", "-cp", str(pyserini_jar()), _MAIN]
-    command += [*flags, "-index", str(folder)]
+    command = [str(java), f"-Xmx{heap_size()}", *crash_options(), "-cp", str(pyserini_jar())]
+    command += [_MAIN, *flags, "-index", str(folder)]
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

@@ -53,7 +53,8 @@ class OpenIndex:
 
     def count_terms(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Term -> (document frequency, total term frequency), zeros where it is absent."""
-        found = json.loads(self._java.counts("\n".join(terms)))
+        with translate_errors():
+            found = json.loads(self._java.counts(json.dumps(list(terms))))
         return {term: tuple(of) for term, of in zip(terms, found)}
 
     def query_postings(
@@ -63,7 +64,10 @@ class OpenIndex:
 
         Documents that the index has not are left out.
         """
-        found = json.loads(self._java.postings("\n".join(terms), "\n".join(doc_ids)))
+        with translate_errors():
+            found = json.loads(
+                self._java.postings(json.dumps(list(terms)), json.dumps(list(doc_ids)))
+            )
         documents = {doc: dict(zip(terms, tf)) for doc, tf in found["documents"].items()}
         return found["matching"], documents
 
@@ -88,7 +92,7 @@ def find_places(texts: Sequence[str], terms: Sequence[str], field: str) -> list[
     if not texts or not terms:
         return [[] for _ in texts]
     analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
-    lines = "\n".join(text.replace("\n", " ") for text in texts)
     analysis = java_class("tdvlucene.search.Analysis")
-    found = json.loads(analysis.places(analyzer, field, lines, "\n".join(terms)))
+    asked = json.dumps(list(texts)), json.dumps(list(terms))
+    found = json.loads(analysis.places(analyzer, field, *asked))
     return [[(start, end, term) for start, end, term in places] for places in found]

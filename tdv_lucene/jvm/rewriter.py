@@ -95,7 +95,7 @@ def rewrite_index(
         When the index cannot be read or pruned, is locked, or a field has another vocabulary.
     """
     with ExitStack() as tables:
-        job = java_class("tdvlucene.index.PruneJob")(os.fspath(index), os.fspath(folder), threads)
+        job = java_class("tdvlucene.prune.PruneJob")(os.fspath(index), os.fspath(folder), threads)
         _add_fields(job, fields, tables)
         if one_segment:
             job.mergeToOneSegment()
@@ -124,7 +124,7 @@ def compare_indexes(
         that say where.
     """
     with ExitStack() as tables:
-        job = java_class("tdvlucene.index.VerifyJob")(os.fspath(index), os.fspath(pruned), threads)
+        job = java_class("tdvlucene.verify.VerifyJob")(os.fspath(index), os.fspath(pruned), threads)
         _add_fields(job, fields, tables)
         return json.loads(run_job(job, progress))
 
@@ -135,7 +135,7 @@ def _add_fields(job: Any, fields: Sequence[FieldValues], tables: ExitStack) -> N
         table, rule = tables.enter_context(_open_rule(values))
         job.addField(values.vocabulary.field, table, rule)
         if values.keep_values is not None:
-            job.keepValues(values.keep_values)
+            job.keepTdvs(values.keep_values)
 
 
 @contextmanager
@@ -144,7 +144,7 @@ def _open_rule(values: FieldValues) -> Iterator[tuple[Any, Any]]:
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         _write_table(Path(folder), values)
         with translate_errors():
-            table = java_class("tdvlucene.index.TermTable")(folder)
+            table = java_class("tdvlucene.prune.TermTable")(folder)
         try:
             yield table, _rule(table, values)
         finally:
@@ -153,12 +153,12 @@ def _open_rule(values: FieldValues) -> Iterator[tuple[Any, Any]]:
 
 def _rule(table: Any, values: FieldValues) -> Any:
     if values.scale is None:
-        rule = java_class("tdvlucene.index.GateRule")(table)
+        rule = java_class("tdvlucene.prune.UnscaledRule")(table)
     else:
-        rule = java_class("tdvlucene.index.ScaledRule")(table, float(values.scale))
+        rule = java_class("tdvlucene.prune.ScaledRule")(table, float(values.scale))
     if values.least_saturation is None:
         return rule
-    return java_class("tdvlucene.index.SaturationRule")(
+    return java_class("tdvlucene.prune.SaturationRule")(
         rule, table, *map(float, values.length_norm)
     )
 
@@ -170,7 +170,8 @@ def _write_table(folder: Path, values: FieldValues) -> None:
     save_array(folder / "terms_indptr.npy", np.ascontiguousarray(terms.indptr, "<i8"))
     save_array(folder / "tdv.npy", np.ascontiguousarray(values.tdv, "<f4"))
     if values.position_factors is not None:
-        save_array(folder / "lead.npy", np.ascontiguousarray(values.position_factors, "<f4"))
+        factors = np.ascontiguousarray(values.position_factors, "<f4")
+        save_array(folder / "first_position_boost.npy", factors)
     if values.least_saturation is not None:
         save_array(
             folder / "least_saturation.npy", np.ascontiguousarray(values.least_saturation, "<f4")
@@ -185,6 +186,7 @@ def check_index(index: str | os.PathLike, progress: Progress = silent) -> None:
     TdvError
         When it finds anything wrong, with what it printed.
     """
-    report = json.loads(run_job(java_class("tdvlucene.index.CheckJob")(os.fspath(index)), progress))
+    job = java_class("tdvlucene.verify.CheckIndexJob")(os.fspath(index))
+    report = json.loads(run_job(job, progress))
     if not report["clean"]:
         raise TdvError(f"{index} is damaged; CheckIndex says:\n{report['output']}")

@@ -10,10 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..progress import Progress, silent
 from ._jobs import java_class, run_job, translate_errors
 from ._pyserini import importing_pyserini
 
+_TERMS_AT_ONCE = 1 << 14
 _SIMILARITIES = "org.apache.lucene.search.similarities"
 
 
@@ -41,9 +44,9 @@ def weigh_similarity(similarity: Any, index: str | os.PathLike, field: str) -> A
         return weighted.open(os.fspath(index), field, similarity)
 
 
-def topic_lines(topics: Mapping[str, str]) -> str:
-    """Topics as the one string our Java classes take: ``qid<TAB>text`` lines."""
-    return "\n".join(f"{qid}\t{' '.join(text.split())}" for qid, text in topics.items())
+def _topics(topics: Mapping[str, str]) -> str:
+    """Topics as the one string our Java classes take: a JSON array of [query id, text]."""
+    return json.dumps([[qid, " ".join(text.split())] for qid, text in topics.items()])
 
 
 def write_run(
@@ -56,15 +59,20 @@ def write_run(
     threads: int,
     tag: str,
     output: Path,
+    feedback: str | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Search all topics and write the TREC run ``output``.
 
+    ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of field ``contents`` only.
+
     Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
     """
     job = java_class("tdvlucene.search.SearchJob")(
-        os.fspath(index), similarity, field, topic_lines(topics), hits, threads, tag, str(output)
+        os.fspath(index), similarity, field, _topics(topics), hits, threads, tag, str(output)
     )
+    if feedback is not None:
+        job.expand(feedback)
     return json.loads(run_job(job, progress))
 
 
@@ -74,7 +82,7 @@ def explain_scores(
     """Query id -> (document id, score, score by Lucene's ``explain``) of the best ``hits``."""
     explanations = java_class("tdvlucene.search.Explanations")
     with translate_errors():
-        text = explanations.of(os.fspath(index), similarity, field, topic_lines(topics), hits)
+        text = explanations.of(os.fspath(index), similarity, field, _topics(topics), hits)
     return {qid: [tuple(row) for row in rows] for qid, rows in json.loads(text).items()}
 
 
@@ -82,7 +90,7 @@ def known_documents(index: str | os.PathLike, doc_ids: Iterable[str]) -> list[st
     """Those of the collection's document ids that are in the index."""
     with translate_errors():
         lookup = java_class("tdvlucene.search.DocumentIds")
-        return json.loads(lookup.known(os.fspath(index), "\n".join(doc_ids)))
+        return json.loads(lookup.known(os.fspath(index), json.dumps(list(doc_ids))))
 
 
 def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
@@ -116,7 +124,7 @@ def time_queries(
     [index][query]), ``warmup_rounds``, ``warmup_stable``, ``gc_collections`` and ``gc_ms``.
     """
     job = java_class("tdvlucene.search.LatencyJob")(
-        field, topic_lines(topics), rounds, budget_seconds, seed, str(output)
+        field, _topics(topics), rounds, budget_seconds, seed, str(output)
     )
     for index, similarity, run in indexes:
         job.addIndex(os.fspath(index), similarity, str(run))
@@ -131,23 +139,33 @@ def count_terms(
         return {}
     with translate_errors():
         counts = java_class("tdvlucene.search.TermCounts")
-        found = json.loads(counts.of(os.fspath(index), field, "\n".join(terms)))
+        found = json.loads(counts.of(os.fspath(index), field, json.dumps(list(terms))))
     return {term: tuple(of) for term, of in zip(terms, found)}
 
 
 @contextmanager
-def every_term(index: str | os.PathLike, field: str) -> Iterator[Iterator[tuple[str, int, int]]]:
-    """Yield all (term, document frequency, total term frequency), in Lucene's order.
+def every_term(index: str | os.PathLike, field: str) -> Iterator[Iterator[tuple[bytes, int, int]]]:
+    """Yield all (term, document frequency, total term frequency), in Lucene's order: of bytes.
 
-    They pass through a temporary file, so memory does not grow with the index.
+    They pass through temporary files that are mapped, so memory does not grow with the index.
     """
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        path = Path(folder) / "terms.tsv"
         with translate_errors():
-            java_class("tdvlucene.search.TermCounts").write(os.fspath(index), field, str(path))
-        with path.open(encoding="utf-8", newline="\n") as lines:
-            rows = (line.rstrip("\n").split("\t", 2) for line in lines)
-            yield ((term, int(doc_freq), int(total)) for doc_freq, total, term in rows)
+            java_class("tdvlucene.search.TermCounts").write(os.fspath(index), field, folder)
+        names = ("terms", "ends", "counts")
+        yield _rows(*(np.load(Path(folder) / f"{name}.npy", mmap_mode="r") for name in names))
+
+
+def _rows(
+    text: np.ndarray, ends: np.ndarray, counts: np.ndarray
+) -> Iterator[tuple[bytes, int, int]]:
+    start = 0
+    for first in range(0, len(ends), _TERMS_AT_ONCE):
+        last = min(first + _TERMS_AT_ONCE, len(ends))
+        rows = zip(ends[first:last].tolist(), counts.reshape(-1, 2)[first:last].tolist())
+        for end, (doc_freq, total) in rows:
+            yield text[start:end].tobytes(), doc_freq, total
+            start = end
 
 
 def time_service(
@@ -162,7 +180,7 @@ def time_service(
 
     See ``tdvlucene.search.ServiceTimes``.
     """
-    job = java_class("tdvlucene.search.ServiceTimes")(field, topic_lines(topics), hits)
+    job = java_class("tdvlucene.search.ServiceTimes")(field, _topics(topics), hits)
     for index, similarity in indexes:
         job.addIndex(os.fspath(index), similarity)
     return json.loads(run_job(job, progress))
@@ -181,7 +199,7 @@ def measure_throughput(
 ) -> list[list[float]]:
     """Top-10 queries a second of each (index, similarity) in each round, ``threads`` at once."""
     job = java_class("tdvlucene.search.ThroughputJob")(
-        field, topic_lines(topics), threads, rounds, round_seconds, seed
+        field, _topics(topics), threads, rounds, round_seconds, seed
     )
     for index, similarity in indexes:
         job.addIndex(os.fspath(index), similarity)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ..embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
@@ -74,11 +74,13 @@ def learn_term_values(
     Raises
     ------
     TdvError
-        When topics, qrels, vectors and matrix do not belong together or are too few.
+        When topics, qrels, vectors and matrix do not belong together or are too few, or the matrix
+        holds only some of the documents.
     """
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
+    matrix.require_all_documents("learning")
     if vectors is None:
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
@@ -125,9 +127,11 @@ def learn_from_index(
     output: str | os.PathLike,
     *,
     self_supervised: str | None = None,
+    topic_field: str = "title",
     model: str = "bm25",
     recipe: str | DefaultRecipe | PaperRecipe = "default",
     vectors: str | os.PathLike | None = None,
+    trust_pickle: bool = False,
     matrix: str | os.PathLike | None = None,
     field: str = "contents",
     lead: bool = True,
@@ -144,14 +148,15 @@ def learn_from_index(
 
     Parameters
     ----------
-    topics, qrels
+    topics, qrels, topic_field
         See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`; both None with
         ``self_supervised``.
     self_supervised
         ``"titles"``, ``"pairs"`` or ``"auto"``: topics are made from the index, see
         :mod:`.self_supervised`. The points' measures are then those of such topics.
-    vectors
+    vectors, trust_pickle
         A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
+        A gensim pickle, which can run any command, is read only with ``trust_pickle``.
     matrix
         A folder from :func:`extract_matrix` of this index; None extracts it on the way.
     lead
@@ -190,10 +195,13 @@ def learn_from_index(
     parameters = Parameters(**given) if given or self_supervised is not None else None
     _check_supervision(topics, qrels, self_supervised)
     if self_supervised is None:
-        texts, judgements = read_topics(topics), read_qrels(qrels)
+        texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
-        word_vectors = None if vectors is None else load_term_vectors(vectors, counts, progress)
+        counts.require_all_documents("learning")
+        word_vectors = None
+        if vectors is not None:
+            word_vectors = load_term_vectors(vectors, counts, progress, trust_pickle=trust_pickle)
         options = {
             "model": model, "recipe": recipe, "vectors": word_vectors, "parameters": parameters,
             "seed": seed, "progress": progress,
@@ -217,10 +225,14 @@ def _check_supervision(
 ) -> None:
     given = [what for what in (topics, qrels) if what is not None]
     if self_supervised is not None and given:
-        raise TdvError("--self-supervised makes its own topics: leave out --topics and --qrels")
+        raise TdvError(
+            f"{argument('self_supervised')} makes its own topics: leave out {argument('topics')} "
+            f"and {argument('qrels')}"
+        )
     if self_supervised is None and len(given) < 2:
         raise TdvError(
-            "learning needs --topics and --qrels; --self-supervised does without, and is worth less"
+            f"learning needs {argument('topics')} and {argument('qrels')}; "
+            f"{argument('self_supervised')} does without, and is worth less"
         )
 
 

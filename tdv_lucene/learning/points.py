@@ -8,9 +8,10 @@ import numpy as np
 
 from ..progress import Progress
 from ..values.estimated_bytes import estimate_posting_bytes
+from ..values.posting_rule import PostingRule
 from .fidelity import fewest_bytes, scale_table
 from .measures import MEASURES, mean_measures
-from .problem import Problem
+from .problem import Left, Problem
 from .term_scores import TermScores
 
 
@@ -54,10 +55,12 @@ def validate_points(
     ]
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
-        table = scale_table(problem, final, reduction, unit)
+        left = final.left(problem, reduction, unit)
+        table = scale_table(problem, final, left, reduction, unit)
         scale = fewest_bytes(table)
         chosen = next(entry for entry in table if entry["scale"] == scale)
-        measured = _held_out(problem, of_folds, folds, reduction, scale, unit)
+        made = {final.rule: left}
+        measured = _held_out(problem, of_folds, folds, made, reduction, scale, unit)
         points.append(
             {
                 "reduction": reduction,
@@ -80,13 +83,21 @@ def _held_out(
     problem: Problem,
     of_folds: list[TermScores],
     folds: list[np.ndarray],
+    made: dict[PostingRule | None, Left],
     reduction: float,
     scale: int,
     unit: str,
 ) -> np.ndarray:
-    """Return float64[Q, 3]: each query measured with the training of the fold it is held out of."""
+    """Return float64[Q, 3]: each query measured with the training of the fold it is held out of.
+
+    ``made`` has what a rule leaves at ``reduction``, where that is known; folds of one rule share
+    it.
+    """
     measured = np.zeros((len(problem.queries), len(MEASURES)))
     for scored, fold in zip(of_folds, folds):
-        left, collection = scored.prune(problem, reduction, scale, unit)
-        measured[fold] = left.measure(collection, fold)
+        if scored.rule not in made:
+            made[scored.rule] = scored.left(problem, reduction, unit)
+        left = made[scored.rule]
+        collection = scored.prune(left, reduction, scale, unit)
+        measured[fold] = left.problem.measure(collection, fold)
     return measured

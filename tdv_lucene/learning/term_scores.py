@@ -10,7 +10,7 @@ from ..values.dropping import drop_terms
 from ..values.posting_rule import PostingRule
 from ..values.quantisation import whole_multiples, whole_multiples_above
 from ..values.weighted_collection import WeightedCollection, apply_values
-from .problem import Problem
+from .problem import Left, Problem
 
 
 class TermScores(NamedTuple):
@@ -23,33 +23,41 @@ class TermScores(NamedTuple):
     priority : float32[V]
         Terms with the smallest are given up first.
     rule : PostingRule or None
-        How single postings are given up.
+        How single postings are given up, made for this ``priority``.
     """
 
     weights: np.ndarray
     priority: np.ndarray
     rule: PostingRule | None = None
 
-    def prune(
-        self, problem: Problem, reduction: float, scale: float | None, unit: str
-    ) -> tuple[Problem, WeightedCollection]:
-        """Return what is left at ``reduction``, and the index the values make of it at ``scale``.
-
-        With whole terms all of the problem is "left", and zeros among the values say what goes.
-        ``scale`` None is the real-valued model.
+    def left(self, problem: Problem, reduction: float, unit: str) -> Left:
+        """Return what is left at ``reduction`` before values apply; of whole terms everything is,
+        and zeros among the values say what goes. Scores of one rule leave the same.
         """
         if unit == "posting":
-            left, factors = problem.left(self.rule, self.priority, reduction)
-            tdv = whole_multiples_above(self.weights * factors, scale)
-            return left, apply_values(left.matrix, tdv, scale)
+            return problem.left(self.rule, self.priority, reduction)
+        return Left(problem, np.ones(len(self.weights), np.float32))
+
+    def prune(
+        self, left: Left, reduction: float, scale: float | None, unit: str
+    ) -> WeightedCollection:
+        """Return the index that the values make of what is :meth:`left`, at ``scale``.
+
+        ``scale`` None is the real-valued model.
+        """
+        matrix = left.problem.matrix
+        if unit == "posting":
+            return apply_values(
+                matrix, whole_multiples_above(self.weights * left.factors, scale), scale
+            )
         weights = whole_multiples(self.weights, scale)
-        counts = problem.matrix.doc_freq, problem.postings_by_tf
+        counts = matrix.doc_freq, left.problem.postings_by_tf
         tdv, _ = drop_terms(weights, self.priority, *counts, reduction, scale)
-        return problem, apply_values(problem.matrix, tdv, scale)
+        return apply_values(matrix, tdv, scale)
 
 
 def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.ndarray:
-    """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those given up."""
+    """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those dropped."""
     ones = np.ones(len(priority), np.float32)
     counts = problem.matrix.doc_freq, problem.postings_by_tf
     return drop_terms(ones, priority, *counts, reduction, None)[0]

@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ..errors import TdvError
+from ..arrays import load_array
+from ..errors import TdvError, argument
 from ..progress import Progress, silent
 from ..records import ByteStrings, Vocabulary
 from ..store import new_folder, read_manifest, refuse_overlap, write_manifest
@@ -44,8 +45,7 @@ def extract_matrix(
     documents
         Ids of the documents whose rows are wanted, in any order; None for all. The vocabulary,
         ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
-        scores of these documents stay true: to learn on a large collection, select the judged
-        documents and those each training query retrieves.
+        scores of these documents stay true. Learning refuses such a matrix: it counts what goes.
     positions
         Also write ``first_positions``, if the field has positions: learning weighs
         postings by them. Reading them takes about as long again as all else.
@@ -101,7 +101,7 @@ def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
 
 def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
     def array(name: str) -> np.ndarray:
-        return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        return load_array(folder / f"{name}.npy")
 
     has_positions = (folder / f"{_POSITIONS}.npy").exists()
     return TermDocumentMatrix(
@@ -165,7 +165,7 @@ def open_matrix(
     if found.vocabulary.field != field:
         raise TdvError(
             f"the matrix {matrix} is of field '{found.vocabulary.field}', not '{field}': pass "
-            f"--field {found.vocabulary.field}, or extract '{field}'"
+            f"{argument('field', found.vocabulary.field)}, or extract '{field}'"
         )
     if found.source["commit"] != source["commit"]:
         raise TdvError(

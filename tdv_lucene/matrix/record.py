@@ -82,6 +82,15 @@ class TermDocumentMatrix:
                     "the folder is damaged; extract it again"
                 )
 
+    def require_all_documents(self, purpose: str) -> None:
+        """Raise :class:`TdvError` where documents are missing that ``purpose`` has to count."""
+        if self.collection is not None:
+            raise TdvError(
+                f"this matrix holds {self.shape[1]:,} of the {self.collection['documents']:,} "
+                f"documents ('extract --documents'), and {purpose} counts the postings of all: "
+                "extract the whole index, or leave the matrix out"
+            )
+
     @property
     def shape(self) -> tuple[int, int]:
         """(V, D)."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..progress import Progress, silent
 from ..store import new_folder, refuse_overlap, write_manifest
@@ -144,7 +144,8 @@ def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:
 def _refuse_several(**given: Any) -> None:
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise TdvError(f"{' and '.join(named)} exclude each other: each of them sets how much goes")
+        names = " and ".join(map(argument, named))
+        raise TdvError(f"{names} exclude each other: each of them sets how much goes")
 
 
 def _refuse_several_fields(
@@ -153,15 +154,15 @@ def _refuse_several_fields(
     """Refuse what is defined for one field only."""
     fields = [values.vocabulary.field for values in given]
     for_one = {
-        "tf similarity": tf == "similarity",
-        "max_loss": max_loss is not None,
-        "max_bytes": max_bytes is not None,
+        f"{argument('tf')} similarity": tf == "similarity",
+        argument("max_loss"): max_loss is not None,
+        argument("max_bytes"): max_bytes is not None,
     }
     named = [name for name, used in for_one.items() if used]
     if len(fields) > 1 and named:
         raise TdvError(
             f"{' and '.join(named)} is for one field, got values of {', '.join(fields)}: "
-            "prune by reduction, or one field after the other"
+            f"prune by {argument('reduction')}, or one field after the other"
         )
 
 
@@ -186,14 +187,14 @@ def _reduction_within(rewriting: Rewriting, beside: Path, max_bytes: int) -> flo
 
 def _refuse_mode(tf: str) -> None:
     if tf not in ("scaled", "original", "similarity"):
-        raise TdvError(f"tf must be 'scaled', 'original' or 'similarity', got '{tf}'")
+        raise TdvError(f"{argument('tf')} must be 'scaled', 'original' or 'similarity', got '{tf}'")
 
 
 def _refuse_min_doc_freq(least: int) -> None:
     if least < 1:
         raise TdvError(
-            f"min_doc_freq must be at least 1, got {least}: 1 keeps all terms, 2 gives up those of "
-            "one document"
+            f"{argument('min_doc_freq')} must be at least 1, got {least}: 1 keeps all terms, 2 "
+            "gives up those of one document"
         )
 
 
@@ -206,5 +207,7 @@ def _checked_scale(scale: float | str) -> float | None:
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number > 0):
-        raise TdvError(f"scale must be 'auto' or a number above 0, got '{scale}': try 4")
+        raise TdvError(
+            f"{argument('scale')} must be 'auto' or a number above 0, got '{scale}': try 4"
+        )
     return number

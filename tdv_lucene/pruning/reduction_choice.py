@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 
 LARGEST_REDUCTION = 0.95
 """No more is tried to meet a size."""
@@ -35,12 +35,15 @@ def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> M
         When the loss is out of its range, nothing was validated, or no point stays within it.
     """
     if not (math.isfinite(max_loss) and 0 <= max_loss < 1):
-        raise TdvError(f"max_loss must lie within [0, 1), got {max_loss}: try 0.01 for 1 %")
+        raise TdvError(
+            f"{argument('max_loss')} must lie within [0, 1), got {max_loss}: try 0.01 for 1 %"
+        )
     validated = [point for point in points if point.get("measures") and point.get("full")]
     if not validated:
         raise TdvError(
-            "max_loss needs points that were validated on held-out queries, and these values have "
-            "none: pass --reduction, or values from 'tdv-lucene learn'"
+            f"{argument('max_loss')} needs points that were validated on held-out queries, and "
+            f"these values have none: pass {argument('reduction')}, or values from "
+            "'tdv-lucene learn'"
         )
     borne = [point for point in validated if loss_of(point) <= max_loss]
     if borne:
@@ -49,8 +52,8 @@ def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> M
     enough = math.ceil(loss_of(best) * 1000) / 1000
     raise TdvError(
         f"no validated point loses at most {max_loss:.1%} of {_MEASURE}: the least is "
-        f"{loss_of(best):.1%}, at a reduction of {best['reduction']:g}; pass --max-loss "
-        f"{enough:g} or --reduction"
+        f"{loss_of(best):.1%}, at a reduction of {best['reduction']:g}; pass "
+        f"{argument('max_loss', f'{enough:g}')} or {argument('reduction')}"
     )
 
 
@@ -95,7 +98,7 @@ def reduction_within_bytes(
             raise TdvError(
                 f"no pruning makes the index as small as {max_bytes:,} bytes: with "
                 f"{LARGEST_REDUCTION:.0%} of the postings removed it has {size:,}; pass a larger "
-                "--max-bytes"
+                f"{argument('max_bytes')}"
             )
         else:
             low, low_bytes = guess, size
@@ -113,5 +116,7 @@ def parse_bytes(text: str | int) -> int:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", str(text).lower())
     number = float(found[1]) * _UNITS.get(found[2], 0) if found else 0
     if number < 1:
-        raise TdvError(f"max_bytes must be a size such as 25MB or 1.5GiB, got '{text}'")
+        raise TdvError(
+            f"{argument('max_bytes')} must be a size such as 25MB or 1.5GiB, got '{text}'"
+        )
     return int(number)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
-from ..indexes.record import PREFIX, as_user_data
+from ..errors import TdvError, argument
+from ..indexes.record import FieldRecord, as_user_data, carried_over
 from ..progress import Progress, silent
 from ..values.term_values import OperatingPoint, TermValues
 from .field_rule import point_at, rule_of
@@ -59,7 +59,7 @@ class Rewriting:
             When the index cannot be read or pruned, is locked, or has another vocabulary.
         """
         from ..jvm import rewriter
-        from ..jvm.index import identify, written_lucene_version
+        from ..jvm.index import identify, read_user_data, written_lucene_version
 
         points = [
             point_at(
@@ -69,7 +69,8 @@ class Rewriting:
             for values, unit in zip(self.fields, self.units)
         ]  # fmt: skip
         source = identify(self.index)
-        self._refuse_pruned()
+        made = read_user_data(self.index)
+        self._refuse_pruned(FieldRecord.of(made))
         written = written_lucene_version()
         self._warn(source, written)
         first, *others = (
@@ -81,7 +82,10 @@ class Rewriting:
             folder,
             [rule_of(v, p, self.tf) for v, p in zip(self.fields, points)],
             threads=self.threads,
-            user_data=as_user_data([first, *others]),
+            user_data={
+                **carried_over(made, [first["field"], *(about["field"] for about in others)]),
+                **as_user_data([first, *others]),
+            },
             one_segment=self.one_segment,
             progress=self.progress,
         )
@@ -98,17 +102,13 @@ class Rewriting:
             "source": source,
         }
 
-    def _refuse_pruned(self) -> None:
+    def _refuse_pruned(self, source: FieldRecord) -> None:
         """Refuse a field whose values are in the index."""
-        from ..jvm.index import read_user_data
-
-        made = read_user_data(self.index)
-        field = made.get(f"{PREFIX}field")
         given = [values.vocabulary.field for values in self.fields]
-        if made.get(f"{PREFIX}tf") == "similarity" and field in given:
+        if source.tf == "similarity" and source.field in given:
             raise TdvError(
-                f"{self.index} was made with --tf similarity: the values it keeps for '{field}' "
-                "would not suit what is left of it; prune its source"
+                f"{self.index} was made with {argument('tf', 'similarity')}: the values it "
+                f"keeps for '{source.field}' would not suit what is left of it; prune its source"
             )
 
     def _warn(self, source: dict[str, Any], written: str) -> None:

@@ -14,7 +14,7 @@ from ..timing.latency_summary import QueryTerms
 from . import plots
 from .cost_tables import speed_tables
 from .environment import template
-from .query_tables import extreme_queries, term_tables
+from .query_tables import VALUE_COLUMN, extreme_queries, term_tables
 from .ranking_tables import detail_tables
 from .table import change, interval, p_value, ratio, times_interval
 from .tables import comparison_tables
@@ -82,12 +82,12 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
         )
     for measure in ("nDCG@5", "R@1000"):
         of = report["measures"][measure]
-        values = [of[name] for name in [*report["indexes"]][:2]]
+        values = [of["means"][name] for name in [*report["indexes"]][:2]]
         cards.append(
             {
                 "figure": f"{of['difference']:+.4f}",
                 "label": measure,
-                "interval": interval(of["ci95"]),
+                "interval": interval(of["ci95_corrected"]),
                 "detail": f"{values[0]:.4f} to {values[1]:.4f}, p {p_value(of['p_value'])}",
             }
         )
@@ -141,7 +141,8 @@ def _pair(
 
 def _terms(report: Mapping[str, Any], name: str) -> dict[str, Any]:
     of = report["terms_by_index"][name]
-    return {"name": name, "source": of["source"], "tables": term_tables(of)}
+    column = VALUE_COLUMN[of["tdv_kind"]]
+    return {"name": name, "column": column, "source": of["source"], "tables": term_tables(of)}
 
 
 def _drawn(plotted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

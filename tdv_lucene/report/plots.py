@@ -28,6 +28,7 @@ _LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 _HATCHES = ("", "///", "...", "xxx", "---", "\\\\\\", "+++")
 _WIDTH_INCHES = 5.2
 _STYLE = {
+    "text.parse_math": False,  # a dollar in a name is a dollar
     "svg.fonttype": "none",  # text stays text: selectable, in the page's font
     "font.size": 10,
     "axes.spines.top": False,
@@ -41,11 +42,12 @@ _STYLE = {
 def plot_measures(
     tests: Mapping[str, Mapping[str, Any]], full: str, pruned: str, suffix: str = ""
 ) -> str:
-    """Difference of each measure with its 95 % interval; ``suffix`` tells plots of a page apart."""
+    """Difference of each measure with its corrected interval; ``suffix`` tells plots of a page
+    apart."""
 
     def draw(axes: Axes) -> None:
         for at, of in enumerate(reversed(tests.values())):
-            low, high = of["ci95"] or (of["difference"],) * 2
+            low, high = of["ci95_corrected"] or (of["difference"],) * 2
             axes.plot([low, high], [at, at], color=_COLOURS[1], linewidth=2)
             axes.plot(of["difference"], at, "o", color=_COLOURS[1])
             axes.annotate(f"{of['difference']:+.3f}", (of["difference"], at), (0, 7),
@@ -53,7 +55,7 @@ def plot_measures(
         axes.axvline(0, color="#444444", linewidth=1)
         axes.set_yticks(range(len(tests)), [*reversed(tests)])
         axes.set_ylim(-0.5, len(tests) - 0.3)
-        axes.set_xlabel(f"{pruned} minus {full}, mean over queries, 95 % interval")
+        axes.set_xlabel(f"{pruned} minus {full}, mean over queries, 95 % interval, corrected")
 
     return _svg(f"measures{suffix}", draw, height_inches=0.6 + 0.45 * len(tests))
 

@@ -7,7 +7,9 @@ from functools import cache
 from typing import Any
 
 import jinja2
+from markupsafe import Markup, escape
 
+from ..visible import visible
 from .environment import TEMPLATES, template
 
 
@@ -19,6 +21,8 @@ def render(
         about=about,
         names=[*about["indexes"]],
         query=query,
+        typed=Markup(escape(query)),
+        lines=_lines,
         answer=answer,
         wrong=wrong,
         moved=_moved,
@@ -36,6 +40,11 @@ def _template() -> jinja2.Template:
 def asset(name: str) -> str:
     """A file that the page loads."""
     return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _lines(text: str) -> Markup:
+    """A piece of a text, in which line breaks and tabs stay what they are."""
+    return Markup(escape(visible(text, keep="\n\t")))
 
 
 def _moved(rank: int, was: int | None, shown: int, depth: int) -> tuple[str, str]:

@@ -7,14 +7,15 @@ A :class:`TermValues` holds a weight for every term and the order in which terms
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError
+from ..arrays import load_array
+from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
 from ..records import ByteStrings, Vocabulary
 from ..store import new_folder, read_manifest, save_array, write_manifest
@@ -26,6 +27,24 @@ KIND = "term-values"
 UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
 _OPTIONAL = ("posting_priority", "posting_factors")
+
+
+def _finite_from_0(array: np.ndarray) -> bool:
+    return bool(np.isfinite(array).all() and np.all(array >= 0))
+
+
+_ADMISSIBLE: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
+    "doc_freq": ("iu", "whole numbers from 0", _finite_from_0),
+    "total_term_freq": ("iu", "whole numbers from 0", _finite_from_0),
+    "postings_by_tf": ("iu", "whole numbers from 0", _finite_from_0),
+    "weights": ("f", "finite and not negative", _finite_from_0),
+    "priority": ("f", "numbers, none of them NaN", lambda array: not np.isnan(array).any()),
+    "posting_priority": (
+        "f", "finite and above 0", lambda array: _finite_from_0(array) and np.all(array > 0)
+    ),
+    "posting_factors": ("f", "finite and not negative", _finite_from_0),
+}  # fmt: skip
+"""Of every array: kinds of dtype, what its numbers must be in words, and whether they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,23 +131,19 @@ class TermValues:
         }
         for name, expected in shapes.items():
             found = getattr(self, name)
-            if found is not None and found.shape != expected:
+            if found is None:
+                continue
+            if found.shape != expected:
                 raise TdvError(
                     f"term values: '{name}' has shape {found.shape}, expected {expected}: "
                     "the folder is damaged or of an earlier version; learn it again"
                 )
-        if not np.isfinite(self.weights).all() or np.any(np.asarray(self.weights) < 0):
-            raise TdvError(
-                "term values: 'weights' must be finite and not negative; the folder is damaged "
-                "or was edited: learn it again"
-            )
-        if np.isnan(self.priority).any():
-            raise TdvError("term values: 'priority' holds NaN; learn it again")
-        rule = self.posting_priority
-        if rule is not None and not (np.isfinite(rule).all() and np.all(np.asarray(rule) > 0)):
-            raise TdvError(
-                "term values: 'posting_priority' must be finite and above 0; learn it again"
-            )
+            kind, legal, holds = _ADMISSIBLE[name]
+            if found.dtype.kind not in kind or not holds(np.asarray(found)):
+                raise TdvError(
+                    f"term values: '{name}' must be {legal}; the folder is damaged or was edited: "
+                    "learn it again"
+                )
 
     @property
     def points(self) -> list[dict[str, Any]]:
@@ -205,9 +220,11 @@ class TermValues:
         if reduction is None:
             reduction = self.manifest["recommended_reduction"]
         if not 0 <= reduction < 1:
-            raise TdvError(f"reduction must lie within [0, 1), got {reduction}: try 0.45")
+            raise TdvError(
+                f"{argument('reduction')} must lie within [0, 1), got {reduction}: try 0.45"
+            )
         if scale is not None and not scale > 0:
-            raise TdvError(f"scale must be above 0, got {scale}: try 4")
+            raise TdvError(f"{argument('scale')} must be above 0, got {scale}: try 4")
         point = self.points[nearest([p["reduction"] for p in self.points], reduction)]
         if original_tf:
             scale = None
@@ -259,10 +276,7 @@ class TermValues:
         names = ["terms", "terms_indptr", *_ARRAYS]
         names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
         try:
-            arrays = {
-                name: np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-                for name in names
-            }
+            arrays = {name: load_array(Path(path) / f"{name}.npy") for name in names}
         except (OSError, ValueError) as error:
             raise TdvError(f"{path} is damaged ({error}): learn it again") from error
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))

@@ -512,3 +512,48 @@ def test_command_line_of_several(case, tmp_path, capsys, monkeypatch):
         with pytest.raises(SystemExit) as exit_:
             run(*wrong, *queries)
         assert exit_.value.code == 2
+
+
+def test_no_name_stands_where_the_report_has_a_key_of_its_own(case, compared, tmp_path):
+    """Whatever stands beside names in a measure's entry is refused as a name."""
+    for of in compared.report["measures"].values():
+        assert of["means"] == {name: of[name] for name in ("full", "pruned")}
+        for key in of.keys() - of["means"].keys():
+            with pytest.raises(TdvError, match=f"name '{key}' is not usable"):
+                compare_indexes(
+                    case.index, case.pruned, case.topics, case.qrels, tmp_path / "out",
+                    names=("full", key),
+                )  # fmt: skip
+    assert "effect_size" in of.keys() - of["means"].keys()
+
+
+def test_two_runs_do_not_share_a_file(case, tmp_path):
+    folder = tmp_path / "other"
+    folder.mkdir()
+    with pytest.raises(TdvError, match="two runs would be called 'topics-2.b.run'"):
+        compare_indexes(
+            case.index, case.pruned, case.topics, case.qrels, tmp_path / "out",
+            names=("topics-2.b", "b"), further_queries=[(case.topics, case.qrels)], **FAST,
+        )  # fmt: skip
+
+
+def test_another_collection_and_missing_documents_are_noted(case, tmp_path, capsys, monkeypatch):
+    from tdv_lucene.cli import main
+
+    docs = [Doc(f"d{i}" if i < 60 else f"x{i}", ["t0", "t1", f"t{i % 9}"]) for i in range(120)]
+    other = write_index(tmp_path / "other", [docs])
+    words = ["compare", "--index", other, "--pruned", case.pruned, "--topics", case.topics,
+             "--qrels", case.qrels, "--latency-budget", "1", "--output"]  # fmt: skip
+    for form, stream in (("screen", 0), ("markdown", 1)):
+        given = [*words, tmp_path / form, "--format", form]
+        monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, given)])
+        main()
+        shown = " ".join(capsys.readouterr()[stream].split())
+        notes = json.loads((tmp_path / form / "report.json").read_text())["notes"]
+        assert re.search(r"\d+ of the \d+ relevant documents of 'topics' are not in 'full'", shown)
+        assert "'pruned' is of another collection than 'full': it lacks 60 of the 120" in shown
+        assert len(notes) == 2
+
+
+def test_an_index_and_what_was_made_of_it_need_no_note(compared):
+    assert compared.report["notes"] == []

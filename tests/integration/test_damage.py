@@ -1,18 +1,24 @@
-"""Wrong bytes in an index, and codecs nobody knows: told with their place, never a Java stack."""
+"""Wrong bytes in an index, and codecs nobody knows: told with their file, never a Java stack."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from lucene_indexes import Doc
 
+from tdv_lucene.cli.inspect import command as inspect_command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm import rewriter
-from tdv_lucene.jvm.index import identify
+from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.jvm import rewriter, searcher
+from tdv_lucene.jvm.index import identify, read_user_data, write_tokens
 from tdv_lucene.matrix.extract import extract_matrix
 
 pytestmark = pytest.mark.jvm
@@ -25,6 +31,11 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = [f"word{i:03d}" for i in range(40)]
     docs = [Doc(f"d{i}", [words[(i * j) % 40] for j in range(1, 9)]) for i in range(300)]
     return write_index(tmp_path_factory.mktemp("damage") / "index", [docs])
+
+
+@pytest.fixture(scope="module")
+def vocabulary(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return extract_matrix(source, tmp_path_factory.mktemp("whole") / "matrix").vocabulary
 
 
 def _flip(source: Path, to: Path, suffix: str, place: float) -> Path:
@@ -58,6 +69,195 @@ def test_wrong_byte_is_told_with_its_place(suffix: str, source: Path, tmp_path: 
             assert "damaged" in str(error)
     # what is wrong with the dictionary itself shows between terms, and is told by its file
     assert named or suffix == ".tim", "no error named the segment, the field and the term"
+
+
+TOPICS = {"a": "word001 word002", "b": "word039 word020 word000"}
+
+
+def _write_run(index: Path, scratch: Path) -> None:
+    similarity = searcher.make_similarity("bm25", k1=0.9, b=0.4)
+    searcher.write_run(
+        index, similarity, "contents", TOPICS,
+        hits=1000, threads=2, tag="t", output=scratch / "run",
+    )  # fmt: skip
+
+
+def _time(index: Path, scratch: Path, whole: Path) -> None:
+    similarity = searcher.make_similarity("bm25", k1=0.9, b=0.4)
+    _write_run(whole, scratch)
+    searcher.time_queries(
+        [(index, similarity, scratch / "run")], TOPICS,
+        field="contents", rounds=1, budget_seconds=0.2, seed=0, output=scratch / "nanos.npy",
+    )  # fmt: skip
+
+
+def _rewrite(index: Path, scratch: Path, vocabulary: Any) -> None:
+    ones = rewriter.FieldValues(vocabulary, np.ones(len(vocabulary), np.float32), 1.0)
+    (scratch / "pruned").mkdir()
+    rewriter.rewrite_index(index, scratch / "pruned", [ones], threads=2, user_data={})
+
+
+def _verify(index: Path, other: Path, vocabulary: Any) -> None:
+    ones = rewriter.FieldValues(vocabulary, np.ones(len(vocabulary), np.float32), None)
+    found = rewriter.compare_indexes(index, other, [ones], threads=2)
+    assert "difference" not in found
+
+
+def _explain(index: Path) -> None:
+    similarity = searcher.make_similarity("qld", mu=1000.0)
+    searcher.explain_scores(index, similarity, "contents", TOPICS, 10)
+
+
+def _throughput(index: Path) -> None:
+    similarity = searcher.make_similarity("bm25", k1=0.9, b=0.4)
+    searcher.measure_throughput(
+        [(index, similarity)], TOPICS,
+        field="contents", threads=2, rounds=1, round_seconds=0.01, seed=0,
+    )  # fmt: skip
+
+
+def _service(index: Path) -> None:
+    similarity = searcher.make_similarity("bm25", k1=0.9, b=0.4)
+    searcher.time_service([(index, similarity)], TOPICS, field="contents", hits=10)
+
+
+def _terms(index: Path) -> None:
+    with searcher.every_term(index, "contents") as terms:
+        assert len(list(terms)) == 40
+
+
+Use = Callable[[Path, Path, Path, Any], object]
+"""(damaged index, scratch folder, the whole index, its vocabulary)"""
+
+SURE: dict[str, tuple[Use, set[str]]] = {
+    "search": (lambda i, s, w, v: _write_run(i, s), {"tim", "tip", "doc", "nvd", "dvd"}),
+    "explain": (lambda i, s, w, v: _explain(i), {"tim", "tip", "doc", "nvd", "dvd"}),
+    "extract": (
+        lambda i, s, w, v: extract_matrix(i, s / "m"),
+        {"tim", "tip", "doc", "nvd", "dvd"},
+    ),
+    "prune": (lambda i, s, w, v: _rewrite(i, s, v), {"tim", "tip", "doc", "nvd", "dvd", "fdt"}),
+    "verify": (lambda i, s, w, v: _verify(w, i, v), {"tim", "tip", "doc", "nvd", "dvd"}),
+    "verify the source": (
+        lambda i, s, w, v: _verify(i, w, v),
+        {"tim", "tip", "doc", "nvd", "dvd"},
+    ),
+    "inspect": (
+        lambda i, s, w, v: inspect_index(i),
+        {"tim", "tip", "doc", "nvd", "dvd", "fdt", "si", "fnm", "segments_1"},
+    ),
+    "tokens": (lambda i, s, w, v: write_tokens(i, s / "tokens"), {"fdt"}),
+}
+"""What compares checksums first, and of which files: damage there is always told."""
+
+LOOSE: dict[str, Use] = {
+    "latency": lambda i, s, w, v: _time(i, s, w),
+    "throughput": lambda i, s, w, v: _throughput(i),
+    "service times": lambda i, s, w, v: _service(i),
+    "every term": lambda i, s, w, v: _terms(i),
+    "some terms": lambda i, s, w, v: searcher.count_terms(i, "contents", ["word001", "x"]),
+    "postings": lambda i, s, w, v: searcher.query_postings(i, "contents", ["word001"], ["d7"]),
+    "documents": lambda i, s, w, v: searcher.known_documents(i, ["d7", "d8", "none"]),
+    "identity": lambda i, s, w, v: identify(i),
+    "user data": lambda i, s, w, v: read_user_data(i),
+}
+"""What stops only where it fails: then for the damage, and with nothing else."""
+
+
+@pytest.mark.parametrize("name", SURE)
+def test_damage_is_told_before_anything_is_read_wrong(
+    name: str, source: Path, vocabulary: Any, tmp_path: Path
+) -> None:
+    use, files = SURE[name]
+    use(source, tmp_path, source, vocabulary)
+    for suffix in sorted(files):
+        for step, place in enumerate((0.3, 0.5, 0.75)):
+            damaged = _flip(source, tmp_path / f"{suffix}-{step}", suffix, place)
+            scratch = tmp_path / f"scratch-{suffix}-{step}"
+            scratch.mkdir()
+            with pytest.raises(TdvError) as told:
+                use(damaged, scratch, source, vocabulary)
+            message = str(told.value)
+            assert f"{damaged} is damaged: " in message, (suffix, place)
+            assert f"{suffix} " in message
+            assert "does not match its checksum" in message or "wrong bytes at its end" in message
+            assert "from a copy, or make it again" in message
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_what_damage_causes_is_told_as_damage(
+    name: str, source: Path, vocabulary: Any, tmp_path: Path
+) -> None:
+    for suffix in ("tim", "tip", "doc", "nvd", "dvd", "fdt", "si", "fnm", "segments_1"):
+        for step in range(8):
+            damaged = _flip(source, tmp_path / f"{suffix}-{step}", suffix, 0.02 + step * 0.13)
+            scratch = tmp_path / f"scratch-{suffix}-{step}"
+            scratch.mkdir()
+            try:
+                LOOSE[name](damaged, scratch, source, vocabulary)
+            except TdvError as error:
+                assert f"{damaged} is damaged: " in str(error), (suffix, step)
+                assert f"{suffix} " in str(error), (suffix, step)
+            except AssertionError:
+                assert name == "every term"  # a dictionary read wrong; search tells it
+
+
+@pytest.mark.parametrize("suffix", ["doc", "tim", "nvd", "fdt", "cfs", "segments_1"])
+@pytest.mark.parametrize("change", ["cut", "gone"])
+def test_files_cut_short_or_missing(
+    change: str, suffix: str, source: Path, make_index, tmp_path: Path
+) -> None:
+    if suffix == "cfs":
+        source = make_index([[Doc("a", ["x", "y"])]], compound=True)
+    elif (change, suffix) == ("gone", "segments_1"):
+        pytest.skip("then it is no index")
+    damaged = shutil.copytree(source, tmp_path / "damaged")
+    path = next(damaged.glob(f"*{suffix}"))
+    if change == "gone":
+        path.unlink()
+    else:
+        os.truncate(path, path.stat().st_size - 3)
+    with pytest.raises(TdvError) as told:
+        inspect_index(damaged)
+    assert f"{damaged} is damaged: {path.name}" in str(told.value)
+    assert ("is missing" if change == "gone" else "cut short") in str(told.value)
+
+
+def test_inspect_says_what_it_checked(source: Path, tmp_path: Path, monkeypatch) -> None:
+    found = inspect_index(source)["checked"]
+    names = [path for path in source.iterdir() if path.name != "write.lock"]
+    assert found == {
+        "files": len(names),
+        "bytes": sum(path.stat().st_size for path in names),
+        "checksums": True,
+    }
+    assert inspect_index(source, check=True)["checked"] == found
+    shown = CliRunner().invoke(inspect_command, ["--index", str(source), "--check"])
+    assert "all as their checksums say" in shown.output
+    damaged = _flip(source, tmp_path / "damaged", ".fdt", 0.5)
+    refused = CliRunner().invoke(inspect_command, ["--index", str(damaged), "--check"])
+    assert refused.exit_code != 0 and "can be pruned" not in refused.output
+
+
+def test_an_index_too_large_to_check_by_default(source: Path, tmp_path: Path) -> None:
+    """As if it were larger than 512 MiB: sizes and ends are looked at, and that is said."""
+    from tdv_lucene.jvm.index import inspect
+
+    damaged = _flip(source, tmp_path / "damaged", ".fdt", 0.5)
+    assert inspect(damaged, False)["checked"]["checksums"] is False
+    with pytest.raises(TdvError, match=r"_0\.fdt of segment _0 does not match its checksum"):
+        inspect(damaged, True)
+
+
+def test_damaged_norms_are_no_unknown_norms(source: Path, tmp_path: Path) -> None:
+    """Also of an index whose checksums are not compared first."""
+    from tdv_lucene.jvm.index import inspect
+
+    damaged = _flip(source, tmp_path / "damaged", ".nvd", 0.5)
+    with pytest.raises(TdvError, match=r"is damaged: _0\.nvd of segment _0"):
+        inspect(damaged, False)
+    with pytest.raises(TdvError, match=r"is damaged: _0\.nvd of segment _0"):
+        extract_matrix(damaged, tmp_path / "matrix")
 
 
 def test_unknown_codec_is_named(source: Path, tmp_path: Path) -> None:

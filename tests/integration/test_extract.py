@@ -111,7 +111,7 @@ def test_bytes_depend_on_neither_threads_nor_pieces(piece: int, make_index, tmp_
     index = make_index([docs[:50], docs[50:60], docs[60:]])
     extract_matrix(index, tmp_path / "one", threads=1)
     (tmp_path / "cut").mkdir()
-    new_job = java_class("tdvlucene.index.ExtractJob")
+    new_job = java_class("tdvlucene.extract.ExtractJob")
     job = new_job(str(index), "contents", str(tmp_path / "cut"), 3)
     job.setPieceSize(piece)
     run_job(job)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 from lucene_indexes import Doc
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm import java_class, rewriter, run_job
+from tdv_lucene.jvm import java_class, rewriter, run_job, start
 from tdv_lucene.matrix.extract import extract_matrix
 
 pytestmark = pytest.mark.jvm
@@ -46,21 +48,21 @@ def test_progress_reaches_the_end_of_each_phase(make_index, tmp_path) -> None:
 
 
 def test_defects_keep_their_java_stack(tiny_index, tmp_path) -> None:
-    extract = java_class("tdvlucene.index.ExtractJob")
+    extract = java_class("tdvlucene.extract.ExtractJob")
     job = extract(str(tiny_index), "contents", "/nowhere/at/all", 1)
     with pytest.raises(RuntimeError, match=r"NoSuchFileException(.|\n)*ExtractJob.run"):
         run_job(job)
 
 
 def test_errors_of_the_user_are_told_plainly(tmp_path) -> None:
-    extract = java_class("tdvlucene.index.ExtractJob")
+    extract = java_class("tdvlucene.extract.ExtractJob")
     job = extract(str(tmp_path / "x"), "contents", str(tmp_path), 1)
     with pytest.raises(TdvError, match="^no such index: .* is not a folder$"):
         run_job(job)
 
 
 def test_interrupt_ends_the_job_before_it_is_raised(tiny_index, tmp_path) -> None:
-    job = java_class("tdvlucene.index.InspectJob")(str(tiny_index))
+    job = java_class("tdvlucene.inspect.InspectJob")(str(tiny_index))
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -68,6 +70,85 @@ def test_interrupt_ends_the_job_before_it_is_raised(tiny_index, tmp_path) -> Non
     with pytest.raises(KeyboardInterrupt):
         run_job(job, interrupt)
     assert getattr(job, "await")(1) is True
+
+
+def _slow_similarity(inside: list[str]) -> tuple[object, object]:
+    """Dirichlet whose statistics take long, in all threads of a pool but its first.
+
+    ``inside`` has the threads that are in a search. The first of the two objects must be kept.
+    """
+    start()
+    from jnius import PythonJavaClass, java_method
+
+    thread = java_class("java.lang.Thread")
+
+    class Model(PythonJavaClass):
+        __javainterfaces__ = ["org/apache/lucene/search/similarities/LMSimilarity$CollectionModel"]
+        __javacontext__ = "app"
+
+        @java_method("(Lorg/apache/lucene/search/similarities/BasicStats;)D")
+        def computeProbability(self, stats):
+            name = thread.currentThread().getName()
+            inside.append(name)
+            time.sleep(0.3 if name.endswith("thread-1") else 1.5)
+            inside.remove(name)
+            return 0.5
+
+        @java_method("()Ljava/lang/String;")
+        def getName(self):
+            return "slow"
+
+    model = Model()
+    dirichlet = java_class("org.apache.lucene.search.similarities.LMDirichletSimilarity")
+    return model, dirichlet(model, 1000.0)
+
+
+@pytest.mark.parametrize("kind", ["run", "throughput"])
+def test_cancelled_searches_end_before_their_reader_is_closed(kind, tiny_index, tmp_path) -> None:
+    """What is waited for first ends first: by then the other thread still searches."""
+    inside: list[str] = []
+    model, similarity = _slow_similarity(inside)
+    topics = json.dumps([[f"q{i}", "fox"] for i in range(20)])
+    if kind == "run":
+        job = java_class("tdvlucene.search.SearchJob")(
+            str(tiny_index), similarity, "contents", topics, 10, 2, "tag", str(tmp_path / "run")
+        )
+    else:
+        job = java_class("tdvlucene.search.ThroughputJob")("contents", topics, 2, 1, 5.0, 0)
+        job.addIndex(str(tiny_index), similarity)
+    job.start()
+    waited_until = time.monotonic() + 20
+    while len(inside) < 2 and time.monotonic() < waited_until:
+        time.sleep(0.01)
+    assert len(inside) == 2, "the two threads never searched at once"
+    job.cancel()
+    while not getattr(job, "await")(5):
+        pass
+    assert job.failureKind() == "cancelled"
+    assert inside == [], "a search still runs, and its reader is closed"
+
+
+def test_a_crash_of_java_leaves_nothing_in_the_working_folder(tmp_path) -> None:
+    program = f"""
+import os, signal, sys
+sys.path.insert(0, {str(ROOT)!r})
+import tdv_lucene
+tdv_lucene.start_jvm()
+os.kill(os.getpid(), signal.SIGSEGV)
+"""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "100 % temporary").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path / "here",
+        env={**os.environ, "TMPDIR": str(tmp_path / "100 % temporary")},
+    )
+    assert done.returncode != 0
+    assert list((tmp_path / "here").iterdir()) == []
+    reports = [path.name for path in (tmp_path / "100 % temporary").iterdir()]
+    assert [name for name in reports if name.startswith("tdv-lucene-java-crash-")], reports
 
 
 def test_damaged_index_is_found_by_the_check(make_index) -> None:

@@ -96,7 +96,7 @@ def test_what_keeps_frequencies_keeps_positions(source, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("layout", "said"),
     [
-        ({}, "has no positions, which these values were learned with"),
+        ({}, "has no positions, which these TDVs were learned with"),
         ({"options": POSITIONS, "vectors": "v"}, "hold no positions.*--no-lead"),
     ],
 )

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -158,7 +159,7 @@ def test_values_of_an_equal_vocabulary_serve_another_index(tiny_index, tiny_valu
 def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
     output = tmp_path / "pruned"
     first = prune_index(tiny_index, tiny_values, output, reduction=0)
-    with pytest.raises(TdvError, match="exists.*--overwrite"):
+    with pytest.raises(TdvError, match="exists.*overwrite=True"):
         prune_index(tiny_index, tiny_values, output)
     second = prune_index(tiny_index, tiny_values, output, reduction=0.5, overwrite=True)
     assert second["postings"] < first["postings"]
@@ -196,11 +197,12 @@ def test_output_may_not_overlap_the_source(tiny_values, make_index, tmp_path):
 
 
 def _write_newer_format(path: Path) -> None:
-    """Raise the version in the header of segments_N by one hundred."""
+    """Raise the version in the header of segments_N by one hundred; the checksum is right."""
     segments = next(path.glob("segments_*"))
     content = bytearray(segments.read_bytes())
     version_at = 4 + 1 + len("segments")  # magic, length-prefixed codec name
     content[version_at + 3] += 100
+    content[-8:] = zlib.crc32(content[:-8]).to_bytes(8, "big")
     segments.write_bytes(content)
 
 
@@ -271,12 +273,12 @@ def test_locked_index_is_refused(tiny_index, tiny_values, make_index, tmp_path):
 @pytest.mark.parametrize(
     ("docs", "message"),
     [
-        ([Doc("a", ["x", "y", "z"])], "has the term 'z', for which they have no value"),
-        ([Doc("a", ["x", "ya", "y"])], "has the term 'ya', for which they have no value"),
+        ([Doc("a", ["x", "y", "z"])], "has the term 'z', for which they have none"),
+        ([Doc("a", ["x", "ya", "y"])], "has the term 'ya', for which they have none"),
         ([Doc("a", ["x", b"\xff\xfe"])], r"has the term \[ff fe\]"),
-        ([Doc("a", ["x"])], "they have a value for 'y', which it lacks"),
-        ([Doc("a", ["x"]), Doc("b", ["y"], deleted=True)], "a value for 'y', which it lacks"),
-        ([Doc("a", [])], "they have a value for 'x', which it lacks"),
+        ([Doc("a", ["x"])], "they have one for 'y', which it lacks"),
+        ([Doc("a", ["x"]), Doc("b", ["y"], deleted=True)], "one for 'y', which it lacks"),
+        ([Doc("a", [])], "they have one for 'x', which it lacks"),
     ],
 )
 def test_values_of_another_vocabulary_are_refused(docs, message, make_index, tmp_path):

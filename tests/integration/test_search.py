@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -183,3 +187,23 @@ def test_command_line(tiny_index, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["tdv-lucene", *arguments, *other])
     main()
     assert json.loads(capsys.readouterr().out)["mu"] == 1000.0
+
+
+def test_in_a_pipe(tiny_index, tmp_path):
+    """Topics from standard input, the run and nothing else on standard output."""
+    search_index(tiny_index, {"q1": "quick fox", "q2": "the"}, tmp_path / "run", tag="x")
+    done = subprocess.run(
+        [sys.executable, "-m", "tdv_lucene", "search", "--index", str(tiny_index), "--topics", "-",
+         "--output", "-", "--tag", "x"],
+        input="q1\tquick fox\nq2\tthe\n", capture_output=True, text=True, check=True,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    assert done.stdout == (tmp_path / "run").read_text()
+    assert "queries_without_hits  1  q2" in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "run.manifest.json"}
+
+
+def test_a_tag_fits_into_a_run(tiny_index, tmp_path):
+    with pytest.raises(TdvError, match="the tag 'two words' holds white space"):
+        search_index(tiny_index, TOPICS, tmp_path / "run", tag="two words")
+    assert list(tmp_path.iterdir()) == []

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, without_raw_bytes, write_index
+from lucene_reading import open_reader
 from test_prune import _values
 
 from tdv_lucene.errors import TdvError
@@ -63,11 +64,8 @@ def test_pruned_index_is_right(layout: dict, tf: str, make_index, tmp_path: Path
 
 def _live_documents(index: Path) -> int:
     """Live documents of an index."""
-    reader = java_class("tdvlucene.index.Indexes").open(str(index))
-    try:
+    with open_reader(index) as reader:
         return reader.numDocs()
-    finally:
-        reader.close()
 
 
 def _compare(source: Path, other: Path, scratch: Path, weights: dict[bytes, float] | None = None):

@@ -198,20 +198,20 @@ def test_values_survive_merging_and_copying(source, matrix, tmp_path):
 def test_changed_index_is_refused(source, matrix, tmp_path):
     pruned, _ = pruned_by(matrix, source, tmp_path, "usual")
     write_index(pruned, [[Doc("more", ["t1", "new"])]])
-    with pytest.raises(TdvError, match="values are of another vocabulary.*prune its source again"):
+    with pytest.raises(TdvError, match="TDVs are of another vocabulary.*prune its source again"):
         search_index(pruned, TOPICS, tmp_path / "run")
 
 
 def test_index_without_its_values_is_refused(tiny_index):
     bm25 = make_similarity("bm25", k1=0.9, b=0.4)
-    with pytest.raises(TdvError, match="has no term values for field 'contents'"):
+    with pytest.raises(TdvError, match="has no TDVs for field 'contents'"):
         weigh_similarity(bm25, tiny_index, "contents")
 
 
 def test_pruned_once_is_not_pruned_again(source, matrix, tmp_path):
     pruned, _ = pruned_by(matrix, source, tmp_path, "usual")
     again = _values(extract_matrix(pruned, tmp_path / "again"))
-    with pytest.raises(TdvError, match="was made with --tf similarity.*prune its source"):
+    with pytest.raises(TdvError, match="was made with tf='similarity'.*prune its source"):
         prune_index(pruned, again, tmp_path / "twice")
 
 

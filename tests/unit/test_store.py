@@ -50,7 +50,7 @@ def test_failed_block_leaves_nothing(error: type[BaseException], tmp_path: Path)
 def test_existing_result_is_kept_unless_overwritten(tmp_path: Path) -> None:
     output = tmp_path / "out"
     _make(output, "old")
-    with pytest.raises(TdvError, match="out exists: choose another --output, or pass --overwrite"):
+    with pytest.raises(TdvError, match="out exists: choose another output, or pass overwrite=True"):
         _make(output)
     assert (output / "content").read_text() == "old"
     _make(output, overwrite=True)

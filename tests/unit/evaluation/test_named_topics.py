@@ -47,16 +47,20 @@ def test_a_registered_data_set(registered, prefix):
 
 
 def one_query(**fields):
-    """A data set of one query, of a kind without a default text."""
+    """A data set of one query with these fields."""
     query = SimpleNamespace(query_id="7", **fields)
     return SimpleNamespace(has_queries=lambda: True, queries_iter=lambda: iter([query]))
 
 
-def test_queries_without_a_default_text(ir_datasets, monkeypatch):
-    monkeypatch.setattr(ir_datasets, "load", lambda name: one_query(title="the  title", more="x"))
+def test_the_part_of_a_topic_that_is_asked_for(ir_datasets, monkeypatch):
+    made = one_query(title="the  title", description="what it says")
+    monkeypatch.setattr(ir_datasets, "load", lambda name: made)
     assert read_topics("irds:x") == {"7": "the title"}
+    assert read_topics("irds:x", "desc") == {"7": "what it says"}
+    with pytest.raises(TdvError, match="query '7' has no narr"):
+        read_topics("irds:x", "narr")
     monkeypatch.setattr(ir_datasets, "load", lambda name: one_query(title=""))
-    with pytest.raises(TdvError, match="query '7' has no text"):
+    with pytest.raises(TdvError, match="query '7' has no title"):
         read_topics("irds:x")
 
 

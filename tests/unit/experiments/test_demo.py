@@ -108,7 +108,7 @@ def test_wrong_number_of_topics_is_refused_and_nothing_is_written(
 
 def test_an_existing_collection_is_kept(tmp_path: Path) -> None:
     (tmp_path / "collection").mkdir()
-    with pytest.raises(TdvError, match="exists: choose another --output, or pass --overwrite"):
+    with pytest.raises(TdvError, match="exists: choose another output, or pass overwrite=True"):
         make_collection(tmp_path / "collection", topics=3)
 
 

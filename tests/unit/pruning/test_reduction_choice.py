@@ -25,7 +25,7 @@ def test_the_largest_reduction_within_the_loss():
 
 
 def test_where_every_point_loses_more_the_least_is_named():
-    with pytest.raises(TdvError, match=r"least is 2.0%, at a reduction of 0.3.*--max-loss 0.02"):
+    with pytest.raises(TdvError, match=r"least is 2.0%, at a reduction of 0.3.*max_loss=0.02"):
         point_within_loss(points((0.3, 0.49), (0.6, 0.4)), 0.01)
 
 

@@ -1,9 +1,11 @@
 package tdvlucene.common;
 
 import java.io.IOException;
+import java.util.Collection;
+import java.util.function.LongConsumer;
 import org.apache.lucene.index.CorruptIndexException;
 
-/** Tells the user's errors from ours. */
+/** Tells the user's errors and damaged indexes from our own defects. */
 final class Failures {
   /** The operating system's words for ENOSPC, EDQUOT and EFBIG: Java has no class for them. */
   private static final String[] DISK_FULL = {
@@ -12,26 +14,59 @@ final class Failures {
 
   private Failures() {}
 
+  /**
+   * What to tell of a failure: an error of the user's as it is; else the damage behind it, where
+   * there is any; else what was thrown.
+   *
+   * @param indexes those that were read
+   * @param progress told bytes read in search of damage; may throw to stop
+   */
+  static Throwable explain(Throwable thrown, Collection<String> indexes, LongConsumer progress) {
+    if (userMessage(thrown) != null && !isDoubtful(thrown)) {
+      return thrown;
+    }
+    for (String index : indexes) {
+      UserException damage = Damage.behind(thrown, index, progress);
+      if (damage != null) {
+        return damage;
+      }
+    }
+    return thrown;
+  }
+
+  private static boolean isDoubtful(Throwable thrown) {
+    for (Throwable t = thrown; t != null; t = t.getCause()) {
+      boolean sure = t instanceof UserException && !((UserException) t).isDoubtful();
+      if (sure || isDiskFull(t)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** What to tell the user, or null for a defect; looks through what Lucene wrapped. */
   static String userMessage(Throwable thrown) {
     for (Throwable t = thrown; t != null; t = t.getCause()) {
       if (t instanceof UserException) {
         return t.getMessage();
       }
-      if (t instanceof CorruptIndexException) {
+      if (t instanceof CorruptIndexException) { // with a checksum that holds, or it were known
         return "the index is damaged: " + thrown.getMessage()
-            + " (restore it from a copy, or index the collection again)";
+            + ". Restore it from a copy, or make it again";
       }
-      if (t instanceof IOException && isDiskFull(t.getMessage())) {
+      if (isDiskFull(t)) {
         return "cannot write: " + t.getMessage() + "; nothing was left there";
       }
     }
     return null;
   }
 
-  private static boolean isDiskFull(String message) {
+  private static boolean isDiskFull(Throwable thrown) {
+    if (!(thrown instanceof IOException) || thrown.getMessage() == null) {
+      return false;
+    }
     for (String reason : DISK_FULL) {
-      if (message != null && message.contains(reason)) {
+      if (thrown.getMessage().contains(reason)) {
         return true;
       }
     }

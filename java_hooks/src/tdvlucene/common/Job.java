@@ -1,8 +1,12 @@
 package tdvlucene.common;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.lucene.index.DirectoryReader;
 
 /**
  * Long work on a thread of its own, watched from Python.
@@ -10,7 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>The bridge blocks its caller: a signal sent to Python during a Java call is handled only when
  * the call returns. So the caller starts a job, waits for it in short steps with {@link #await},
  * shows {@link #done} of {@link #total} in between, and may {@link #cancel} it. A cancelled or
- * failed job cleans up in its own {@code run}; what it threw is read with {@link #failure}.
+ * failed job cleans up in its own {@code run}; {@link #failure} says what went wrong. A job opens
+ * indexes only through {@link #open}, so that damage in them is recognised.
  */
 public abstract class Job {
   private Thread thread;
@@ -20,8 +25,23 @@ public abstract class Job {
   private final AtomicLong done = new AtomicLong();
   private volatile long total;
 
+  /** Indexes that were opened, where damage is looked for when the work fails. */
+  private final Set<String> opened = new LinkedHashSet<>();
+
   /** Does the work. Calls {@link #progress} and {@link #checkCancelled} as it goes. */
   protected abstract void run() throws Exception;
+
+  /** Opens the last commit of an index; to be closed by the job. */
+  public final DirectoryReader open(String index) throws IOException {
+    opened.add(index);
+    return Indexes.open(index);
+  }
+
+  /** As {@link #open}, for an index that nobody is writing to. */
+  protected final DirectoryReader openUnlocked(String index) throws IOException {
+    opened.add(index);
+    return Indexes.openUnlocked(index);
+  }
 
   /** The result as text (JSON where structured), valid once {@link #await} returned true. */
   public String result() {
@@ -76,7 +96,7 @@ public abstract class Job {
     checkCancelled();
   }
 
-  /** Throws when the user gave up. */
+  /** Throws when the user cancelled the job. */
   public final void checkCancelled() {
     if (cancelled) {
       throw new CancelledException();
@@ -109,7 +129,16 @@ public abstract class Job {
     try {
       run();
     } catch (Throwable t) { // also OutOfMemoryError: whoever waits must learn of it
-      thrown = t;
+      thrown = explain(t);
+    }
+  }
+
+  private Throwable explain(Throwable failure) {
+    try {
+      checkCancelled();
+      return Failures.explain(failure, opened, read -> checkCancelled());
+    } catch (CancelledException e) {
+      return failure;
     }
   }
 

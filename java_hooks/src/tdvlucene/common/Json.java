@@ -1,9 +1,17 @@
 package tdvlucene.common;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 
-/** Writes maps, collections, strings, numbers and booleans as JSON: how small results cross. */
+/**
+ * JSON, in which small arguments and results cross the bridge, whatever characters they hold.
+ *
+ * <p>Writes maps, collections, strings, numbers and booleans.
+ */
 public final class Json {
   private Json() {}
 
@@ -11,6 +19,24 @@ public final class Json {
     StringBuilder out = new StringBuilder();
     write(value, out);
     return out.toString();
+  }
+
+  /** The strings of a JSON array. */
+  public static List<String> parseStrings(String json) {
+    return parse(json, new TypeReference<List<String>>() {});
+  }
+
+  /** The rows of a JSON array of arrays of strings. */
+  public static List<List<String>> parseRows(String json) {
+    return parse(json, new TypeReference<List<List<String>>>() {});
+  }
+
+  private static <T> T parse(String json, TypeReference<T> type) {
+    try {
+      return new ObjectMapper().readValue(json, type);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(e);
+    }
   }
 
   private static void write(Object value, StringBuilder out) {

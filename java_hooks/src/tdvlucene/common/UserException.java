@@ -4,11 +4,27 @@ package tdvlucene.common;
 public final class UserException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  private final boolean doubtful;
+
   public UserException(String message) {
-    super(message);
+    this(message, null);
   }
 
   public UserException(String message, Throwable cause) {
+    this(message, cause, false);
+  }
+
+  private UserException(String message, Throwable cause, boolean doubtful) {
     super(message, cause);
+    this.doubtful = doubtful;
+  }
+
+  /** An error that wrong bytes in the index cause as well: told only if its files are sound. */
+  public static UserException unlessDamaged(String message) {
+    return new UserException(message, null, true);
+  }
+
+  boolean isDoubtful() {
+    return doubtful;
   }
 }

@@ -2,7 +2,6 @@ package tdvlucene.search;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.apache.lucene.analysis.Analyzer;
@@ -18,11 +17,11 @@ public final class Analysis {
   /**
    * Tokens of each text as a JSON array of arrays of strings.
    *
-   * @param texts the texts, separated by newlines (which no analyzer here gives a meaning)
+   * @param texts a JSON array
    */
   public static String tokens(Analyzer analyzer, String field, String texts) throws IOException {
     List<List<String>> all = new ArrayList<>();
-    for (String text : texts.split("\n", -1)) {
+    for (String text : Json.parseStrings(texts)) {
       List<String> tokens = new ArrayList<>();
       try (TokenStream stream = analyzer.tokenStream(field, text)) {
         CharTermAttribute token = stream.addAttribute(CharTermAttribute.class);
@@ -41,14 +40,14 @@ public final class Analysis {
    * Where the tokens of each text that are among some terms stand in it, as a JSON array of arrays
    * of {@code [start, end, term]}; offsets count code points.
    *
-   * @param texts the texts, separated by newlines
-   * @param terms separated by newlines
+   * @param texts a JSON array
+   * @param terms a JSON array
    */
   public static String places(Analyzer analyzer, String field, String texts, String terms)
       throws IOException {
-    Set<String> wanted = Set.copyOf(Arrays.asList(terms.split("\n")));
+    Set<String> wanted = Set.copyOf(Json.parseStrings(terms));
     List<List<Object>> all = new ArrayList<>();
-    for (String text : texts.split("\n", -1)) {
+    for (String text : Json.parseStrings(texts)) {
       List<Object> places = new ArrayList<>();
       try (TokenStream stream = analyzer.tokenStream(field, text)) {
         CharTermAttribute token = stream.addAttribute(CharTermAttribute.class);

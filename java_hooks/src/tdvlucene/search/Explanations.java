@@ -5,13 +5,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.Damage;
+import tdvlucene.common.IndexFiles;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
 
-/** Lucene's own account of scores, many at a time: the yardstick of every other scorer. */
+/** Lucene's own explanations of scores, by which every other scorer is tested. */
 public final class Explanations {
   private Explanations() {}
 
@@ -20,13 +21,14 @@ public final class Explanations {
    *
    * <p>Cost: an explanation re-reads the postings of the query's terms, so keep {@code hits} small.
    *
-   * @param topics lines of {@code qid<TAB>text}
+   * @param topics a JSON array of [query id, text]
    */
   public static String of(
       String index, Similarity similarity, String field, String topics, int hits)
-      throws IOException, ReflectiveOperationException {
-    Map<String, List<List<Object>>> all = new LinkedHashMap<>();
-    try (DirectoryReader reader = Indexes.open(index)) {
+      throws IOException {
+    return Indexes.read(index, reader -> {
+      Damage.refuse(index, IndexFiles.of(index).searched(), read -> {});
+      Map<String, List<List<Object>>> all = new LinkedHashMap<>();
       Ranking ranking = new Ranking(reader, similarity);
       for (Queries.Topic topic : Queries.parse(field, topics)) {
         List<List<Object>> rows = new ArrayList<>();
@@ -36,7 +38,7 @@ public final class Explanations {
         }
         all.put(topic.id, rows);
       }
-    }
-    return Json.of(all);
+      return Json.of(all);
+    });
   }
 }

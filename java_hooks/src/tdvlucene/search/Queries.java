@@ -7,6 +7,7 @@ import java.util.List;
 import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
+import tdvlucene.common.Json;
 import tdvlucene.common.UserException;
 
 /**
@@ -20,18 +21,20 @@ final class Queries {
 
   private Queries() {}
 
-  /** A topic's id and the query made of its text. */
+  /** A topic's id, its text and the query made of that. */
   static final class Topic {
     final String id;
+    final String text;
     final Query query;
 
-    Topic(String id, Query query) {
+    Topic(String id, String text, Query query) {
       this.id = id;
+      this.text = text;
       this.query = query;
     }
   }
 
-  /** @param topics lines of {@code qid<TAB>text} */
+  /** @param topics a JSON array of [query id, text] */
   static List<Topic> parse(String field, String topics) throws ReflectiveOperationException {
     Analyzer analyzer =
         (Analyzer) Class.forName(ANALYZER).getMethod("newDefaultInstance").invoke(null);
@@ -39,12 +42,11 @@ final class Queries {
     Method build =
         generator.getClass().getMethod("buildQuery", String.class, Analyzer.class, String.class);
     List<Topic> parsed = new ArrayList<>();
-    for (String line : topics.split("\n")) {
-      int tab = line.indexOf('\t');
-      String id = line.substring(0, tab);
+    for (List<String> row : Json.parseRows(topics)) {
+      String id = row.get(0);
       try {
-        parsed.add(
-            new Topic(id, (Query) build.invoke(generator, field, analyzer, line.substring(tab + 1))));
+        Query query = (Query) build.invoke(generator, field, analyzer, row.get(1));
+        parsed.add(new Topic(id, row.get(1), query));
       } catch (InvocationTargetException e) {
         throw explain(id, e);
       }

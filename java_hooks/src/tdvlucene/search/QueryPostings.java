@@ -18,7 +18,7 @@ import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Json;
 
-/** Which of some documents an index has in the postings of some terms. */
+/** Reads the frequencies of some terms in some documents. */
 final class QueryPostings {
   private QueryPostings() {}
 
@@ -26,20 +26,20 @@ final class QueryPostings {
    * A JSON object: {@code matching}, the number of documents that hold any of the terms, and {@code
    * documents}, id to the term frequencies in the terms' order, 0 where there is no posting.
    *
-   * @param terms separated by newlines
-   * @param ids the collection's, separated by newlines; those the index has not are left out
+   * @param terms a JSON array
+   * @param ids a JSON array of the collection's ids; those the index lacks are left out
    */
   static String of(IndexReader reader, String field, String terms, String ids)
       throws IOException {
     List<Term> asked = new ArrayList<>();
     BooleanQuery.Builder any = new BooleanQuery.Builder();
-    for (String text : terms.split("\n")) {
+    for (String text : Json.parseStrings(terms)) {
       Term term = new Term(field, text);
       asked.add(term);
       any.add(new TermQuery(term), BooleanClause.Occur.SHOULD);
     }
     Map<String, List<Integer>> documents = new LinkedHashMap<>();
-    for (String id : ids.split("\n")) {
+    for (String id : Json.parseStrings(ids)) {
       for (LeafReaderContext leaf : reader.leaves()) {
         int doc = find(leaf.reader(), id);
         if (doc != DocIdSetIterator.NO_MORE_DOCS) {

@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.lucene.index.DirectoryReader;
@@ -15,14 +13,13 @@ import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
-import tdvlucene.index.Indexes;
+import tdvlucene.common.Pool;
 
 /**
- * Queries answered a second when several threads search at once.
+ * Measures how many queries a second are answered when several threads search at once.
  *
- * <p>Each thread takes the next query of a shuffled list until the time of the round is up; indexes
- * take turns, and the one that begins changes from round to round. The first round of each index
- * only warms up.
+ * <p>Each thread takes the next query of a shuffled list until the round's time is up. Indexes
+ * take turns, and another one begins in each round. The first round of each index only warms up.
  */
 public final class ThroughputJob extends Job {
   private static final int HITS = 10;
@@ -38,7 +35,7 @@ public final class ThroughputJob extends Job {
   private final List<List<Double>> perSecond = new ArrayList<>();
   private final AtomicLong hitsSeen = new AtomicLong();
 
-  /** @param topics lines of {@code qid<TAB>text} */
+  /** @param topics a JSON array of [query id, text] */
   public ThroughputJob(
       String field, String topics, int threads, int rounds, double roundSeconds, long seed) {
     this.field = field;
@@ -66,32 +63,37 @@ public final class ThroughputJob extends Job {
     List<Queries.Topic> queries = Queries.parse(field, topics);
     Collections.shuffle(queries, new Random(seed));
     List<DirectoryReader> readers = new ArrayList<>();
-    ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
       List<IndexSearcher> searchers = new ArrayList<>();
       for (int i = 0; i < paths.size(); i++) {
-        readers.add(Indexes.open(paths.get(i)));
+        readers.add(open(paths.get(i)));
         searchers.add(new Ranking(readers.get(i), similarities.get(i)).searcher());
       }
-      phase("throughput", rounds);
-      for (int round = -1; round < rounds; round++) {
-        for (int i = 0; i < searchers.size(); i++) {
-          int index = (i + round + 1) % searchers.size();
-          double found = oneRound(searchers.get(index), queries, pool);
-          if (round >= 0) {
-            perSecond.get(index).add(found);
-          }
-        }
-        progress(round + 1);
+      try (Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
+        runRounds(searchers, queries, pool);
       }
     } finally {
-      pool.shutdownNow();
       IOUtils.close(readers);
     }
   }
 
+  private void runRounds(List<IndexSearcher> searchers, List<Queries.Topic> queries, Pool pool)
+      throws IOException {
+    phase("throughput", rounds);
+    for (int round = -1; round < rounds; round++) {
+      for (int i = 0; i < searchers.size(); i++) {
+        int index = (i + round + 1) % searchers.size();
+        double found = oneRound(searchers.get(index), queries, pool);
+        if (round >= 0) {
+          perSecond.get(index).add(found);
+        }
+      }
+      progress(round + 1);
+    }
+  }
+
   private double oneRound(
-      IndexSearcher searcher, List<Queries.Topic> queries, ExecutorService pool) throws Exception {
+      IndexSearcher searcher, List<Queries.Topic> queries, Pool pool) throws IOException {
     long start = System.nanoTime();
     long end = start + (long) (roundSeconds * 1e9);
     AtomicLong next = new AtomicLong();
@@ -101,7 +103,7 @@ public final class ThroughputJob extends Job {
     }
     long answered = 0;
     for (Future<Long> thread : running) {
-      answered += thread.get();
+      answered += Pool.get(thread);
     }
     return answered * 1e9 / (System.nanoTime() - start);
   }

@@ -16,15 +16,15 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
-import tdvlucene.index.Indexes;
 
 /**
- * An index whose searches are timed, and the run its hits must agree with.
+ * An index whose searches are timed, and the run with which its hits must agree.
  *
- * <p>Timed is Lucene's own search for the best documents. Anserini's also orders equal scores by id
- * and scores the hits a second time; that costs the same on every index and would hide what
- * differs.
+ * <p>What is timed is Lucene's own search for the best documents. Anserini's search also orders
+ * equal scores by id and scores the hits a second time; that costs the same on every index and
+ * would hide the difference.
  */
 final class TimedIndex implements Closeable {
   /** What is timed: so many hits, with or without skipping by block maxima. */
@@ -64,8 +64,8 @@ final class TimedIndex implements Closeable {
   }
 
   /** Opens the index and reads what the run holds for these topics. */
-  void open(List<Queries.Topic> topics) throws IOException {
-    reader = Indexes.open(path);
+  void open(Job job, List<Queries.Topic> topics) throws IOException {
+    reader = job.open(path);
     ranking = new Ranking(reader, similarity);
     for (Queries.Topic topic : topics) {
       expected.put(topic.id, new ArrayList<>());

@@ -39,7 +39,7 @@ public final class WeightedSearchCollection {
     try {
       Constructor<?> create = Class.forName(ANSERINI).getConstructor(parsed.getClass());
       try (AutoCloseable search = (AutoCloseable) create.newInstance(parsed)) {
-        weigh(search);
+        weight(search);
         ((Runnable) search).run();
       }
     } catch (InvocationTargetException e) {
@@ -47,7 +47,7 @@ public final class WeightedSearchCollection {
     }
   }
 
-  private static void weigh(Object search) throws Exception {
+  private static void weight(Object search) throws Exception {
     IndexReader reader = (IndexReader) field(search, "reader").get(search);
     for (Object tagged : (List<?>) field(search, "similarities").get(search)) {
       Field similarity = field(tagged, "similarity");

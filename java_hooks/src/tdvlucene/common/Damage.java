@@ -1,0 +1,79 @@
+package tdvlucene.common;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.function.LongConsumer;
+import java.util.stream.Collectors;
+
+/**
+ * Recognises damaged indexes.
+ *
+ * <p>Lucene does not compare checksums when it reads terms or postings. A wrong byte there shows
+ * as whatever the decoder trips over next, such as an index out of bounds, or as wrong numbers. So
+ * when reading fails and the user is not to blame, the files are checked; if one is damaged, that
+ * is what the user is told.
+ */
+public final class Damage {
+  private static final int SHOWN = 3;
+
+  private Damage() {}
+
+  /**
+   * Refuses an index with damaged files. Compares checksums where all files together are cheap to
+   * read, else only how they begin and end.
+   *
+   * @param progress told bytes read; may throw to stop
+   */
+  public static void refuse(String index, IndexFiles files, LongConsumer progress)
+      throws IOException {
+    refuse(index, files, files.bytes() <= IndexFiles.CHEAP_BYTES, progress);
+  }
+
+  /** As above; {@code checksums} says whether to compare them. */
+  public static void refuse(
+      String index, IndexFiles files, boolean checksums, LongConsumer progress)
+      throws IOException {
+    List<String> damaged = files.findDamage(checksums, progress);
+    if (!damaged.isEmpty()) {
+      throw describe(index, damaged, null);
+    }
+  }
+
+  /**
+   * The damage behind a failure, found by comparing the checksums of all files; null when there is
+   * none.
+   */
+  static UserException behind(Throwable thrown, String index, LongConsumer progress) {
+    try {
+      return behind(thrown, index, IndexFiles.of(index), progress);
+    } catch (IOException e) { // no folder, or one we may not read: then that is what was thrown
+      return null;
+    }
+  }
+
+  /** As above, for an index that may be of another Lucene: looks at small files alone. */
+  static UserException behindFormat(Throwable thrown, String index) {
+    try {
+      return behind(thrown, index, IndexFiles.of(index).small(), read -> {});
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  private static UserException behind(
+      Throwable thrown, String index, IndexFiles files, LongConsumer progress) throws IOException {
+    List<String> damaged = files.findDamage(true, progress);
+    return damaged.isEmpty() ? null : describe(index, damaged, thrown);
+  }
+
+  private static UserException describe(String index, List<String> damaged, Throwable thrown) {
+    String files = damaged.stream().limit(SHOWN).collect(Collectors.joining("; "));
+    if (damaged.size() > SHOWN) {
+      files += "; and " + (damaged.size() - SHOWN) + " more";
+    }
+    String where = LocatedException.placeOf(thrown);
+    return new UserException(
+        index + " is damaged: " + files + (where.isEmpty() ? "" : " (met in " + where + ")")
+            + ". Restore the index from a copy, or make it again", thrown);
+  }
+}

@@ -1,0 +1,253 @@
+package tdvlucene.common;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.lucene.codecs.DocValuesProducer;
+import org.apache.lucene.codecs.FieldsProducer;
+import org.apache.lucene.codecs.NormsProducer;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.CorruptIndexException;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexFormatTooNewException;
+import org.apache.lucene.index.IndexFormatTooOldException;
+import org.apache.lucene.index.IndexNotFoundException;
+import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.SegmentInfos;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.FSDirectory;
+import org.apache.lucene.store.LockObtainFailedException;
+import org.apache.lucene.util.IOUtils;
+import org.apache.lucene.util.Version;
+
+/** Opens indexes and looks up fields; its errors are in the user's words. */
+public final class Indexes {
+  /** The oldest Lucene whose indexes a supported Pyserini reads. */
+  private static final int OLDEST_READ = 8;
+
+  /** In the reason Lucene gives: it knows what made the index, and tells it in no other way. */
+  private static final Pattern MADE_BY = Pattern.compile("Lucene (?:version )?(\\d+)\\.x");
+
+  private Indexes() {}
+
+  /** What the last commit says, without opening its segments. */
+  public static SegmentInfos lastCommit(String index) throws IOException {
+    try (Directory directory = folder(index)) {
+      return SegmentInfos.readLatestCommit(directory);
+    } catch (IOException | IllegalArgumentException e) {
+      throw explain(index, e);
+    }
+  }
+
+  private static Directory folder(String index) throws IOException {
+    Path path = Paths.get(index);
+    if (!Files.isDirectory(path)) {
+      throw new UserException("no such index: " + index + " is not a folder");
+    }
+    return FSDirectory.open(path);
+  }
+
+  /** What is done with an index. */
+  public interface Reading<T> {
+    T of(DirectoryReader reader) throws Exception;
+  }
+
+  /**
+   * Opens the last commit of an index, reads, and closes it; what damage causes is told as damage.
+   * For work that is done in a moment: anything longer is a {@link Job}.
+   */
+  public static <T> T read(String index, Reading<T> reading) throws IOException {
+    try (DirectoryReader reader = open(index)) {
+      return reading.of(reader);
+    } catch (Throwable t) { // also errors: a wrong length asks for any amount of memory
+      throw IOUtils.rethrowAlways(Failures.explain(t, List.of(index), read -> {}));
+    }
+  }
+
+  /** As above, of a reader of the index that stays open. */
+  public static <T> T read(String index, DirectoryReader reader, Reading<T> reading)
+      throws IOException {
+    try {
+      return reading.of(reader);
+    } catch (Throwable t) {
+      throw IOUtils.rethrowAlways(Failures.explain(t, List.of(index), read -> {}));
+    }
+  }
+
+  /** Opens the last commit of an index; {@link #read} from it. */
+  public static DirectoryReader open(String index) throws IOException {
+    Directory directory = folder(index);
+    try {
+      return DirectoryReader.open(directory);
+    } catch (IOException | IllegalArgumentException e) {
+      directory.close();
+      throw explain(index, e);
+    }
+  }
+
+  /** Opens the last commit of an index nobody is writing to. */
+  static DirectoryReader openUnlocked(String index) throws IOException {
+    DirectoryReader reader = open(index);
+    try {
+      if (isLocked(reader.directory(), index)) {
+        throw new UserException(
+            index + " is locked: a writer has it open (" + IndexWriter.WRITE_LOCK_NAME
+                + "); close it, or work on a copy of the folder");
+      }
+      return reader;
+    } catch (Throwable t) {
+      reader.close();
+      throw t;
+    }
+  }
+
+  /** Whether a writer holds the index; looks only where there is a lock file already. */
+  public static boolean isLocked(Directory directory, String index) throws IOException {
+    if (!Files.exists(Paths.get(index, IndexWriter.WRITE_LOCK_NAME))) {
+      return false;
+    }
+    try {
+      directory.obtainLock(IndexWriter.WRITE_LOCK_NAME).close();
+      return false;
+    } catch (LockObtainFailedException e) {
+      return true;
+    } catch (FileSystemException e) {
+      return false; // a lock file we may not open: a read-only copy, to which nobody writes
+    }
+  }
+
+  /** Refuses an index to which another process has committed meanwhile. */
+  public static void requireCurrent(DirectoryReader reader, String index) throws IOException {
+    if (!reader.isCurrent()) {
+      throw new UserException(
+          index + " was changed by another process while it was read: run the command again");
+    }
+  }
+
+  /**
+   * Compares the checksums of postings, norms and doc values: damaged blocks can decode to wrong
+   * numbers without an error. Reads them once, at memory's speed where they are to be read anyway.
+   */
+  public static void checkIntegrity(DirectoryReader reader, Job job, Pool pool)
+      throws IOException {
+    List<Callable<Void>> tasks = new ArrayList<>();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      tasks.add(() -> {
+        job.checkCancelled();
+        CodecReader segment = (CodecReader) leaf.reader();
+        FieldsProducer postings = segment.getPostingsReader();
+        if (postings != null) {
+          postings.checkIntegrity();
+        }
+        NormsProducer norms = segment.getNormsReader();
+        if (norms != null) {
+          norms.checkIntegrity();
+        }
+        DocValuesProducer columns = segment.getDocValuesReader();
+        if (columns != null) {
+          columns.checkIntegrity();
+        }
+        return null;
+      });
+    }
+    pool.run(tasks);
+  }
+
+  private static UserException explain(String index, Exception e) {
+    String lucene = "Lucene " + Version.LATEST;
+    boolean tooOld = e instanceof IndexFormatTooOldException;
+    boolean tooNew = e instanceof IndexFormatTooNewException || isFromTheFuture(e);
+    boolean otherFormat = tooOld || tooNew || e instanceof IllegalArgumentException;
+    UserException damage =
+        otherFormat ? Damage.behindFormat(e, index) : Damage.behind(e, index, read -> {});
+    if (damage != null) {
+      return damage;
+    }
+    if (e instanceof IndexNotFoundException) {
+      return new UserException(
+          "not a Lucene index: " + index + " holds no commit (no segments_N file)", e);
+    }
+    if (tooNew) {
+      return new UserException(
+          index + " was written by a newer Lucene than the installed " + lucene
+              + " reads: install the Pyserini that made it (2.x for Lucene 10)", e);
+    }
+    if (tooOld) {
+      return new UserException(tooOld(index, lucene, (IndexFormatTooOldException) e), e);
+    }
+    if (e instanceof CorruptIndexException) { // with a checksum that holds
+      return new UserException(index + " is damaged: " + e.getMessage(), e);
+    }
+    return new UserException(
+        index + " cannot be read by " + lucene + ": " + e.getMessage(), e);
+  }
+
+  /** Lucene reads what its own major version made first, and the one before. */
+  private static String tooOld(String index, String lucene, IndexFormatTooOldException e) {
+    Matcher made = MADE_BY.matcher(String.valueOf(e.getReason()));
+    if (!made.find()) {
+      return index + " was written by a Lucene too old for the installed " + lucene
+          + ": index the collection again";
+    }
+    int major = Integer.parseInt(made.group(1));
+    String other =
+        major < OLDEST_READ
+            ? ""
+            : "install Pyserini 1.6, whose Lucene 9 does, for this index and what is pruned from "
+                + "it, or ";
+    return index + " was first made by Lucene " + major + ", which the installed " + lucene
+        + " does not read: " + other + "index the collection again";
+  }
+
+  /** Lucene meets the version that made an index, or its codec, before it checks its format. */
+  private static boolean isFromTheFuture(Exception e) {
+    String message = String.valueOf(e.getMessage());
+    return e instanceof IllegalArgumentException
+        && (message.contains("is in the future")
+            || message.startsWith("Could not load codec 'Lucene"));
+  }
+
+  /** The field's description; refuses unknown fields and fields without frequencies. */
+  public static FieldInfo requireFrequencies(DirectoryReader reader, String index, String field) {
+    FieldInfos infos = FieldInfos.getMergedFieldInfos(reader);
+    List<String> usable = new ArrayList<>();
+    for (FieldInfo info : infos) {
+      if (hasFrequencies(info)) {
+        usable.add(info.name);
+      }
+    }
+    String legal = " (fields with frequencies: "
+        + (usable.isEmpty() ? "none" : String.join(", ", usable)) + ")";
+    FieldInfo info = infos.fieldInfo(field);
+    if (info == null) {
+      throw new UserException("no field '" + field + "' in " + index + legal);
+    }
+    if (!hasFrequencies(info)) {
+      throw new UserException(
+          "field '" + field + "' of " + index + " has index options " + info.getIndexOptions()
+              + ", which hold no term frequencies" + legal);
+    }
+    return info;
+  }
+
+  /** Whether the field's postings have positions. */
+  public static boolean hasPositions(FieldInfo info) {
+    return info.getIndexOptions().compareTo(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS) >= 0;
+  }
+
+  /** Whether the field's postings have frequencies. */
+  public static boolean hasFrequencies(FieldInfo info) {
+    return info.getIndexOptions().compareTo(IndexOptions.DOCS_AND_FREQS) >= 0;
+  }
+}

@@ -1,0 +1,130 @@
+package tdvlucene.common;
+
+import java.io.IOException;
+import org.apache.lucene.codecs.NormsProducer;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.util.SmallFloat;
+
+/**
+ * What a field's norms hold, inferred from their sum without reading postings.
+ *
+ * <p>A reader does not say which similarity wrote its norms. But norms and the field's number of
+ * tokens both count deleted documents, so their sums must agree: exactly for exact lengths, and
+ * within an eighth for {@link SmallFloat#intToByte4}, which keeps four significant bits.
+ */
+public enum NormKind {
+  /** The field has none. */
+  NONE("none"),
+  /** Lucene's default: {@link SmallFloat#intToByte4} of the length. */
+  DEFAULT("default"),
+  /** The exact length: Anserini's {@code -bm25.accurate}. */
+  ACCURATE("accurate"),
+  /** 1 for every document: Anserini's {@code -impact}. */
+  IMPACT("impact"),
+  /** Something else, such as boosts of old or a similarity of the user's. */
+  UNKNOWN("unknown");
+
+  /** Largest part of a length that four significant bits lose. */
+  private static final double BYTE_LOSS = 1.0 / 8;
+
+  private final String label;
+
+  NormKind(String label) {
+    this.label = label;
+  }
+
+  @Override
+  public String toString() {
+    return label;
+  }
+
+  /** Why norms of this kind cannot be rewritten; empty when they can. */
+  public String whyNotPruned() {
+    switch (this) {
+      case IMPACT:
+        return "its norms are all 1 (an impact index, made with -impact, whose frequencies are "
+            + "learned weights already); index the collection without -impact";
+      case UNKNOWN:
+        return "its norms are neither Lucene's one-byte lengths nor exact lengths "
+            + "(-bm25.accurate), so those of the new lengths cannot be computed; index the "
+            + "collection with Anserini's default similarity";
+      default:
+        return "";
+    }
+  }
+
+  /** The norm of a document with {@code length} tokens; 0 for none, as Lucene demands. */
+  public long encode(int length) {
+    return this == ACCURATE ? length : SmallFloat.intToByte4(length);
+  }
+
+  /** The length that a norm stands for: of a byte, the smallest it can. */
+  public int decode(long norm) {
+    return this == ACCURATE ? Math.toIntExact(norm) : SmallFloat.byte4ToInt((byte) norm);
+  }
+
+  /** Tells the kind of norms of a field; where lengths cannot tell, the default. */
+  public static NormKind of(IndexReader reader, String field) throws IOException {
+    FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
+    if (info == null || !info.hasNorms()) {
+      return NONE;
+    }
+    Sums sums = new Sums();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      sums.add(leaf.reader(), field);
+    }
+    NormKind kind = sums.kind();
+    if (kind == UNKNOWN) { // or damaged: no kind at all
+      for (LeafReaderContext leaf : reader.leaves()) {
+        checkIntegrity((CodecReader) leaf.reader());
+      }
+    }
+    return kind;
+  }
+
+  private static void checkIntegrity(CodecReader segment) throws IOException {
+    NormsProducer norms = segment.getNormsReader();
+    if (norms != null) {
+      norms.checkIntegrity();
+    }
+  }
+
+  private static final class Sums {
+    private long tokens;
+    private long documents;
+    private long exact;
+    private long decoded;
+    private boolean allBytes = true;
+
+    private void add(LeafReader leaf, String field) throws IOException {
+      Terms terms = leaf.terms(field);
+      tokens += terms == null ? 0 : terms.getSumTotalTermFreq();
+      NumericDocValues norms = leaf.getNormValues(field);
+      while (norms != null && norms.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
+        long norm = norms.longValue();
+        documents += norm == 0 ? 0 : 1;
+        exact += norm;
+        allBytes &= norm == (byte) norm;
+        decoded += SmallFloat.byte4ToInt((byte) norm);
+      }
+    }
+
+    private NormKind kind() {
+      if (allBytes && decoded <= tokens && decoded >= tokens * (1 - BYTE_LOSS)) {
+        return DEFAULT;
+      }
+      if (exact == tokens) {
+        return ACCURATE;
+      }
+      return exact == documents ? IMPACT : UNKNOWN;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package tdvlucene.common;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.lucene.util.IOUtils;
+import org.apache.lucene.util.NamedThreadFactory;
+import org.apache.lucene.util.ThreadInterruptedException;
+
+/** A fixed number of threads; rethrows what their tasks threw. */
+public final class Pool implements Closeable {
+  private final ExecutorService threads;
+
+  public Pool(int size) {
+    this.threads = Executors.newFixedThreadPool(size, new NamedThreadFactory("tdv"));
+  }
+
+  /** Runs all tasks and waits for all; throws what the first of them (in list order) threw. */
+  public void run(List<Callable<Void>> tasks) throws IOException {
+    List<Future<Void>> futures = new ArrayList<>();
+    tasks.forEach(task -> futures.add(submit(task)));
+    Throwable first = null;
+    for (Future<Void> future : futures) {
+      try {
+        get(future);
+      } catch (Throwable t) { // the others must end before their readers are closed
+        first = first == null ? t : first;
+      }
+    }
+    if (first != null) {
+      throw IOUtils.rethrowAlways(first);
+    }
+  }
+
+  /** Begins a task as soon as a thread is free. */
+  public <T> Future<T> submit(Callable<T> task) {
+    return threads.submit(task);
+  }
+
+  /** Waits for a task's result; throws what it threw. */
+  public static <T> T get(Future<T> future) throws IOException {
+    try {
+      return future.get();
+    } catch (ExecutionException e) {
+      throw IOUtils.rethrowAlways(e.getCause());
+    } catch (InterruptedException e) {
+      throw new ThreadInterruptedException(e);
+    }
+  }
+
+  /** Waits for what still runs: it may read files that are about to be unmapped. */
+  @Override
+  public void close() {
+    threads.shutdown();
+    try {
+      threads.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      throw new ThreadInterruptedException(e);
+    }
+  }
+}

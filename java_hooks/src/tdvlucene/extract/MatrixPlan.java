@@ -1,0 +1,111 @@
+package tdvlucene.extract;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.util.BytesRef;
+
+/**
+ * Cuts a field into pieces of bounded size, which threads read and one thread writes in order.
+ *
+ * <p>Walks the dictionary, whose document frequencies say how much there is to read. A piece is a
+ * run of terms or, where one list is longer than a whole piece, that list's postings in a range of
+ * documents. So a thread's buffer never depends on the size of the index.
+ */
+public final class MatrixPlan {
+  /** Postings of a piece: large against the cost of seeking, 2 MB in memory. */
+  static final int POSTINGS = 1 << 18;
+
+  private static final int TERMS = 1 << 14;
+  private static final int TEXT_BYTES = 1 << 20;
+
+  private final TermsEnum each;
+  private final int documents;
+  private final int most;
+  private BytesRef next;
+
+  /** Where the next piece of the list {@link #next} begins; 0 at a list's start. */
+  private int from;
+
+  /**
+   * @param documents documents of the whole index, deleted ones among them
+   * @param most postings of a piece
+   */
+  MatrixPlan(Terms terms, int documents, int most) throws IOException {
+    this.most = most;
+    this.each = terms.iterator();
+    this.documents = documents;
+    this.next = each.next();
+  }
+
+  /** Terms at which a field can be cut into ranges of about as much to read; null has none. */
+  public static List<BytesRef> cuts(Terms terms) throws IOException {
+    List<BytesRef> cuts = new ArrayList<>();
+    if (terms != null) {
+      MatrixPlan plan = new MatrixPlan(terms, 1, POSTINGS); // a long list is one piece
+      plan.next();
+      for (Piece piece = plan.next(); piece != null; piece = plan.next()) {
+        cuts.add(piece.first);
+      }
+    }
+    return cuts;
+  }
+
+  /** Terms from {@code first} up to {@code stop} (null: the end), or documents of {@code first}. */
+  static final class Piece {
+    final BytesRef first;
+    final BytesRef stop;
+    final int from;
+    final int to;
+    final int postings;
+
+    private Piece(BytesRef first, BytesRef stop, int from, int to, int postings) {
+      this.first = first;
+      this.stop = stop;
+      this.from = from;
+      this.to = to;
+      this.postings = postings;
+    }
+
+    /** Whether this is a stretch of one list. */
+    boolean isPart() {
+      return stop == first;
+    }
+  }
+
+  /** The next piece in order; null when there is none. */
+  Piece next() throws IOException {
+    if (next == null) {
+      return null;
+    }
+    BytesRef first = BytesRef.deepCopyOf(next);
+    if (from > 0 || each.docFreq() > most) {
+      return part(first);
+    }
+    int postings = 0;
+    int text = 0;
+    for (int terms = 0; next != null && terms < TERMS && text < TEXT_BYTES; terms++) {
+      if (postings + each.docFreq() > most) {
+        break;
+      }
+      postings += each.docFreq();
+      text += next.length;
+      next = each.next();
+    }
+    BytesRef stop = next == null ? null : BytesRef.deepCopyOf(next);
+    return new Piece(first, stop, 0, documents, postings);
+  }
+
+  private Piece part(BytesRef term) throws IOException {
+    int start = from;
+    int end = (int) Math.min((long) start + most, documents);
+    from = end;
+    if (end == documents) {
+      from = 0;
+      next = each.next();
+    }
+    return new Piece(term, term, start, end, end - start);
+  }
+}

@@ -1,0 +1,113 @@
+package tdvlucene.extract;
+
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.lucene.analysis.Analyzer;
+import org.apache.lucene.analysis.TokenStream;
+import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.StoredFields;
+import org.apache.lucene.util.Bits;
+import tdvlucene.common.Job;
+import tdvlucene.common.StoredText;
+import tdvlucene.common.UserException;
+
+/**
+ * Writes the stored text of every live document as a line of analysed tokens.
+ *
+ * <p>With titles only, each line has the tokens of a document's title, and a document without a
+ * text gets an empty line, so that lines are numbered as live documents are. The title is the
+ * first line if it is short, else the first sentence, else nothing.
+ *
+ * <p>The text is that of {@link StoredText}. Memory: one document.
+ */
+public final class TokensJob extends Job {
+  private static final int CHECK_EVERY = 256;
+  private static final int TITLE_CHARACTERS = 200;
+  private static final Pattern SENTENCE = Pattern.compile("[.!?](?=\\s)|\\n");
+
+  private final StoredText texts = new StoredText();
+  private final String index;
+  private final Analyzer analyzer;
+  private final String output;
+  private final boolean onlyTitles;
+  private int written;
+
+  public TokensJob(String index, Analyzer analyzer, String output, boolean onlyTitles) {
+    this.index = index;
+    this.analyzer = analyzer;
+    this.output = output;
+    this.onlyTitles = onlyTitles;
+  }
+
+  /** The number of documents that had a text. */
+  @Override
+  public String result() {
+    return Integer.toString(written);
+  }
+
+  @Override
+  protected void run() throws IOException {
+    try (DirectoryReader reader = open(index);
+        Writer lines = Files.newBufferedWriter(Paths.get(output), StandardCharsets.UTF_8)) {
+      phase("analyse stored text", reader.maxDoc());
+      for (LeafReaderContext leaf : reader.leaves()) {
+        writeSegment(leaf, lines);
+      }
+    }
+    if (written == 0) {
+      throw new UserException(
+          index + " stores no text (neither 'contents' nor 'raw'): vectors can be made from its "
+              + "matrix or read from a file instead");
+    }
+  }
+
+  private void writeSegment(LeafReaderContext leaf, Writer lines) throws IOException {
+    ((CodecReader) leaf.reader()).getFieldsReader().checkIntegrity();
+    Bits live = leaf.reader().getLiveDocs();
+    StoredFields stored = leaf.reader().storedFields();
+    for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
+      if (doc % CHECK_EVERY == 0) {
+        progress(leaf.docBase + doc);
+      }
+      if (live == null || live.get(doc)) {
+        String text = texts.of(stored.document(doc, StoredText.FIELDS));
+        if (text != null) {
+          writeTokens(onlyTitles ? titleOf(text) : text, lines);
+          written++;
+        } else if (onlyTitles) {
+          lines.append('\n');
+        }
+      }
+    }
+  }
+
+  /** What comes before the rest; empty where nothing short does. */
+  private static String titleOf(String text) {
+    String trimmed = text.trim();
+    Matcher end = SENTENCE.matcher(trimmed);
+    if (!end.find() || end.start() > TITLE_CHARACTERS) {
+      return "";
+    }
+    return trimmed.substring(0, end.start());
+  }
+
+  private void writeTokens(String text, Writer lines) throws IOException {
+    try (TokenStream stream = analyzer.tokenStream("contents", text)) {
+      CharTermAttribute token = stream.addAttribute(CharTermAttribute.class);
+      stream.reset();
+      while (stream.incrementToken()) {
+        lines.append(token).append(' ');
+      }
+      stream.end();
+    }
+    lines.append('\n');
+  }
+}

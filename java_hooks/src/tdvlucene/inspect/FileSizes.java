@@ -1,0 +1,56 @@
+package tdvlucene.inspect;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.lucene.codecs.CompoundDirectory;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexFileNames;
+import org.apache.lucene.index.SegmentCommitInfo;
+import org.apache.lucene.index.SegmentInfos;
+import org.apache.lucene.index.StandardDirectoryReader;
+import org.apache.lucene.store.Directory;
+import tdvlucene.common.Lucene;
+
+/** The sizes of a commit's files. */
+final class FileSizes {
+  private static final String COMPOUND_DATA = "cfs";
+
+  private FileSizes() {}
+
+  /**
+   * Bytes by file extension ("" for segments_N).
+   *
+   * <p>Files inside a compound file count under their own extension; what remains of the compound
+   * file (padding, headers) under its own. The sum is that of the commit's files on disk.
+   */
+  static Map<String, Long> byExtension(DirectoryReader reader) throws IOException {
+    SegmentInfos infos = ((StandardDirectoryReader) reader).getSegmentInfos();
+    Map<String, Long> sizes = new TreeMap<>();
+    for (String file : infos.files(true)) {
+      add(sizes, file, reader.directory().fileLength(file));
+    }
+    for (SegmentCommitInfo segment : infos) {
+      if (segment.info.getUseCompoundFile()) {
+        unpack(sizes, reader.directory(), segment);
+      }
+    }
+    return sizes;
+  }
+
+  private static void unpack(Map<String, Long> sizes, Directory folder, SegmentCommitInfo segment)
+      throws IOException {
+    try (CompoundDirectory compound = Lucene.openCompound(folder, segment.info)) {
+      for (String file : compound.listAll()) {
+        long length = compound.fileLength(file);
+        add(sizes, file, length);
+        sizes.merge(COMPOUND_DATA, -length, Long::sum);
+      }
+    }
+  }
+
+  private static void add(Map<String, Long> sizes, String file, long length) {
+    String extension = IndexFileNames.getExtension(file);
+    sizes.merge(extension == null ? "" : extension, length, Long::sum);
+  }
+}

@@ -1,0 +1,41 @@
+package tdvlucene.inspect;
+
+import java.io.IOException;
+import java.math.BigInteger;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.SegmentInfos;
+import org.apache.lucene.index.StandardDirectoryReader;
+import tdvlucene.common.Indexes;
+import tdvlucene.common.Json;
+
+/** Identifies an index, so that it can be recognised later. */
+public final class Identity {
+  private Identity() {}
+
+  /** A JSON object: commit id, segments file, Lucene version of the commit, documents. */
+  public static String of(String index) throws IOException {
+    return Indexes.read(index, reader -> Json.of(of(reader)));
+  }
+
+  static Map<String, Object> of(DirectoryReader reader) {
+    SegmentInfos infos = ((StandardDirectoryReader) reader).getSegmentInfos();
+    Map<String, Object> identity = new TreeMap<>();
+    identity.put("commit", hex(infos.getId()));
+    identity.put("segments_file", infos.getSegmentsFileName());
+    identity.put("lucene_version", String.valueOf(infos.getCommitLuceneVersion()));
+    identity.put("documents", reader.numDocs());
+    return identity;
+  }
+
+  /** Not Lucene's {@code idToString}, which changed between 9 and 10: one index has one id. */
+  private static String hex(byte[] id) {
+    return String.format("%0" + 2 * id.length + "x", new BigInteger(1, id));
+  }
+
+  /** The commit's user data: where a pruned index records how it was made. */
+  public static String userData(String index) throws IOException {
+    return Json.of(new TreeMap<>(Indexes.lastCommit(index).getUserData()));
+  }
+}

@@ -1,0 +1,186 @@
+package tdvlucene.inspect;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.DocValuesType;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.IndexableField;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiTerms;
+import org.apache.lucene.index.SegmentCommitInfo;
+import org.apache.lucene.index.SegmentInfo;
+import org.apache.lucene.index.StandardDirectoryReader;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.util.Bits;
+import tdvlucene.common.Damage;
+import tdvlucene.common.IndexFiles;
+import tdvlucene.common.Indexes;
+import tdvlucene.common.Job;
+import tdvlucene.common.Json;
+import tdvlucene.common.Lucene;
+import tdvlucene.common.NormKind;
+
+/**
+ * Describes an index and says which of its fields can be pruned.
+ *
+ * <p>Reads field descriptions, norms and, where several segments share it, the dictionary.
+ * Postings are read only to compare their files' checksums. The counts of terms, postings and
+ * tokens are Lucene's own, which include deleted documents.
+ */
+public final class InspectJob extends Job {
+  private final String index;
+  private long mostBytes = IndexFiles.CHEAP_BYTES;
+  private String result = "";
+
+  public InspectJob(String index) {
+    this.index = index;
+  }
+
+  /** Compares the checksums of all files, however large they are. */
+  public void compareAllChecksums() {
+    mostBytes = Long.MAX_VALUE;
+  }
+
+  /** Compares no checksums. */
+  public void compareNoChecksums() {
+    mostBytes = -1;
+  }
+
+  @Override
+  public String result() {
+    return result;
+  }
+
+  @Override
+  protected void run() throws IOException {
+    try (DirectoryReader reader = open(index)) {
+      Map<String, Object> found = new LinkedHashMap<>(Identity.of(reader));
+      found.put("checked", check());
+      found.put("deleted", reader.numDeletedDocs());
+      found.put("locked", Indexes.isLocked(reader.directory(), index));
+      found.put("segments", segments(reader));
+      found.put("fields", fields(reader));
+      found.put("stored_fields", storedFields(reader));
+      found.put("files", FileSizes.byExtension(reader));
+      found.put("user_data", new TreeMap<>(reader.getIndexCommit().getUserData()));
+      result = Json.of(found);
+    }
+  }
+
+  /** Refuses damaged files; says what was looked at. */
+  private Map<String, Object> check() throws IOException {
+    IndexFiles files = IndexFiles.of(index);
+    boolean checksums = files.bytes() <= mostBytes;
+    phase("checking the files", checksums ? files.bytes() : 0);
+    Damage.refuse(index, files, checksums, this::advance);
+    Map<String, Object> checked = new LinkedHashMap<>();
+    checked.put("files", files.count());
+    checked.put("bytes", files.bytes());
+    checked.put("checksums", checksums);
+    return checked;
+  }
+
+  private static List<Object> segments(DirectoryReader reader) {
+    List<Object> segments = new ArrayList<>();
+    for (SegmentCommitInfo commit : ((StandardDirectoryReader) reader).getSegmentInfos()) {
+      SegmentInfo info = commit.info;
+      Map<String, Object> segment = new LinkedHashMap<>();
+      segment.put("name", info.name);
+      segment.put("documents", info.maxDoc() - commit.getDelCount());
+      segment.put("deleted", commit.getDelCount());
+      segment.put("soft_deleted", commit.getSoftDelCount());
+      segment.put("lucene_version", String.valueOf(info.getVersion()));
+      segment.put("codec", info.getCodec().getName());
+      segment.put("compound", info.getUseCompoundFile());
+      segment.put("sort", info.getIndexSort() == null ? null : info.getIndexSort().toString());
+      segments.add(segment);
+    }
+    return segments;
+  }
+
+  private List<Object> fields(DirectoryReader reader) throws IOException {
+    List<Object> fields = new ArrayList<>();
+    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+      Map<String, Object> field = new LinkedHashMap<>();
+      field.put("name", info.name);
+      field.put("index_options", info.getIndexOptions().toString());
+      field.put("vectors", Lucene.hasTermVectors(info));
+      field.put("payloads", info.hasPayloads());
+      field.put("doc_values", docValues(info));
+      field.put("point_dimensions", info.getPointDimensionCount());
+      field.put("knn_dimensions", info.getVectorDimension());
+      if (info.getIndexOptions() != IndexOptions.NONE) {
+        field.put("norms", NormKind.of(reader, info.name).toString());
+        putCounts(reader, info.name, field);
+      }
+      field.put("why_not_pruned", whyNotPruned(reader, info));
+      fields.add(field);
+    }
+    return fields;
+  }
+
+  private static String docValues(FieldInfo info) {
+    DocValuesType type = info.getDocValuesType();
+    return type == DocValuesType.NONE ? null : type.toString();
+  }
+
+  private void putCounts(DirectoryReader reader, String name, Map<String, Object> field)
+      throws IOException {
+    Terms terms = MultiTerms.getTerms(reader, name);
+    field.put("documents", terms == null ? 0 : terms.getDocCount());
+    field.put("terms", terms == null ? 0 : countTerms(terms));
+    field.put("postings", terms == null ? 0 : terms.getSumDocFreq());
+    field.put("tokens", terms == null ? 0 : terms.getSumTotalTermFreq());
+  }
+
+  /** One segment knows; several must be walked together. */
+  private long countTerms(Terms terms) throws IOException {
+    if (terms.size() >= 0) {
+      return terms.size();
+    }
+    phase("counting terms", 0);
+    long count = 0;
+    for (TermsEnum each = terms.iterator(); each.next() != null; ) {
+      count++;
+      advance(1);
+    }
+    return count;
+  }
+
+  private static String whyNotPruned(DirectoryReader reader, FieldInfo info) throws IOException {
+    if (info.getIndexOptions() == IndexOptions.NONE) {
+      return "it is not indexed";
+    }
+    if (!Indexes.hasFrequencies(info)) {
+      return "index options " + info.getIndexOptions() + " hold no term frequencies";
+    }
+    return NormKind.of(reader, info.name).whyNotPruned();
+  }
+
+  /** Names in the first live document of each segment: no description lists stored fields. */
+  private static TreeSet<String> storedFields(DirectoryReader reader) throws IOException {
+    TreeSet<String> names = new TreeSet<>();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      Bits live = leaf.reader().getLiveDocs();
+      int doc = 0;
+      while (live != null && doc < live.length() && !live.get(doc)) {
+        doc++;
+      }
+      if (doc < leaf.reader().maxDoc()) {
+        for (IndexableField field : leaf.reader().storedFields().document(doc)) {
+          names.add(field.name());
+        }
+      }
+    }
+    return names;
+  }
+}

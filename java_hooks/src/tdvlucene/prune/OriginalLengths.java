@@ -1,0 +1,51 @@
+package tdvlucene.prune;
+
+import java.io.IOException;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.DocIdSetIterator;
+import tdvlucene.common.Job;
+import tdvlucene.common.NormKind;
+
+/** Document lengths before pruning, which a {@link PostingRule} may read. */
+public final class OriginalLengths {
+  private static final int END = DocIdSetIterator.NO_MORE_DOCS;
+
+  private OriginalLengths() {}
+
+  /**
+   * The length of each document of a segment, deleted ones among them: what its norm stands for,
+   * or, in a field without norms, the sum of its frequencies.
+   *
+   * @param job is told the postings read
+   */
+  public static int[] of(Segment segment, String field, NormKind norms, Job job)
+      throws IOException {
+    int[] lengths = new int[segment.reader.maxDoc()];
+    if (norms == NormKind.NONE) {
+      sumFrequencies(segment, field, job, lengths);
+      return lengths;
+    }
+    NumericDocValues each = segment.reader.getNormValues(field);
+    while (each != null && each.nextDoc() != END) {
+      lengths[each.docID()] = norms.decode(each.longValue());
+    }
+    return lengths;
+  }
+
+  private static void sumFrequencies(Segment segment, String field, Job job, int[] lengths)
+      throws IOException {
+    Terms terms = segment.reader.terms(field);
+    TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
+    PostingsEnum postings = null;
+    while (each.next() != null) {
+      postings = each.postings(postings, PostingsEnum.FREQS);
+      for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
+        lengths[doc] += postings.freq();
+      }
+      job.advance(each.docFreq());
+    }
+  }
+}

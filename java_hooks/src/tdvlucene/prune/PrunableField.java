@@ -1,0 +1,33 @@
+package tdvlucene.prune;
+
+import java.io.IOException;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfo;
+import tdvlucene.common.Indexes;
+import tdvlucene.common.NormKind;
+import tdvlucene.common.UserException;
+
+/** Refuses fields to which a rule cannot be applied. */
+public final class PrunableField {
+  private PrunableField() {}
+
+  /**
+   * The field's kind of norms; refuses a field without what the rule reads, and norms whose new
+   * values we could not compute.
+   */
+  public static NormKind requireNorms(
+      DirectoryReader reader, String index, String field, PostingRule rule) throws IOException {
+    FieldInfo info = Indexes.requireFrequencies(reader, index, field);
+    if (rule.readsPositions() && !Indexes.hasPositions(info)) {
+      throw new UserException(
+          "field '" + field + "' of " + index + " has no positions, which these TDVs were learned "
+              + "with: learn them on this index, or index with positions");
+    }
+    NormKind kind = NormKind.of(reader, field);
+    String reason = kind.whyNotPruned();
+    if (!reason.isEmpty()) {
+      throw new UserException("field '" + field + "' of " + index + " cannot be pruned: " + reason);
+    }
+    return kind;
+  }
+}

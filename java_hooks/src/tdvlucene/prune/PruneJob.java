@@ -1,0 +1,267 @@
+package tdvlucene.prune;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.FSDirectory;
+import org.apache.lucene.store.NoLockFactory;
+import tdvlucene.common.Indexes;
+import tdvlucene.common.Job;
+import tdvlucene.common.Json;
+import tdvlucene.common.Lucene;
+import tdvlucene.common.NormKind;
+import tdvlucene.common.Pool;
+
+/**
+ * Writes a new index in which a {@link PostingRule} has decided the frequencies of one or more
+ * fields.
+ *
+ * <p>Two passes over each field: a {@link Survey} computes the document lengths, then each
+ * segment, wrapped in a {@link PrunedReader} for each field, is merged into a segment of its own;
+ * segments are merged in parallel. Document order, stored fields, doc values, points and other
+ * fields stay; deleted documents are dropped. Soft-deleted documents stay, and stay soft-deleted:
+ * to Anserini's readers they are documents like any other. Memory: about twelve bytes for each
+ * document and four for each term; for term vectors also the vocabulary and up to a quarter of the
+ * heap.
+ */
+public final class PruneJob extends Job {
+  /** More in memory would save nothing: the passes over the postings are few by then. */
+  private static final int MOST_IN_MEMORY = 1 << 27;
+
+  private final String index;
+  private final List<Target> targets = new ArrayList<>();
+  private final Path output;
+  private final int threads;
+  private int postingsInMemory;
+  private boolean oneSegment;
+  private final Map<String, String> userData = new HashMap<>();
+  private final Map<String, Object> report = new TreeMap<>();
+  private final Map<String, Object> others = new TreeMap<>();
+  private String result = "";
+
+  /** @param output an existing, empty folder */
+  public PruneJob(String index, String output, int threads) {
+    this.index = index;
+    this.output = Paths.get(output);
+    this.threads = threads;
+    this.postingsInMemory = affordablePostings(threads);
+  }
+
+  /**
+   * Prunes a field; at least one is to be added, and the counts of the first are reported on top.
+   *
+   * @param table the field's vocabulary, which must be that of the index
+   */
+  public void addField(String field, TermTable table, PostingRule rule) {
+    targets.add(new Target(field, table, rule));
+  }
+
+  /** Makes one segment of all, instead of one of each. */
+  public void mergeToOneSegment() {
+    oneSegment = true;
+  }
+
+  /** Postings a thread may hold to make term vectors of; by default a share of the heap. */
+  public void setPostingsInMemory(int postings) {
+    postingsInMemory = postings;
+  }
+
+  /**
+   * Leaves the weighting of the field added last to the search: the index gets the table's TDVs,
+   * and document lengths are those of weighted frequencies. For rules that keep frequencies.
+   *
+   * @param mean roughly the mean TDV of the tokens that stay
+   */
+  public void keepTdvs(double mean) {
+    Target target = targets.get(targets.size() - 1);
+    target.weighted = new WeightedLengths(target.table.tdv(), mean);
+  }
+
+  /** Adds an entry to the user data of the new index's commit, beside those of the source's. */
+  public void putUserData(String key, String value) {
+    userData.put(key, value);
+  }
+
+  /**
+   * JSON: postings and terms before and after; tokens, documents and emptied ones after; of the
+   * first field, and under its name in {@code fields} of every other.
+   */
+  @Override
+  public String result() {
+    return result;
+  }
+
+  @Override
+  protected void run() throws IOException {
+    try (DirectoryReader reader = openUnlocked(index);
+        Pool pool = new Pool(threads)) {
+      run(reader, pool);
+    }
+  }
+
+  private void run(DirectoryReader reader, Pool pool) throws IOException {
+    for (Target target : targets) {
+      target.norms = PrunableField.requireNorms(reader, index, target.field, target.rule);
+    }
+    List<Segment> segments = Segment.of(reader);
+    CodecReader[] readers =
+        segments.stream().map(segment -> segment.reader).toArray(CodecReader[]::new);
+    long toWrite = 0;
+    for (Target target : targets) {
+      boolean vectors =
+          Lucene.hasTermVectors(
+              FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.field));
+      if (vectors && target.rule.readsPositions()) {
+        for (Segment segment : segments) {
+          FirstPositions.requireInVectors(segment, target.field);
+        }
+      }
+      toWrite += survey(segments, target, vectors, pool);
+      for (int i = 0; i < readers.length; i++) {
+        readers[i] = new PrunedReader(readers[i], target.prunings.get(i), postingsInMemory);
+      }
+      if (target.tdvs != null) {
+        addTdvs(target, readers, segments);
+      }
+    }
+    phase("writing postings", toWrite);
+    write(reader, readers, pool);
+  }
+
+  /** Stores the TDVs with the first live document. */
+  private static void addTdvs(Target target, CodecReader[] readers, List<Segment> segments)
+      throws IOException {
+    int fields = 0;
+    for (CodecReader reader : readers) {
+      for (FieldInfo info : reader.getFieldInfos()) {
+        fields = Math.max(fields, info.number + 1);
+      }
+    }
+    for (int i = 0; i < readers.length; i++) {
+      int doc = segments.get(i).firstLive();
+      if (doc >= 0) {
+        String name = StoredTdvs.nameFor(target.field);
+        readers[i] = new StoredTdvsReader(readers[i], name, fields, doc, target.tdvs.encode());
+        return;
+      }
+    }
+  }
+
+  /** Decides on a field in every segment; returns how many postings are there to write. */
+  private long survey(List<Segment> segments, Target target, boolean vectors, Pool pool)
+      throws IOException {
+    phase("computing document lengths", postings(segments, target.field));
+    Survey survey =
+        new Survey(this, pool, target.field, target.table, target.rule, target.weighted);
+    int emptied = 0;
+    for (Segment segment : segments) {
+      int[] before =
+          target.rule.readsLengths()
+              ? OriginalLengths.of(segment, target.field, target.norms, this)
+              : null;
+      int[] after = survey.lengths(segment, before);
+      emptied += segment.countLiveZeros(after);
+      target.prunings.add(
+          new Pruning(
+              this, segment, target.field, target.table, target.rule, target.norms, before, after));
+    }
+    survey.requireAllSeen();
+    if (target.weighted != null) {
+      long tokens = survey.tokensAfter.sum();
+      double unit = target.weighted.unit(tokens);
+      target.prunings.forEach(pruning -> target.weighted.finish(pruning.newLengths, unit));
+      target.tdvs =
+          StoredTdvs.of(target.table, survey.postingsAfter.sum(), tokens, unit);
+    }
+    report(survey, target, segments, emptied);
+    return survey.postingsToRead.sum() + (vectors ? survey.postingsAfter.sum() : 0);
+  }
+
+  /** A quarter of the heap, shared by the threads, at two integers a posting. */
+  private static int affordablePostings(int threads) {
+    long bytes = Runtime.getRuntime().maxMemory() / 4 / threads;
+    return (int) Math.min(bytes / (2 * Integer.BYTES), MOST_IN_MEMORY);
+  }
+
+  private static long postings(List<Segment> segments, String field) throws IOException {
+    long postings = 0;
+    for (Segment segment : segments) {
+      postings += segment.postings(field);
+    }
+    return postings;
+  }
+
+  private void report(Survey survey, Target target, List<Segment> segments, int emptied) {
+    long before = survey.postingsBefore.sum();
+    long after = survey.postingsAfter.sum();
+    Map<String, Object> counts = new TreeMap<>();
+    counts.put("postings_before", before);
+    counts.put("postings", after);
+    counts.put("terms_before", target.table.size());
+    counts.put("terms", survey.termsAfter());
+    counts.put("tokens", survey.tokensAfter.sum());
+    counts.put("documents_without_terms", emptied);
+    String reduction = Double.toString(before == 0 ? 0 : 1 - (double) after / before);
+    if (target == targets.get(0)) {
+      report.putAll(counts);
+      report.put("segments", oneSegment ? 1 : segments.size());
+      userData.put("tdv.reduction", reduction);
+    } else {
+      others.put(target.field, counts);
+      report.put("fields", others);
+      userData.put("tdv.fields." + target.field + ".reduction", reduction);
+    }
+    result = Json.of(report);
+  }
+
+  private void write(DirectoryReader source, CodecReader[] readers, Pool pool)
+      throws IOException {
+    IndexWriterConfig config = SourceSettings.of(source);
+    config.setCodec(new DirectCodec(config.getCodec()));
+    config.setMergePolicy(new SegmentMerges(oneSegment));
+    config.setMergeScheduler(new PooledMerges(pool));
+    // No lock: the folder is ours alone until it is renamed into place.
+    try (Directory folder =
+            new WatchedDirectory(FSDirectory.open(output, NoLockFactory.INSTANCE), this);
+        IndexWriter writer = new IndexWriter(folder, config)) {
+      writer.addIndexes(readers);
+      Indexes.requireCurrent(source, index);
+      Map<String, String> all = new HashMap<>(source.getIndexCommit().getUserData());
+      all.putAll(userData);
+      writer.setLiveCommitData(all.entrySet());
+      writer.commit();
+    }
+  }
+
+  /** A field to be pruned, and what becomes of it in each segment. */
+  private static final class Target {
+    private final String field;
+    private final TermTable table;
+    private final PostingRule rule;
+    private final List<Pruning> prunings = new ArrayList<>();
+    private NormKind norms;
+
+    /** Null unless the weighting is left to the search. */
+    private WeightedLengths weighted;
+
+    private StoredTdvs tdvs;
+
+    private Target(String field, TermTable table, PostingRule rule) {
+      this.field = field;
+      this.table = table;
+      this.rule = rule;
+    }
+  }
+}

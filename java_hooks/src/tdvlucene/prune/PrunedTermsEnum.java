@@ -1,0 +1,104 @@
+package tdvlucene.prune;
+
+import java.io.IOException;
+import java.util.function.LongConsumer;
+import org.apache.lucene.index.BaseTermsEnum;
+import org.apache.lucene.index.ImpactsEnum;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.util.BytesRef;
+
+/**
+ * Walks the terms that keep postings, in step with the vocabulary.
+ *
+ * <p>A term whose postings are all dropped still appears here; Lucene's terms writer leaves out
+ * terms without documents.
+ */
+final class PrunedTermsEnum extends BaseTermsEnum {
+  private final TermsEnum in;
+  private final Pruning pruning;
+  private final LongConsumer progress;
+  private final TermTable.Cursor cursor;
+
+  /** @param progress told the postings of each term met; may throw to stop */
+  PrunedTermsEnum(TermsEnum in, Pruning pruning, LongConsumer progress) {
+    this.in = in;
+    this.pruning = pruning;
+    this.progress = progress;
+    this.cursor = pruning.table.cursor();
+  }
+
+  @Override
+  public BytesRef next() throws IOException {
+    BytesRef term = null;
+    try {
+      for (term = in.next(); term != null; term = in.next()) {
+        boolean hasLivePosting = cursor.advance(term); // the survey refused all other absences
+        if (hasLivePosting && !pruning.rule.drops(cursor.number())) {
+          progress.accept(in.docFreq());
+          return term;
+        }
+      }
+      return null;
+    } catch (IOException e) {
+      throw pruning.locate(e, term);
+    }
+  }
+
+  /** The current term's number in the vocabulary. */
+  int number() {
+    return cursor.number();
+  }
+
+  @Override
+  public BytesRef term() throws IOException {
+    return in.term();
+  }
+
+  @Override
+  public PostingsEnum postings(PostingsEnum reuse, int flags) throws IOException {
+    PostingsEnum old = reuse instanceof PrunedPostings ? ((PrunedPostings) reuse).source() : null;
+    int asked = pruning.rule.keepsFrequencies() ? flags : PostingsEnum.FREQS;
+    int read = pruning.rule.readsPositions() ? PostingsEnum.POSITIONS : PostingsEnum.FREQS;
+    try {
+      PostingsEnum postings = in.postings(old, asked | read);
+      return new PrunedPostings(postings, pruning, this, cursor.number());
+    } catch (IOException e) {
+      throw pruning.locate(e, in.term());
+    }
+  }
+
+  @Override
+  public int docFreq() {
+    throw mergeOnly();
+  }
+
+  @Override
+  public long totalTermFreq() {
+    throw mergeOnly();
+  }
+
+  @Override
+  public ImpactsEnum impacts(int flags) {
+    throw mergeOnly();
+  }
+
+  @Override
+  public SeekStatus seekCeil(BytesRef text) {
+    throw mergeOnly();
+  }
+
+  @Override
+  public void seekExact(long ord) {
+    throw mergeOnly();
+  }
+
+  @Override
+  public long ord() {
+    throw mergeOnly();
+  }
+
+  private static UnsupportedOperationException mergeOnly() {
+    return new UnsupportedOperationException("a merge reads terms in order and asks no more");
+  }
+}

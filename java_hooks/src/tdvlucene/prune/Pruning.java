@@ -1,0 +1,54 @@
+package tdvlucene.prune;
+
+import java.io.IOException;
+import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Job;
+import tdvlucene.common.LocatedException;
+import tdvlucene.common.NormKind;
+import tdvlucene.common.UserException;
+
+/** How one field is pruned in one segment: what the wrappers of its readers share. */
+final class Pruning {
+  final Job job;
+  final Segment segment;
+  final String field;
+  final TermTable table;
+  final PostingRule rule;
+  final NormKind norms;
+
+  /** Length of each document of the segment after pruning. */
+  final int[] newLengths;
+
+  /** Length of each document before; null unless the rule reads it. */
+  private final int[] oldLengths;
+
+  Pruning(
+      Job job, Segment segment, String field, TermTable table, PostingRule rule, NormKind norms,
+      int[] oldLengths, int[] newLengths) {
+    this.job = job;
+    this.segment = segment;
+    this.field = field;
+    this.table = table;
+    this.rule = rule;
+    this.norms = norms;
+    this.oldLengths = oldLengths;
+    this.newLengths = newLengths;
+  }
+
+  /** A posting's new frequency; 0 also for deleted documents. */
+  int freq(int term, int tf, int first, int doc) {
+    if (!segment.isLive(doc)) {
+      return 0;
+    }
+    int length = oldLengths == null ? 0 : oldLengths[doc];
+    return rule.freq(term, tf, first, segment.number(doc), length);
+  }
+
+  /** Says where in the index something went wrong; the user's own errors stay as they are. */
+  IOException locate(Throwable thrown, BytesRef term) {
+    if (thrown instanceof UserException) {
+      throw (UserException) thrown;
+    }
+    return new LocatedException(thrown, segment.name(), field, term);
+  }
+}

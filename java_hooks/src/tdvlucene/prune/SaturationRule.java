@@ -1,0 +1,60 @@
+package tdvlucene.prune;
+
+/**
+ * Drops the postings that add little to a BM25 score, and leaves the others to another rule.
+ *
+ * <p>A posting stays when its saturation {@code tf / (tf + K)} reaches the least its term asks for.
+ * K is BM25's length norm, {@code k1 (1 - b + b length / avgdl)}, of the length before pruning.
+ * Computed without a division, in double precision and of the tf that {@link FirstPositionBoost}
+ * gives, as in Python: the two must agree on every posting.
+ */
+public final class SaturationRule implements PostingRule {
+  private final PostingRule kept;
+  private final float[] least;
+  private final FirstPositionBoost boost;
+  private final double fixed;
+  private final double perToken;
+
+  /**
+   * @param kept decides on the postings that stay
+   * @param table has the least saturation of each term
+   * @param fixed k1 (1 - b)
+   * @param perToken k1 b / avgdl
+   */
+  public SaturationRule(PostingRule kept, TermTable table, double fixed, double perToken) {
+    this.kept = kept;
+    this.least = table.leastSaturation();
+    this.boost = table.boost();
+    this.fixed = fixed;
+    this.perToken = perToken;
+  }
+
+  @Override
+  public boolean drops(int term) {
+    return kept.drops(term);
+  }
+
+  @Override
+  public int freq(int term, int tf, int first, int doc, int length) {
+    double lengthNorm = fixed + perToken * length;
+    double boosted = boost.apply(tf, first);
+    return boosted < least[term] * (boosted + lengthNorm)
+        ? 0
+        : kept.freq(term, tf, first, doc, length);
+  }
+
+  @Override
+  public boolean keepsFrequencies() {
+    return kept.keepsFrequencies();
+  }
+
+  @Override
+  public boolean readsLengths() {
+    return true;
+  }
+
+  @Override
+  public boolean readsPositions() {
+    return boost != FirstPositionBoost.NONE || kept.readsPositions();
+  }
+}

@@ -1,0 +1,52 @@
+package tdvlucene.prune;
+
+import tdvlucene.common.UserException;
+
+/**
+ * Makes each frequency {@code rint(scale * tf * tdv)}, and drops the postings that come to 0.
+ *
+ * <p>In double precision and rounded half to even, as NumPy's {@code rint} does. Where the table
+ * has a {@link FirstPositionBoost}, tf is the boosted frequency.
+ */
+public final class ScaledRule implements PostingRule {
+  private final float[] tdv;
+  private final FirstPositionBoost boost;
+  private final double scale;
+
+  /**
+   * @param table the TDVs; finite and not negative
+   * @param scale larger than 0
+   */
+  public ScaledRule(TermTable table, double scale) {
+    this.tdv = table.tdv();
+    this.boost = table.boost();
+    this.scale = scale;
+  }
+
+  @Override
+  public boolean drops(int term) {
+    return tdv[term] == 0;
+  }
+
+  @Override
+  public int freq(int term, int tf, int first, int doc, int length) {
+    double freq = Math.rint(scale * boost.apply(tf, first) * tdv[term]);
+    if (freq > Integer.MAX_VALUE) {
+      throw UserException.unlessDamaged(
+          "scale " + scale + " x tf " + tf + " x TDV " + tdv[term] + " of term number " + term
+              + " exceeds Lucene's largest frequency " + Integer.MAX_VALUE
+              + ": use a smaller --scale");
+    }
+    return (int) freq;
+  }
+
+  @Override
+  public boolean keepsFrequencies() {
+    return false;
+  }
+
+  @Override
+  public boolean readsPositions() {
+    return boost != FirstPositionBoost.NONE;
+  }
+}

@@ -1,0 +1,83 @@
+package tdvlucene.prune;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.FilterCodecReader;
+import org.apache.lucene.index.MergePolicy;
+import org.apache.lucene.index.MergeTrigger;
+import org.apache.lucene.index.SegmentCommitInfo;
+import org.apache.lucene.index.SegmentInfos;
+import org.apache.lucene.index.SegmentReader;
+
+/**
+ * Merges each added reader into a segment of its own, in order, or all into one; never anything
+ * else.
+ */
+final class SegmentMerges extends MergePolicy {
+  private final boolean oneSegment;
+
+  /** The merges whose segment is compound in the source; all found before the first one runs. */
+  private final List<OneMerge> compound = new ArrayList<>();
+
+  SegmentMerges(boolean oneSegment) {
+    this.oneSegment = oneSegment;
+  }
+
+  @Override
+  public MergeSpecification findMerges(CodecReader... readers) {
+    MergeSpecification merges = new MergeSpecification();
+    if (oneSegment && readers.length > 0) {
+      CodecReader[] live = withDocuments(readers);
+      merges.add(new OneMerge(live.length > 0 ? live : readers));
+      return merges;
+    }
+    for (CodecReader reader : readers) {
+      OneMerge merge = new OneMerge(reader);
+      merges.add(merge);
+      if (isCompound(reader)) {
+        compound.add(merge);
+      }
+    }
+    return merges;
+  }
+
+  /** The others would leave their fields in the segment, without a document that has them. */
+  private static CodecReader[] withDocuments(CodecReader[] readers) {
+    return Arrays.stream(readers)
+        .filter(reader -> reader.numDocs() > 0)
+        .toArray(CodecReader[]::new);
+  }
+
+  @Override
+  public MergeSpecification findMerges(
+      MergeTrigger trigger, SegmentInfos infos, MergeContext context) {
+    return null;
+  }
+
+  @Override
+  public MergeSpecification findForcedMerges(
+      SegmentInfos infos, int most, Map<SegmentCommitInfo, Boolean> asked, MergeContext context) {
+    return null;
+  }
+
+  @Override
+  public MergeSpecification findForcedDeletesMerges(SegmentInfos infos, MergeContext context) {
+    return null;
+  }
+
+  /** As in the source; one segment of all is no compound, as Lucene itself would decide. */
+  @Override
+  public boolean useCompoundFile(
+      SegmentInfos infos, SegmentCommitInfo merged, MergeContext context) {
+    return compound.stream().anyMatch(merge -> merge.getMergeInfo() == merged);
+  }
+
+  private static boolean isCompound(CodecReader reader) {
+    CodecReader segment = FilterCodecReader.unwrap(reader);
+    return segment instanceof SegmentReader
+        && ((SegmentReader) segment).getSegmentInfo().info.getUseCompoundFile();
+  }
+}

@@ -1,0 +1,232 @@
+package tdvlucene.prune;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.FixedBitSet;
+import tdvlucene.common.Job;
+import tdvlucene.common.LocatedException;
+import tdvlucene.common.Pool;
+import tdvlucene.common.TermText;
+import tdvlucene.common.UserException;
+
+/**
+ * The rewriter's first pass over a field: it computes the new document lengths, counts what is
+ * kept, and makes sure that the TDVs belong to the field's vocabulary.
+ *
+ * <p>Norms are merged before postings, so the lengths must be known first. The pass decodes only
+ * terms that keep postings (in a segment with deletions all terms, to see which of them live) and
+ * reads ranges of the vocabulary in parallel. It takes a fifth of the time of a rewrite: keeping
+ * the decoded postings for the merge would not be worth the memory. Memory: four bytes for each
+ * document for the lengths, and as much again in each thread for the current segment.
+ */
+final class Survey {
+  /** Ranges begin at multiples of this, so that no two threads share a word of a bit set. */
+  private static final int ALIGNMENT = 64;
+
+  private static final int RANGES = 16;
+  private static final int END = DocIdSetIterator.NO_MORE_DOCS;
+
+  private final Job job;
+  private final Pool pool;
+  private final String field;
+  private final TermTable table;
+  private final PostingRule rule;
+  private final WeightedLengths weighted;
+  private final FixedBitSet seen;
+  private final FixedBitSet kept;
+  final LongAdder postingsBefore = new LongAdder();
+  final LongAdder postingsToRead = new LongAdder();
+  final LongAdder postingsAfter = new LongAdder();
+  final LongAdder tokensAfter = new LongAdder();
+
+  /** @param weighted counts lengths; null to count tokens */
+  Survey(
+      Job job, Pool pool, String field, TermTable table, PostingRule rule,
+      WeightedLengths weighted) {
+    this.job = job;
+    this.pool = pool;
+    this.field = field;
+    this.table = table;
+    this.rule = rule;
+    this.weighted = weighted;
+    this.seen = new FixedBitSet(table.size());
+    this.kept = new FixedBitSet(table.size());
+  }
+
+  /** Terms that keep a posting. */
+  int termsAfter() {
+    return kept.cardinality();
+  }
+
+  /** Reads one segment; returns the new length of each of its documents. */
+  int[] lengths(Segment segment, int[] oldLengths) throws IOException {
+    Queue<int[]> sums = new ConcurrentLinkedQueue<>();
+    List<Callable<Void>> tasks = new ArrayList<>();
+    Terms terms = segment.reader.terms(field);
+    int step = ((table.size() / RANGES) / ALIGNMENT + 1) * ALIGNMENT;
+    for (int first = 0; terms != null && (first == 0 || first < table.size()); first += step) {
+      Range range = new Range(segment, oldLengths, first, first + step);
+      tasks.add(() -> {
+        int[] lengths = sums.poll();
+        sums.add(range.read(terms, lengths == null ? new int[segment.reader.maxDoc()] : lengths));
+        return null;
+      });
+    }
+    pool.run(tasks);
+    return sum(sums, segment);
+  }
+
+  private int[] sum(Queue<int[]> sums, Segment segment) {
+    int[] total = sums.isEmpty() ? new int[segment.reader.maxDoc()] : sums.remove();
+    for (int[] more : sums) {
+      for (int doc = 0; doc < total.length; doc++) {
+        total[doc] = addLengths(total[doc], more[doc]);
+      }
+    }
+    return total;
+  }
+
+  private int addLengths(int a, int b) {
+    int sum = a + b;
+    if (sum < 0 && weighted != null) {
+      return Integer.MAX_VALUE; // millions of tokens: longer is no different
+    }
+    if (sum < 0) {
+      throw UserException.unlessDamaged(
+          "a document's new length exceeds " + Integer.MAX_VALUE
+              + " tokens: use a smaller --scale");
+    }
+    return sum;
+  }
+
+  /** Refuses TDVs of terms that no segment has; call it after the last segment. */
+  void requireAllSeen() throws IOException {
+    seen.flip(0, table.size());
+    int missing = table.size() == 0 ? END : seen.nextSetBit(0);
+    if (missing != END) {
+      TermTable.Cursor cursor = table.cursor();
+      cursor.seek(missing);
+      throw otherVocabulary(
+          "they have one for " + TermText.show(cursor.term()) + ", which it lacks");
+    }
+  }
+
+  private UserException otherVocabulary(String difference) {
+    return UserException.unlessDamaged(
+        "TDVs of another vocabulary: they do not belong to field '" + field
+            + "' of this index; " + difference
+            + ". Learn them on this index (tdv-lucene learn --index ...)");
+  }
+
+  /** The terms of one segment from the vocabulary's {@code first} up to {@code end}. */
+  private final class Range {
+    private final Segment segment;
+    private final int[] oldLengths;
+    private final int first;
+    private final int end;
+    private PostingsEnum postings;
+
+    private Range(Segment segment, int[] oldLengths, int first, int end) {
+      this.segment = segment;
+      this.oldLengths = oldLengths;
+      this.first = first;
+      this.end = end;
+    }
+
+    private int[] read(Terms terms, int[] lengths) throws IOException {
+      BytesRef at = null;
+      try {
+        TermsEnum each = terms.iterator();
+        TermTable.Cursor cursor = table.cursor();
+        BytesRef stop = cursor.seek(end) ? BytesRef.deepCopyOf(cursor.term()) : null;
+        at = cursor.seek(first) && first > 0 ? seek(each, cursor.term()) : each.next();
+        for (; at != null && (stop == null || at.compareTo(stop) < 0); at = each.next()) {
+          if (cursor.advance(at)) {
+            read(each, cursor.number(), lengths);
+          } else if (hasLivePosting(each)) {
+            throw otherVocabulary(
+                "it has the term " + TermText.show(at) + ", for which they have none");
+          }
+          job.advance(each.docFreq());
+        }
+        return lengths;
+      } catch (UserException e) {
+        throw e;
+      } catch (IOException | RuntimeException e) {
+        throw new LocatedException(e, segment.name(), field, at);
+      }
+    }
+
+    private BytesRef seek(TermsEnum each, BytesRef to) throws IOException {
+      return each.seekCeil(to) == TermsEnum.SeekStatus.END ? null : each.term();
+    }
+
+    private boolean hasLivePosting(TermsEnum each) throws IOException {
+      return segment.live == null || countLive(each) > 0;
+    }
+
+    private int countLive(TermsEnum each) throws IOException {
+      int count = 0;
+      postings = each.postings(postings, PostingsEnum.NONE);
+      for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
+        count += segment.live.get(doc) ? 1 : 0;
+      }
+      return count;
+    }
+
+    private void read(TermsEnum each, int term, int[] lengths) throws IOException {
+      if (rule.drops(term)) {
+        int before = segment.live == null ? each.docFreq() : countLive(each);
+        count(term, before, 0, 0);
+        return;
+      }
+      postingsToRead.add(each.docFreq());
+      int before = 0;
+      int after = 0;
+      long tokens = 0;
+      boolean positions = rule.readsPositions();
+      postings = each.postings(postings, positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
+      for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
+        if (segment.isLive(doc)) {
+          int oldLength = oldLengths == null ? 0 : oldLengths[doc];
+          int first = FirstPositions.of(postings, positions);
+          int freq = rule.freq(term, postings.freq(), first, segment.number(doc), oldLength);
+          lengths[doc] = addLengths(lengths[doc], lengthOf(term, freq));
+          before++;
+          after += freq > 0 ? 1 : 0;
+          tokens += freq;
+        }
+      }
+      count(term, before, after, tokens);
+    }
+
+    private int lengthOf(int term, int freq) {
+      return weighted == null || freq == 0 ? freq : weighted.of(term, freq);
+    }
+
+    private void count(int term, int before, int after, long tokens) {
+      if (before > 0) {
+        seen.set(term);
+      }
+      if (after > 0) {
+        kept.set(term);
+      }
+      postingsBefore.add(before);
+      postingsAfter.add(after);
+      tokensAfter.add(tokens);
+      if (weighted != null) {
+        weighted.count(term, tokens);
+      }
+    }
+  }
+}

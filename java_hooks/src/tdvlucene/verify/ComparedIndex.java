@@ -1,0 +1,61 @@
+package tdvlucene.verify;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiReader;
+import org.apache.lucene.index.ReaderUtil;
+import org.apache.lucene.index.SegmentReader;
+import tdvlucene.common.DocumentNumbers;
+import tdvlucene.common.ExternalIds;
+
+/** One side of a comparison: an index, its path, and the numbers of its live documents. */
+final class ComparedIndex {
+  final DirectoryReader reader;
+  final String path;
+  final DocumentNumbers live;
+
+  ComparedIndex(DirectoryReader reader, String path) {
+    this.reader = reader;
+    this.path = path;
+    this.live = DocumentNumbers.ofLive(reader);
+  }
+
+  /** Fields of the segments that have live documents: merging leaves the others out. */
+  FieldInfos liveFields() throws IOException {
+    List<IndexReader> readers = new ArrayList<>();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      if (leaf.reader().numDocs() > 0) {
+        readers.add(leaf.reader());
+      }
+    }
+    try (MultiReader live = new MultiReader(readers.toArray(new IndexReader[0]), false)) {
+      return FieldInfos.getMergedFieldInfos(live); // closing it gives back what it took only
+    }
+  }
+
+  LeafReaderContext leafOf(int doc) {
+    return reader.leaves().get(ReaderUtil.subIndex(doc, reader.leaves()));
+  }
+
+  static CodecReader codecReader(LeafReaderContext leaf) {
+    return (CodecReader) leaf.reader();
+  }
+
+  /** Name of the segment that holds the live document with a number. */
+  String segmentOf(int number) {
+    return ((SegmentReader) leafOf(live.doc(number)).reader()).getSegmentName();
+  }
+
+  /** The collection's id of the live document with a number. */
+  String idOf(int number) throws IOException {
+    int doc = live.doc(number);
+    LeafReaderContext leaf = leafOf(doc);
+    return new ExternalIds(leaf, path).of(doc - leaf.docBase).utf8ToString();
+  }
+}

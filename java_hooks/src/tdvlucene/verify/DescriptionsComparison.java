@@ -1,0 +1,88 @@
+package tdvlucene.verify;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.LeafReaderContext;
+import tdvlucene.common.Lucene;
+import tdvlucene.common.UserException;
+import tdvlucene.prune.StoredTdvs;
+
+/** Compares the number of documents and the kinds of fields. */
+final class DescriptionsComparison {
+  private final ComparedIndex source;
+  private final ComparedIndex pruned;
+
+  DescriptionsComparison(ComparedIndex source, ComparedIndex pruned) {
+    this.source = source;
+    this.pruned = pruned;
+  }
+
+  /** A merge of sorted segments into one takes their documents in turn. */
+  void requireSameOrder() {
+    boolean sorted = false;
+    for (LeafReaderContext leaf : source.reader.leaves()) {
+      sorted |= Lucene.sort(leaf.reader().getMetaData()) != null;
+    }
+    if (sorted && !sizes(source).equals(sizes(pruned))) {
+      throw new UserException(
+          source.path + " is sorted and " + pruned.path + " has other segments, so that documents "
+              + "come in another order: only indexes pruned segment by segment can be compared");
+    }
+  }
+
+  /** Live documents of each segment that has any. */
+  private static List<Integer> sizes(ComparedIndex index) {
+    List<Integer> sizes = new ArrayList<>();
+    for (LeafReaderContext leaf : index.reader.leaves()) {
+      if (leaf.reader().numDocs() > 0) {
+        sizes.add(leaf.reader().numDocs());
+      }
+    }
+    return sizes;
+  }
+
+  /** Throws a Difference where one is not what the other should have become. */
+  void compare(List<ComparedField> targets) throws IOException {
+    Difference.require("documents", source.live.size(), pruned.live.size());
+    Difference.require("deleted documents", 0, pruned.reader.numDeletedDocs());
+    FieldInfos before = source.liveFields();
+    FieldInfos after = FieldInfos.getMergedFieldInfos(pruned.reader);
+    List<String> expected = names(before);
+    for (ComparedField target : targets) {
+      if (target.weighted != null && source.live.size() > 0) {
+        expected.add(StoredTdvs.nameFor(target.field));
+      }
+    }
+    expected.sort(Comparator.naturalOrder());
+    Difference.require("fields", expected, names(after));
+    for (FieldInfo info : before) {
+      ComparedField target = ComparedField.find(targets, info.name);
+      boolean scaled = target != null && !target.rule.keepsFrequencies();
+      FieldInfo described = scaled ? Lucene.withoutPositions(info) : info;
+      Difference.require(
+          "description of field '" + info.name + "'",
+          describe(described), describe(after.fieldInfo(info.name)));
+    }
+  }
+
+  private static List<String> names(FieldInfos infos) {
+    List<String> names = new ArrayList<>();
+    infos.forEach(info -> names.add(info.name));
+    names.sort(Comparator.naturalOrder());
+    return names;
+  }
+
+  private static String describe(FieldInfo info) {
+    return "index options " + info.getIndexOptions()
+        + ", norms " + info.hasNorms()
+        + ", term vectors " + Lucene.hasTermVectors(info)
+        + ", doc values " + info.getDocValuesType()
+        + ", point dimensions " + info.getPointDimensionCount()
+        + ", k-NN dimensions " + info.getVectorDimension()
+        + ", soft deletes " + info.isSoftDeletesField();
+  }
+}

@@ -1,0 +1,73 @@
+package tdvlucene.verify;
+
+import java.io.IOException;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.util.Bits;
+import tdvlucene.common.NormKind;
+
+/** Compares a field's norms with the source's, or with those of the new lengths. */
+final class NormsComparison {
+  private final ComparedIndex source;
+  private final ComparedIndex pruned;
+  private final String field;
+
+  NormsComparison(ComparedIndex source, ComparedIndex pruned, String field) {
+    this.source = source;
+    this.pruned = pruned;
+    this.field = field;
+  }
+
+  /**
+   * Compares all documents.
+   *
+   * @param lengths new tokens of each live document; null where norms are to stay
+   */
+  void compare(NormKind kind, int[] lengths) throws IOException {
+    Norms found = new Norms();
+    int number = 0;
+    for (LeafReaderContext leaf : source.reader.leaves()) {
+      NumericDocValues norms = leaf.reader().getNormValues(field);
+      Bits live = leaf.reader().getLiveDocs();
+      for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
+        if (live == null || live.get(doc)) {
+          Long expected = norms != null && norms.advanceExact(doc) ? norms.longValue() : null;
+          if (expected != null && lengths != null) {
+            expected = kind.encode(lengths[number]);
+          }
+          compare(number, expected, found.of(number));
+          number++;
+        }
+      }
+    }
+  }
+
+  private void compare(int number, Long expected, Long present) throws IOException {
+    boolean equal = expected == null ? present == null : expected.equals(present);
+    if (!equal) {
+      throw new Difference("norm", show(expected), show(present))
+          .at("segment", pruned.segmentOf(number))
+          .at("field", field)
+          .at("document", pruned.idOf(number));
+    }
+  }
+
+  private static String show(Long norm) {
+    return norm == null ? "none" : norm.toString();
+  }
+
+  /** The pruned index's norms, by ascending number. */
+  private final class Norms {
+    private LeafReaderContext leaf;
+    private NumericDocValues norms;
+
+    private Long of(int number) throws IOException {
+      int doc = pruned.live.doc(number);
+      if (leaf == null || doc >= leaf.docBase + leaf.reader().maxDoc()) {
+        leaf = pruned.leafOf(doc);
+        norms = leaf.reader().getNormValues(field);
+      }
+      return norms != null && norms.advanceExact(doc - leaf.docBase) ? norms.longValue() : null;
+    }
+  }
+}

@@ -1,0 +1,266 @@
+package tdvlucene.verify;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Damage;
+import tdvlucene.common.IndexFiles;
+import tdvlucene.common.Indexes;
+import tdvlucene.common.Job;
+import tdvlucene.common.Json;
+import tdvlucene.common.Lucene;
+import tdvlucene.common.Pool;
+import tdvlucene.extract.MatrixPlan;
+import tdvlucene.prune.OriginalLengths;
+import tdvlucene.prune.PostingRule;
+import tdvlucene.prune.PrunableField;
+import tdvlucene.prune.PruneJob;
+import tdvlucene.prune.Segment;
+import tdvlucene.prune.TermTable;
+import tdvlucene.prune.WeightedLengths;
+
+/**
+ * Compares a pruned index with what the rule makes of its source, and stops at the first
+ * difference.
+ *
+ * <p>Both are streamed and compared in the order of live documents, so they may be cut into
+ * segments differently. Compared are the postings, statistics and norms of the pruned fields; and,
+ * which must not have changed, those of all other fields, ids, stored fields, doc values, points
+ * and term vectors. Of k-NN vectors only the fields' descriptions are compared. Memory: four bytes
+ * for each document in each thread, four more for each document where the rule reads lengths, and
+ * the vocabulary where there are term vectors.
+ */
+public final class VerifyJob extends Job {
+  private static final int DOCUMENTS_AT_ONCE = 1 << 13;
+
+  private final String index;
+  private final String prunedIndex;
+  private final List<ComparedField> targets = new ArrayList<>();
+  private final int threads;
+  private ComparedIndex source;
+  private ComparedIndex pruned;
+  private String result = "";
+
+  public VerifyJob(String index, String prunedIndex, int threads) {
+    this.index = index;
+    this.prunedIndex = prunedIndex;
+    this.threads = threads;
+  }
+
+  /** As {@link PruneJob#addField}. */
+  public void addField(String field, TermTable table, PostingRule rule) {
+    targets.add(new ComparedField(field, table, rule));
+  }
+
+  /** As {@link PruneJob#keepTdvs}: of the field added last. */
+  public void keepTdvs(double mean) {
+    ComparedField target = targets.get(targets.size() - 1);
+    target.weighted = new WeightedLengths(target.table.tdv(), mean);
+  }
+
+  /** JSON: documents and (of the pruned fields) postings compared; the first difference, if any. */
+  @Override
+  public String result() {
+    return result;
+  }
+
+  @Override
+  protected void run() throws IOException {
+    Map<String, Object> report = new TreeMap<>();
+    try (DirectoryReader before = openUnlocked(index);
+        DirectoryReader after = openUnlocked(prunedIndex);
+        Pool pool = new Pool(threads)) {
+      source = new ComparedIndex(before, index);
+      pruned = new ComparedIndex(after, prunedIndex);
+      for (ComparedField target : targets) {
+        target.norms = PrunableField.requireNorms(before, index, target.field, target.rule);
+      }
+      new DescriptionsComparison(source, pruned).requireSameOrder();
+      report.put("documents", source.live.size());
+      Indexes.checkIntegrity(before, this, pool);
+      Indexes.checkIntegrity(after, this, pool);
+      compare(report, pool);
+    } catch (Difference e) {
+      requireSound(index);
+      requireSound(prunedIndex);
+      report.put("difference", e.content());
+    }
+    result = Json.of(report);
+  }
+
+  /** Two indexes differ as well where one of them is damaged. */
+  private void requireSound(String each) throws IOException {
+    IndexFiles files = IndexFiles.of(each);
+    phase("checking the files", files.bytes());
+    Damage.refuse(each, files, true, this::advance);
+  }
+
+  private void compare(Map<String, Object> report, Pool pool) throws IOException {
+    new DescriptionsComparison(source, pruned).compare(targets);
+    phase("comparing documents", source.live.size());
+    DocumentsComparison documents = new DocumentsComparison(source, pruned);
+    overDocuments(documents::compare, pool);
+    long postings = 0;
+    for (ComparedField target : targets) {
+      target.oldLengths = target.rule.readsLengths() ? originalLengths(target) : null;
+      postings += comparePruned(target, pool);
+    }
+    report.put("postings", postings);
+    boolean vectors = false;
+    for (FieldInfo info : source.liveFields()) {
+      vectors |= Lucene.hasTermVectors(info);
+      if (ComparedField.find(targets, info.name) == null) {
+        compareOther(info, pool);
+      }
+      if (info.getPointDimensionCount() > 0) {
+        PointsComparison.compare(source, pruned, info.name);
+      }
+    }
+    if (vectors) {
+      phase("comparing term vectors", source.live.size());
+      overDocuments(new VectorsComparison(source, pruned, targets)::compare, pool);
+    }
+  }
+
+  private interface DocumentRange {
+    void compare(int from, int to) throws IOException;
+  }
+
+  private void overDocuments(DocumentRange comparison, Pool pool) throws IOException {
+    List<Callable<Void>> tasks = new ArrayList<>();
+    for (int from = 0; from < source.live.size(); from += DOCUMENTS_AT_ONCE) {
+      int first = from;
+      int end = Math.min(from + DOCUMENTS_AT_ONCE, source.live.size());
+      tasks.add(() -> {
+        checkCancelled();
+        comparison.compare(first, end);
+        advance(end - first);
+        return null;
+      });
+    }
+    pool.run(untilDifferent(tasks));
+  }
+
+  /** Tasks that are not begun once one before them has found a difference. */
+  private static List<Callable<Void>> untilDifferent(List<Callable<Void>> tasks) {
+    AtomicInteger different = new AtomicInteger(Integer.MAX_VALUE);
+    List<Callable<Void>> guarded = new ArrayList<>();
+    for (int i = 0; i < tasks.size(); i++) {
+      int number = i;
+      guarded.add(() -> {
+        try {
+          return number > different.get() ? null : tasks.get(number).call();
+        } catch (Difference e) {
+          different.accumulateAndGet(number, Math::min);
+          throw e;
+        }
+      });
+    }
+    return guarded;
+  }
+
+  /** Compares a pruned field; returns its postings. */
+  private long comparePruned(ComparedField target, Pool pool) throws IOException {
+    PostingsComparison comparison = new PostingsComparison(this, source, pruned, target);
+    comparison.compareKinds();
+    phase("comparing postings", postings(target.field));
+    int[] lengths = overTerms(comparison, true, pool);
+    if (target.weighted != null && source.live.size() > 0) {
+      target.compareTdvs(pruned, comparison.tokens.sum(), lengths);
+    }
+    comparison.compareStatistics(Arrays.stream(lengths).filter(length -> length > 0).count());
+    new NormsComparison(source, pruned, target.field).compare(target.norms, lengths);
+    return comparison.postings.sum();
+  }
+
+  private long postings(String field) throws IOException {
+    long postings = 0;
+    for (LeafReaderContext leaf : source.reader.leaves()) {
+      Terms terms = leaf.reader().terms(field);
+      postings += terms == null ? 0 : terms.getSumDocFreq();
+    }
+    return postings;
+  }
+
+  /** Compares all ranges of the terms; returns the new lengths, or null if not asked for. */
+  private int[] overTerms(PostingsComparison comparison, boolean withLengths, Pool pool)
+      throws IOException {
+    Queue<int[]> idle = new ConcurrentLinkedQueue<>();
+    List<Callable<Void>> tasks = new ArrayList<>();
+    List<BytesRef> cuts = MatrixPlan.cuts(comparison.before());
+    for (int i = 0; i <= cuts.size(); i++) {
+      BytesRef first = i == 0 ? null : cuts.get(i - 1);
+      BytesRef stop = i == cuts.size() ? null : cuts.get(i);
+      tasks.add(() -> {
+        checkCancelled();
+        int[] lengths = withLengths ? borrow(idle) : null;
+        comparison.compare(first, stop, lengths);
+        if (withLengths) {
+          idle.add(lengths);
+        }
+        return null;
+      });
+    }
+    pool.run(untilDifferent(tasks));
+    return withLengths ? sum(idle) : null;
+  }
+
+  /** Sums that no thread adds to at the moment. */
+  private int[] borrow(Queue<int[]> idle) {
+    int[] lengths = idle.poll();
+    return lengths == null ? new int[source.live.size()] : lengths;
+  }
+
+  private int[] sum(Queue<int[]> parts) {
+    int[] total = borrow(parts);
+    for (int[] more : parts) {
+      for (int number = 0; number < total.length; number++) {
+        total[number] += more[number];
+      }
+    }
+    return total;
+  }
+
+  /** By number, the lengths the rule was told when the index was pruned. */
+  private int[] originalLengths(ComparedField target) throws IOException {
+    phase("computing document lengths", postings(target.field));
+    int[] lengths = new int[source.live.size()];
+    for (Segment segment : Segment.of(source.reader)) {
+      int[] ofSegment = OriginalLengths.of(segment, target.field, target.norms, this);
+      for (int doc = 0; doc < ofSegment.length; doc++) {
+        if (segment.isLive(doc)) {
+          lengths[segment.number(doc)] = ofSegment[doc];
+        }
+      }
+    }
+    return lengths;
+  }
+
+  private void compareOther(FieldInfo info, Pool pool) throws IOException {
+    if (info.getIndexOptions() != IndexOptions.NONE) {
+      ComparedField unchanged = new ComparedField(info.name, null, PostingRule.KEEP_ALL);
+      PostingsComparison comparison = new PostingsComparison(this, source, pruned, unchanged);
+      comparison.compareKinds();
+      phase("comparing field " + info.name, postings(info.name));
+      overTerms(comparison, false, pool);
+      boolean known = !source.reader.hasDeletions();
+      comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
+    }
+    if (info.hasNorms()) {
+      new NormsComparison(source, pruned, info.name).compare(null, null);
+    }
+  }
+}
