@@ -146,9 +146,10 @@ def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list
     if not two:
         for where, of in sets.items():
             yield from _every_test(where, of["measures"])
-    for number, label in enumerate(report["query_sets"]):
+    several = len(report["query_sets"]) > 1
+    for label in report["query_sets"]:
         for name in names[1:]:
-            yield from _queries(folder, f".{label}" if number else "", names[0], name)
+            yield from _queries(folder, f".{label}" if several else "", names[0], name)
     for name in names[1:]:
         yield from _terms(report["terms_by_index"][name])
 

@@ -164,9 +164,9 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps(report, ensure_ascii=False))
         return
-    from ..report.tables import comparison_tables
+    from ..report.tables import screen_tables
 
-    options.show_tables(comparison_tables(report))
+    options.show_tables(screen_tables(report))
     for note in report["notes"]:
         options.say(f"Note: {note}.")
     emptied = report["queries"]["emptied_ids"]

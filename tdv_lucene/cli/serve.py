@@ -37,7 +37,6 @@ def command(indexes: tuple[str, ...], values: tuple[str, ...], **arguments: Any)
         raise click.UsageError(f"--tdv {name}=...: no --index has the name '{name}'")
     named = {name: options.folder_of_index(given) for name, given in named.items()}
     serve_indexes(named, values=of, ready=_say, **arguments)
-    click.echo("stopped", err=True)
 
 
 def _say(address: str) -> None:

@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import checked_seed, checked_threads
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import Evaluation
 from ..evaluation.further_measures import parse_measures
 from ..indexes.inspection import inspect_index
 from ..indexes.record import recorded_parameters
+from ..output import Output
 from ..progress import Progress, silent
 from ..searching.tuning import tune_parameters
-from ..store import new_folder, refuse_existing, write_manifest
 from ..timing.end_to_end import measure_end_to_end
 from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
 from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
@@ -66,7 +67,8 @@ def compare_indexes(
     latency is measured is told at :class:`LatencyPlan`.
     The folder holds ``report.json`` (what is returned), ``report.html``, ``per_query.tsv``, the
     runs, and every measured latency in ``latency_ns.npy``, of the queries in ``latency.tsv`` (their
-    medians, and postings visited) in that order.
+    medians, and postings visited) in that order. With several query sets the names of all these
+    files carry the set's, as ``per_query.LABEL.tsv`` and ``runs/LABEL.NAME.run``.
 
     Parameters
     ----------
@@ -117,13 +119,15 @@ def compare_indexes(
     """
     paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
     check_names([*names, *(further_indexes or {})], content.FIXED_KEYS)
-    if throughput_threads is not None and throughput_threads < 1:
-        raise TdvError(
-            f"{argument('throughput_threads', throughput_threads)} is out of range: at least 1"
-        )
+    if throughput_threads is not None:
+        checked_threads(throughput_threads, "throughput_threads")
+    threads, seed = checked_threads(threads), checked_seed(seed)
     parse_measures(measures)  # a wrong name is told before anything is searched
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
-    refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
+    by_name = _by_name(values, paths)
+    read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]
+    read += [path for pair in further_queries for path in pair]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
     query_sets = read_query_sets([(topics, qrels), *further_queries], topic_field)
     training = None if tune is None else QuerySet.read(*tune, topic_field)
     relevant = {queries.label: queries.check(index) for queries in query_sets}
@@ -135,15 +139,20 @@ def compare_indexes(
         name: System(path, recorded_parameters(path, model, field=field))
         for name, path in paths.items()
     }
-    terms = _terms(paths, field, _by_name(values, paths))
+    terms = _terms(paths, field, by_name)
     search = {"field": field, "threads": threads, "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
     asked = query_sets[0].topics
-    with new_folder(output, overwrite=overwrite) as folder:
+    with place as folder:
         results = _search_sets(systems, query_sets, folder, {**search, "measures": measures})
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
-            timed, asked, plan, field=field, raw=folder / "latency_ns.npy", progress=progress
+            timed,
+            asked,
+            plan,
+            field=field,
+            raw=folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy",
+            progress=progress,
         )
         words = [look_up_terms(paths, of.topics, field) for of in query_sets]
         service = measure_service(
@@ -169,6 +178,7 @@ def compare_indexes(
             **content.versions_and_machine(),
         }
         _write(folder, report, results, latency, words)
+        place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
 
@@ -251,7 +261,7 @@ def _search_sets(
 ) -> list[Results]:
     runs = folder / "runs"
     runs.mkdir()
-    prefixes = [f"{of.label}." if number else "" for number, of in enumerate(query_sets)]
+    prefixes = [f"{of.label}." if len(query_sets) > 1 else "" for of in query_sets]
     files = [prefix + name for prefix in prefixes for name in systems]
     for file in files:
         if files.count(file) > 1:
@@ -260,6 +270,11 @@ def _search_sets(
         search_all(systems, queries, runs, prefix, **search)
         for queries, prefix in zip(query_sets, prefixes)
     ]
+
+
+def _ending(sets: Sequence[object], queries: QuerySet) -> str:
+    """What the names of a query set's files end with: its label, where there are several sets."""
+    return f".{queries.label}" if len(sets) > 1 else ""
 
 
 def _write(
@@ -273,17 +288,15 @@ def _write(
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    for number, of in enumerate(results):
-        ending = f".{of.queries.label}" if number else ""
-        _write_per_query(folder / f"per_query{ending}.tsv", of.evaluations)
-    _write_latency(folder / "latency.tsv", latency)
+    for of in results:
+        _write_per_query(folder / f"per_query{_ending(results, of.queries)}.tsv", of.evaluations)
+    _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
     measured = [
         Measured(of.queries.label, of.queries.topics, of.evaluations, terms)
         for of, terms in zip(results, words)
     ]
     page = render_page(report, measured, latency)
     (folder / "report.html").write_text(page, encoding="utf-8")
-    write_manifest(folder, KIND, {"indexes": report["indexes"], "parameters": report["parameters"]})
 
 
 def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:

@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TdvError, argument
+from ..arguments import checked_hits
+from ..errors import TdvError
 from ..indexes.record import (
     java_similarity,
     recorded_parameters,
@@ -125,10 +126,9 @@ class SideBySide:
         Raises
         ------
         TdvError
-            When ``hits`` is below 1.
+            When ``hits`` is out of range.
         """
-        if hits < 1:
-            raise TdvError(f"{argument('hits', hits)} is out of range: at least 1 is needed")
+        hits = checked_hits(hits)
         found = {name: of.searcher.search(query, hits, depth) for name, of in self.opened.items()}
         shown = list(dict.fromkeys(hit.document for best, _ in found.values() for hit in best))
         answers = {}

@@ -23,8 +23,9 @@ from ..evaluation.topics import (
     relevant_documents,
 )
 from ..indexes.record import recorded_model
+from ..output import Output
 from ..ranking import SearchParameters
-from ..searching.search import write_run
+from ..searching.search import RUN, write_run
 from ..timing.latency import DEPTH
 
 _LOOKED_UP = 10_000
@@ -151,8 +152,9 @@ def search_all(
     frames = {}
     for name, system in systems.items():
         run = results.runs[name] = folder / f"{prefix}{name}.run"
+        place = Output.file(run, RUN, inputs=[system.path])
         summary = write_run(
-            system.path, queries.topics, run, system.parameters, hits=DEPTH, **search
+            system.path, queries.topics, place, system.parameters, hits=DEPTH, **search
         )
         results.without_hits[name] = summary["queries_without_hits"]
         frames[name] = read_run(run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
 import os
 import re
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from ..errors import TdvError, argument
 from .named_topics import dataset_qrels, dataset_topics, without_prefix
+
+_log = logging.getLogger(__name__)
 
 Topics = dict[str, str]
 """Query id -> query text, in file order."""
@@ -73,6 +76,7 @@ def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics
         raise TdvError(
             f"{path} holds no topic: expected 'qid<TAB>text' lines, TREC <top> blocks or JSON lines"
         )
+    _log.info("read %d topics from %s", len(found), path)
     return found
 
 
@@ -136,6 +140,7 @@ def read_qrels(path: str | os.PathLike) -> Qrels:
             )
     if not qrels:
         raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
+    _log.info("read judgements of %d queries from %s", len(qrels), path)
     return qrels
 
 

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..errors import TdvError
+from ..output import Output
 from ..progress import Progress, silent
 from ..records import ByteStrings
-from ..store import new_file, refuse_existing, refuse_overlap
 from .extract import open_matrix
 from .record import TermDocumentMatrix
 
+KIND = "ciff"
 _POSTINGS_AT_ONCE = 1 << 20
 _STRINGS_AT_ONCE = 1 << 16
 _VARINT, _FIXED64, _BYTES = 0, 1, 2  # wire types
@@ -56,7 +56,8 @@ def export_ciff(
     Returns
     -------
     dict
-        ``field``, ``terms``, ``postings``, ``documents``, ``tokens``, ``bytes``, ``description``.
+        ``field``, ``terms``, ``postings``, ``documents``, ``tokens``, ``description``, ``bytes``.
+        The manifest beside the file says the same.
 
     Raises
     ------
@@ -64,23 +65,24 @@ def export_ciff(
         When the index or field cannot be read, a term or document id is not UTF-8, the matrix is
         of another field or state, or ``output`` exists or is one of the inputs.
     """
-    refuse_overlap(output, index, *([matrix] if matrix is not None else []))
-    refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
+    place = Output.file(output, KIND, inputs=[index, matrix], overwrite=overwrite)
     with open_matrix(index, matrix, field=field, progress=progress) as found:
         description = _describe(index, field)
-        with new_file(output, overwrite=overwrite) as path, open(path, "wb") as file:
-            write_ciff(found, file, description, progress)
-            size = file.tell()
         terms, documents = found.shape
-        return {
+        summary = {
             "field": field,
             "terms": terms,
             "postings": found.postings,
             "documents": documents,
             "tokens": int(found.doc_len.sum()),
-            "bytes": size,
             "description": description,
         }
+        with place as path:
+            with open(path, "wb") as file:
+                write_ciff(found, file, description, progress)
+                size = file.tell()
+            place.write_manifest({**summary, "source": found.source})
+    return {**summary, "bytes": size}
 
 
 def write_ciff(
@@ -105,19 +107,16 @@ def write_ciff(
 
 
 def _describe(index: str | os.PathLike, field: str) -> str:
-    from ..indexes.record import recorded_parameters
-    from ..jvm.index import read_user_data
+    from ..indexes.record import FieldRecord, recorded_parameters
     from ..store import versions
 
-    made = read_user_data(index)
     text = f"field '{field}' of a Lucene index, exported by tdv-lucene {versions()['tdv-lucene']}"
-    if "tdv.scale" not in made and "tdv.tf" not in made:
+    record = FieldRecord.read(index, field)
+    if record.values_sha256 is None:
         return text
-    model = made.get("tdv.model", "bm25")
-    model = "bm25" if model == "any" else model
-    values = recorded_parameters(index, model).values()
-    told = ", ".join(f"{name} {value:g}" for name, value in values.items())
-    return f"{text}; pruned by it, with {made.get('tdv.tf')} frequencies: rank by {model}, {told}"
+    found = recorded_parameters(index, field=field)
+    told = ", ".join(f"{name} {value:g}" for name, value in found.values().items())
+    return f"{text}; pruned by it, with {record.tf} frequencies: rank by {found.model}, {told}"
 
 
 def _header(matrix: TermDocumentMatrix, description: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..wording import counted
 from .table import SIGNIFICANT, Table, interval, p_value
 
 _OUTCOMES = " +/=/-: queries better, equal and worse."
@@ -13,12 +14,14 @@ _ROUNDED = 5e-5  # a difference that four decimals do not show
 
 def ranking_tables(report: Mapping[str, Any]) -> list[Table]:
     """Effectiveness, tests and rank effects on every query set."""
+    return [table for tables in tables_by_query_set(report).values() for table in tables]
+
+
+def tables_by_query_set(report: Mapping[str, Any]) -> dict[str, list[Table]]:
+    """The same by the query sets' labels."""
     comparisons = report["parameters"]["comparisons"]
-    return [
-        table
-        for where, of in _each_query_set(report)
-        for table in _of_query_set(of, where, comparisons)
-    ]
+    each = zip(report["query_sets"], _each_query_set(report))
+    return {label: _of_query_set(of, where, comparisons) for label, (where, of) in each}
 
 
 def detail_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -110,7 +113,8 @@ def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
 def _effectiveness_note(of: Mapping[str, Any], comparisons: int) -> str:
     queries = of["queries"]
     note = (
-        f"{queries['judged']:,} judged queries, {queries['emptied']:,} of them emptied by pruning. "
+        f"{counted(queries['judged'], 'judged query', 'judged queries')}, "
+        f"{queries['emptied']:,} of them emptied by pruning. "
         f"p: two-tailed paired t-test, Bonferroni over {comparisons}, and intervals alike; "
         f"* below {SIGNIFICANT}."
     )

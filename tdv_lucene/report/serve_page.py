@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from ..visible import visible
+from ..wording import visible
 from .environment import TEMPLATES, template
 
 

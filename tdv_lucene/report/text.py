@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..visible import visible
+from ..wording import visible
 from .table import Table
 
 _LATEX = {

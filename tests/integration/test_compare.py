@@ -308,10 +308,15 @@ def test_the_tuned_baseline(several):
 
 
 def test_every_set_and_system_is_written(several):
-    names = {f"{prefix}{name}.run" for prefix in ("", "topics-2.")
+    names = {f"{prefix}{name}.run" for prefix in ("topics.", "topics-2.")
              for name in ("full", "pruned", "again", "full-tuned")}  # fmt: skip
     assert {f.name for f in (several.output / "runs").glob("*.run")} == names
     assert (several.output / "per_query.topics-2.tsv").read_text().count("\n") == 4
+    tables = {path.name for path in several.output.glob("*.[tn]*") if path.suffix != ".json"}
+    assert tables == {
+        "per_query.topics.tsv", "per_query.topics-2.tsv", "latency.topics.tsv",
+        "latency_ns.topics.npy",
+    }  # fmt: skip
     cells = set(Page((several.output / "report.html").read_text()).cells)
     for table in comparison_tables(several.report):
         for row in table.rows:
@@ -394,7 +399,7 @@ def test_a_browser_shows_every_number_of_the_report_and_nothing_else(
         ({"further_indexes": {"full": "x"}}, "two indexes are named 'full'"),
         ({"further_indexes": {"b": "/nowhere"}}, "no such index"),
         ({"further_queries": [("/nowhere.tsv", "q")]}, "no such topics file"),
-        ({"throughput_threads": 0}, "throughput_threads=0 is out of range"),
+        ({"throughput_threads": 0}, "throughput_threads must be at least 1, got 0"),
         ({"values": "/nowhere"}, "/nowhere"),
         ({"values": {"full": "x"}}, "values are given for 'full'"),
         ({"measures": "RR@10 goodness@5"}, "no such measure: 'goodness@5'"),
@@ -442,17 +447,19 @@ def test_command_line(case, tmp_path, capsys, monkeypatch):
 
     arguments = ["--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
                  "--qrels", case.qrels, "--latency-budget", "1"]  # fmt: skip
-    for name, more in (("screen", []), ("json", ["--json", "--names", "full", "pruned"])):
+    screen = ["--throughput", "2"]
+    for name, more in (("screen", screen), ("json", ["--json", "--names", "full", "pruned"])):
         words = ["compare", *arguments, "--output", tmp_path / name, *more]
         monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
         main()
         shown = capsys.readouterr().out
         report = json.loads((tmp_path / name / "report.json").read_text())
-        if more:
+        if name == "json":
             assert json.loads(shown) == report
         else:
             assert f"{report['measures']['nDCG@5']['pruned']:.4f}" in shown
             assert "Emptied by pruning: gone" in shown
+            assert re.search(r"queries a second, top-10, 2 threads +[\d,]+ +[\d,]+\n", shown)
             assert max(map(len, shown.splitlines()[:-1])) <= 80
 
 

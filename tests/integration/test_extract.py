@@ -237,3 +237,10 @@ def test_command(tiny_index: Path, tmp_path: Path) -> None:
     summary = json.loads(done.output)
     assert (summary["documents"], summary["doc_count"]) == (10, 10)
     assert summary["tokens"] == sum(load_matrix(tmp_path / "matrix").doc_len)
+
+
+def test_a_field_without_a_posting_is_refused(make_index, tmp_path: Path) -> None:
+    index = make_index([[Doc("a", []), Doc("gone", ["x"], deleted=True)]])
+    with pytest.raises(TdvError, match="no live document .* has a term in 'contents'"):
+        extract_matrix(index, tmp_path / "S")
+    assert not (tmp_path / "S").exists()
