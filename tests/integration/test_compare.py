@@ -172,6 +172,36 @@ def test_measures_are_trec_evals(case, compared):
             assert ours[name] == pytest.approx(mean, abs=1e-9), "Anserini leaves no ties"
 
 
+def test_further_measures_by_the_names_of_ir_measures(case, tmp_path, monkeypatch, capsys):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    from tdv_lucene.cli import main
+
+    output = tmp_path / "out"
+    words = ["compare", "--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
+             "--qrels", case.qrels, "--latency-budget", "1", "--latency-rounds", "5",
+             "--output", output, "--measures", "RR nDCG@10 R(rel=2)@100", "--json"]  # fmt: skip
+    monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
+    main()
+    report = json.loads(capsys.readouterr().out)
+    assert [*report["measures"]] == [*MEASURES, "RR", "R(rel=2)@100"]
+    assert report["parameters"]["comparisons"] == len(MEASURES) + 2
+    qrels = read_qrels(case.qrels)
+    judged = [q for q in case.texts if any(g > 0 for g in qrels.get(q, {}).values())]
+    for measure, level, theirs in (("RR", 1, "recip_rank"), ("R(rel=2)@100", 2, "recall_100")):
+        evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "recall"}, level)
+        of = report["measures"][measure]
+        assert of["trec_eval"] == {} and of["tests"][0]["baseline"] == "full"
+        for name in ("full", "pruned"):
+            with open(output / "runs" / f"{name}.run") as file:
+                run = pytrec_eval.parse_run(file)
+            values = evaluator.evaluate({q: hits for q, hits in run.items() if q in judged})
+            mean = sum(values.get(q, {}).get(theirs, 0.0) for q in judged) / len(judged)
+            assert of[name] == pytest.approx(mean, abs=1e-9)
+    head = (output / "per_query.tsv").read_text().splitlines()[0].split("\t")
+    assert head[-4:] == ["RR full", "RR pruned", "R(rel=2)@100 full", "R(rel=2)@100 pruned"]
+    assert "R(rel=2)@100" in (output / "report.html").read_text()
+
+
 def test_an_index_against_itself(case, tmp_path):
     report = compare_indexes(
         case.index, case.index, case.topics, case.qrels, tmp_path / "out", model="qld",
@@ -410,6 +440,7 @@ def test_queries_are_searched_sorted_and_chosen(several, tmp_path):
         ({"throughput_threads": 0}, "throughput_threads must be at least 1, got 0"),
         ({"values": "/nowhere"}, "/nowhere"),
         ({"values": {"full": "x"}}, "values are given for 'full'"),
+        ({"measures": "RR@10 goodness@5"}, "no such measure: 'goodness@5'"),
         ({"latency_rounds": 4}, "rounds=4 is out of range"),
     ],
 )
