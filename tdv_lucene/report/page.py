@@ -15,7 +15,6 @@ from .page_data import Measured, page_data
 from .query_tables import VALUE_COLUMN, extreme_queries, term_tables
 from .ranking_tables import detail_tables, tables_by_query_set
 from .table import SIGNIFICANT, change, interval, p_value, ratio, times_interval
-from .wording import visible
 
 _QUERY_MEASURE = "nDCG@10"  # of the queries that changed most: finer than nDCG@5, less so than MAP
 
