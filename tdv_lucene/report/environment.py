@@ -8,7 +8,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from ..wording import visible
+from .wording import visible
 
 TEMPLATES = Path(__file__).parent / "templates"
 
