@@ -21,12 +21,28 @@ if TYPE_CHECKING:
     from ..report.table import Table
 
 STDOUT = "-"  # in place of a file to write
-TOPICS_HELP = "TSV, TREC topics, JSON lines, '-' (standard input), or a name Pyserini knows."
-QRELS_HELP = "TREC qrels, or a name Pyserini knows."
+TOPICS_HELP = (
+    "TSV, TREC topics, JSON lines, '-' (standard input), a name Pyserini knows, or irds:NAME."
+)
+QRELS_HELP = "TREC qrels, a name Pyserini knows, or irds:NAME."
 
 _log = logging.getLogger(__name__)
 
-index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
+
+def folder_of_index(given: str) -> str:
+    """The folder of a given index, which may be a prebuilt one's name; all commands come here."""
+    from ..jvm.prebuilt import find_index
+
+    return find_index(given)
+
+
+index_option = click.option(
+    "--index",
+    required=True,
+    metavar="INDEX",
+    callback=lambda context, parameter, given: folder_of_index(given),
+    help="Lucene index: a folder, or the name of one of Pyserini's prebuilt indexes.",
+)
 output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
 topics_option = click.option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
 topic_field_option = click.option(
@@ -101,6 +117,19 @@ def _folder_of_field(given: str) -> str:
             f"{argument('field', field)}"
         )
     return folder
+
+
+def named_folders(given: Sequence[str], option: str) -> dict[str, str]:
+    """Name -> folder of each NAME=FOLDER of a repeated option."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, folder = one.partition("=")
+        if not equals or not name or not folder:
+            raise click.UsageError(f"{option} {one}: write {option} NAME=FOLDER")
+        if name in found:
+            raise click.UsageError(f"two {option} have the name '{name}': give different names")
+        found[name] = folder
+    return found
 
 
 def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -121,9 +121,9 @@ COMMANDS: dict[str, Made] = {
          "t1 t2 page[a] \x1b[31m", "--hits", "80"], WORDS),
 }  # fmt: skip
 
-NO_USER_TEXT = {"reproduce", "demo", "env"}
-"""``env`` quotes paths for the shell; the others print names and numbers of ours, and ``demo``
-makes its own collection."""
+NO_USER_TEXT = {"reproduce", "demo", "env", "doctor", "serve"}
+"""They print names and numbers of ours, paths of the installation, or an address; ``env`` quotes for
+the shell, ``demo`` makes its own collection."""
 
 
 def test_every_command_is_here():
