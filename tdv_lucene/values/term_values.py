@@ -174,8 +174,8 @@ class TermValues:
             said = f": {_SHOWN} on held-out queries is {found}" if found else ""
             full = f", {measured[0]['full'][_SHOWN]:.4f} of the full index" if measured else ""
             raise TdvError(
-                f"no reduction is recommended for these values{said}{full}; choose --reduction, "
-                "--max-loss or --max-bytes"
+                f"no reduction is recommended for these values{said}{full}; choose "
+                f"{argument('reduction')}, {argument('max_loss')} or {argument('max_bytes')}"
             )
         return recommended
 
