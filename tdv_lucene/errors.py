@@ -34,7 +34,7 @@ class TdvError(ValueError):
 
     The message names the thing, its value, what is legal and the remedy; arguments stand in it as
     :func:`argument` marks them. The command line prints it and exits with status 2; any other
-    exception is a defect of ours and keeps its traceback.
+    exception is a defect of ours, to be reported.
     """
 
     write_argument: Callable[[str, str | None], str] = staticmethod(in_python)

@@ -156,9 +156,9 @@ def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list
     yield ("Latency by share of a query's postings that pruning dropped",
            _strata(strata["by_gone"]))  # fmt: skip
     yield "Work and throughput", _work(report, names)
-    for number, label in enumerate(report["query_sets"]):
+    for label in report["query_sets"]:
         for name in names[1:]:
-            yield from _queries(folder, f".{label}" if number else "", names[0], name)
+            yield from _queries(folder, f".{label}" if several else "", names[0], name)
     for name in names[1:]:
         yield from _terms(report["terms_by_index"][name])
 

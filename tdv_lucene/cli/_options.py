@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,16 +15,34 @@ import click
 
 from ..errors import TdvError, argument
 from ..progress import ProgressBar
-from ..visible import visible
+from ..report.wording import visible
 
 if TYPE_CHECKING:
     from ..report.table import Table
 
 STDOUT = "-"  # in place of a file to write
-TOPICS_HELP = "TSV, TREC topics, JSON lines, '-' (standard input), or a name Pyserini knows."
-QRELS_HELP = "TREC qrels, or a name Pyserini knows."
+TOPICS_HELP = (
+    "TSV, TREC topics, JSON lines, '-' (standard input), a name Pyserini knows, or irds:NAME."
+)
+QRELS_HELP = "TREC qrels, a name Pyserini knows, or irds:NAME."
 
-index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
+_log = logging.getLogger(__name__)
+
+
+def folder_of_index(given: str) -> str:
+    """The folder of a given index, which may be a prebuilt one's name; all commands come here."""
+    from ..jvm.prebuilt import find_index
+
+    return find_index(given)
+
+
+index_option = click.option(
+    "--index",
+    required=True,
+    metavar="INDEX",
+    callback=lambda context, parameter, given: folder_of_index(given),
+    help="Lucene index: a folder, or the name of one of Pyserini's prebuilt indexes.",
+)
 output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
 topics_option = click.option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
 topic_field_option = click.option(
@@ -42,7 +61,9 @@ seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Of everything random."
 )
 threads_option = click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing output.")
+overwrite_option = click.option(
+    "--overwrite", is_flag=True, help="Replace an earlier result of this command."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 model_option = click.option(
     "--model",
@@ -98,8 +119,23 @@ def _folder_of_field(given: str) -> str:
     return folder
 
 
+def named_folders(given: Sequence[str], option: str) -> dict[str, str]:
+    """Name -> folder of each NAME=FOLDER of a repeated option."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, folder = one.partition("=")
+        if not equals or not name or not folder:
+            raise click.UsageError(f"{option} {one}: write {option} NAME=FOLDER")
+        if name in found:
+            raise click.UsageError(f"two {option} have the name '{name}': give different names")
+        found[name] = folder
+    return found
+
+
 def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a stage function with a progress bar on stderr."""
+    given = {name: value for name, value in kwargs.items() if value is not None}
+    _log.info("%s %s", stage.__name__, {**dict(enumerate(args)), **given})
     with ProgressBar() as progress:
         return stage(*args, progress=progress, **kwargs)
 
@@ -124,8 +160,19 @@ def show(result: dict[str, Any], as_json: bool, err: bool = False) -> None:
         return
     width = max(map(len, result), default=0)
     for name, value in result.items():
-        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-        say(f"{visible(name):<{width}}  {text}", err=err)
+        say(f"{name:<{width}}  {_written(value)}", err=err)
+
+
+def _written(value: Any) -> Any:
+    """Numbers as people write them."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def percent(share: float) -> str:
+    """A share as ``45.5 %``."""
+    return f"{100 * share:.1f} %"
 
 
 def say(line: str, err: bool = False) -> None:

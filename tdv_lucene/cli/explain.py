@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..report.wording import counted
 from . import _options as options
 
 
@@ -46,8 +47,8 @@ def _terms(explained: dict[str, Any]) -> Any:
     ]  # fmt: skip
     head = VALUE_COLUMN[explained["tdv_kind"]]
     columns = ("term", "in query", head, "df before", "df after", "what went")
-    note = "{before:,} documents held a term of the query, {after:,} still do."
-    note = note.format(**explained["matching"])
+    held, still = (explained["matching"][when] for when in ("before", "after"))
+    note = f"{counted(held, 'document')} held a term of the query, {still:,} still do."
     if explained["tdv_kind"] == "ratio":
         note += " tf ratio: total frequency after over before; --tdv shows the learned values."
     return Table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
@@ -60,7 +61,7 @@ def _what_happened(of: dict[str, Any]) -> str:
         return "nothing"
     if not of["df_after"]:
         return "all postings"
-    return f"{of['postings_removed']:,} postings"
+    return counted(of["postings_removed"], "posting")
 
 
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:

@@ -124,4 +124,10 @@ def print_points(values: object) -> None:
             "Learned without positions: from an index made with -storePositions, terms count for "
             "more where they stand early, which helps rankings"
         )
-    options.say("* recommended: 'tdv-lucene prune' takes it without --reduction")
+    if recommended is None:
+        options.say(
+            "No reduction is recommended: 'tdv-lucene prune' needs --reduction, --max-loss or "
+            "--max-bytes"
+        )
+    else:
+        options.say("* recommended: 'tdv-lucene prune' takes it without --reduction")

@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import checked_seed, checked_threads
 from ..errors import TdvError, argument
-from ..evaluation.evaluate import MEASURES, Evaluation
+from ..evaluation.evaluate import Evaluation
+from ..evaluation.further_measures import parse_measures
 from ..indexes.inspection import inspect_index
-from ..indexes.record import recorded_model, recorded_parameters
+from ..indexes.record import recorded_parameters
+from ..output import Output
 from ..progress import Progress, silent
 from ..searching.tuning import tune_parameters
-from ..store import new_folder, refuse_existing, write_manifest
 from ..timing.end_to_end import measure_end_to_end
 from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
 from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
@@ -26,6 +28,7 @@ from .systems import (
     check_names,
     read_query_sets,
     search_all,
+    shared_model,
 )
 from .term_changes import describe_terms, trade_off
 
@@ -47,6 +50,7 @@ def compare_indexes(
     further_indexes: Mapping[str, str | os.PathLike] | None = None,
     further_queries: Sequence[FilePair] = (),
     tune: FilePair | None = None,
+    measures: str | Sequence[str] = (),
     values: str | os.PathLike | Mapping[str, str | os.PathLike] | None = None,
     throughput_threads: int | None = None,
     end_to_end: bool = False,
@@ -63,7 +67,8 @@ def compare_indexes(
     latency is measured is told at :class:`LatencyPlan`.
     The folder holds ``report.json`` (what is returned), ``report.html``, ``per_query.tsv``, the
     runs, and every measured latency in ``latency_ns.npy``, of the queries in ``latency.tsv`` (their
-    medians, and postings visited) in that order.
+    medians, and postings visited) in that order. With several query sets the names of all these
+    files carry the set's, as ``per_query.LABEL.tsv`` and ``runs/LABEL.NAME.run``.
 
     Parameters
     ----------
@@ -79,6 +84,9 @@ def compare_indexes(
     tune
         Training (topics, qrels). With them ``index`` is also searched with k1 and b (or mu) tuned
         on them, as the system ``NAME-tuned``, and the others are compared with that as well.
+    measures
+        Further ones beside the four that are always reported, by their names in ir-measures, such
+        as ``"RR@10 R@100"``. Each counts in the correction of the p-values.
     values
         The term values ``pruned`` was made with, or index name -> values: the report then shows
         them, and their trade-off curve. Without them, terms are shown with the ratio of their
@@ -92,10 +100,10 @@ def compare_indexes(
     -------
     dict
         ``indexes.NAME`` (bytes, bytes_by_kind, postings, terms, documents), ``measures.MEASURE``
-        (``means.NAME``, which also stand flat as NAME, ``trec_eval.NAME``, ``tests``: one dict a
-        comparison made, with ``baseline`` and ``treatment``; the first, of ``pruned`` against
-        ``index``, also stands flat: p_value, difference, ci95, ci95_corrected, effect_size, ...),
-        ``queries`` (judged, emptied, ...),
+        (``means.NAME``, which also stand flat as NAME, ``trec_eval.NAME`` (not of further
+        measures), ``tests``: one dict a comparison made, with ``baseline`` and ``treatment``; the
+        first, of ``pruned`` against ``index``, also stands flat: p_value, difference, ci95,
+        ci95_corrected, effect_size, ...), ``queries`` (judged, emptied, ...),
         ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
         ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
         p99), what :mod:`tdv_lucene.timing.latency_summary` tells, ``end_to_end``, ``terms`` and
@@ -111,32 +119,40 @@ def compare_indexes(
     """
     paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
     check_names([*names, *(further_indexes or {})], content.FIXED_KEYS)
-    if throughput_threads is not None and throughput_threads < 1:
-        raise TdvError(
-            f"{argument('throughput_threads', throughput_threads)} is out of range: at least 1"
-        )
+    if throughput_threads is not None:
+        checked_threads(throughput_threads, "throughput_threads")
+    threads, seed = checked_threads(threads), checked_seed(seed)
+    parse_measures(measures)  # a wrong name is told before anything is searched
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
-    refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
+    by_name = _by_name(values, paths)
+    read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]
+    read += [path for pair in further_queries for path in pair]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
     query_sets = read_query_sets([(topics, qrels), *further_queries], topic_field)
     training = None if tune is None else QuerySet.read(*tune, topic_field)
     relevant = {queries.label: queries.check(index) for queries in query_sets}
     if training is not None:
         training.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
-    model = model or _model_of(paths, field)
+    model = model or shared_model(paths, field)
     systems = {
         name: System(path, recorded_parameters(path, model, field=field))
         for name, path in paths.items()
     }
-    terms = _terms(paths, field, _by_name(values, paths))
+    terms = _terms(paths, field, by_name)
     search = {"field": field, "threads": threads, "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
     asked = query_sets[0].topics
-    with new_folder(output, overwrite=overwrite) as folder:
-        results = _search_sets(systems, query_sets, folder, search)
+    with place as folder:
+        results = _search_sets(systems, query_sets, folder, {**search, "measures": measures})
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
-            timed, asked, plan, field=field, raw=folder / "latency_ns.npy", progress=progress
+            timed,
+            asked,
+            plan,
+            field=field,
+            raw=folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy",
+            progress=progress,
         )
         words = [look_up_terms(paths, of.topics, field) for of in query_sets]
         service = measure_service(
@@ -162,20 +178,8 @@ def compare_indexes(
             **content.versions_and_machine(),
         }
         _write(folder, report, results, latency, words)
+        place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
-
-
-def _model_of(paths: Mapping[str, str | os.PathLike], field: str) -> str | None:
-    """What the indexes were learned for; None where none of them says."""
-    recorded = {name: recorded_model(path, field) for name, path in paths.items()}
-    models = {model for model in recorded.values() if model is not None}
-    if len(models) > 1:
-        told = ", ".join(f"'{name}' for {of}" for name, of in recorded.items() if of is not None)
-        raise TdvError(
-            f"the indexes were learned for different models ({told}): say with which to compare "
-            "them (model), or compare those of one model"
-        )
-    return models.pop() if models else None
 
 
 def _by_name(
@@ -257,7 +261,7 @@ def _search_sets(
 ) -> list[Results]:
     runs = folder / "runs"
     runs.mkdir()
-    prefixes = [f"{of.label}." if number else "" for number, of in enumerate(query_sets)]
+    prefixes = [f"{of.label}." if len(query_sets) > 1 else "" for of in query_sets]
     files = [prefix + name for prefix in prefixes for name in systems]
     for file in files:
         if files.count(file) > 1:
@@ -266,6 +270,11 @@ def _search_sets(
         search_all(systems, queries, runs, prefix, **search)
         for queries, prefix in zip(query_sets, prefixes)
     ]
+
+
+def _ending(sets: Sequence[object], queries: QuerySet) -> str:
+    """What the names of a query set's files end with: its label, where there are several sets."""
+    return f".{queries.label}" if len(sets) > 1 else ""
 
 
 def _write(
@@ -279,23 +288,22 @@ def _write(
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    for number, of in enumerate(results):
-        ending = f".{of.queries.label}" if number else ""
-        _write_per_query(folder / f"per_query{ending}.tsv", of.evaluations)
-    _write_latency(folder / "latency.tsv", latency)
+    for of in results:
+        _write_per_query(folder / f"per_query{_ending(results, of.queries)}.tsv", of.evaluations)
+    _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
     measured = [
         Measured(of.queries.label, of.queries.topics, of.evaluations, terms)
         for of, terms in zip(results, words)
     ]
     page = render_page(report, measured, latency)
     (folder / "report.html").write_text(page, encoding="utf-8")
-    write_manifest(folder, KIND, {"indexes": report["indexes"], "parameters": report["parameters"]})
 
 
 def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
+    measures = next(iter(evaluations.values())).values
     columns = {
         f"{measure} {name}": evaluation.values[measure]
-        for measure in MEASURES
+        for measure in measures
         for name, evaluation in evaluations.items()
     }
     queries = next(iter(evaluations.values())).queries

@@ -188,7 +188,7 @@ def describe_terms(
 def trade_off(pruned: str | os.PathLike, field: str, values: str | os.PathLike) -> dict[str, Any]:
     """The validated operating points: ``points`` with ``reduction`` and ``measures``, ``full``
     (the measures of the full index on the same held-out queries) and ``chosen``, the reduction
-    reached.
+    that was asked for.
 
     Raises
     ------
@@ -196,9 +196,10 @@ def trade_off(pruned: str | os.PathLike, field: str, values: str | os.PathLike) 
         As :func:`measure_terms`.
     """
     learned, _ = values_of_index(pruned, field, values)
-    points = learned.points
+    points, record = learned.points, FieldRecord.read(pruned, field)
+    asked = record.requested_reduction
     return {
         "points": [{"reduction": p["reduction"], "measures": dict(p["measures"])} for p in points],
         "full": dict(points[0]["full"]) if points else {},
-        "chosen": FieldRecord.read(pruned, field).reduction,
+        "chosen": record.reduction if asked is None else asked,
     }

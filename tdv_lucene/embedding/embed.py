@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..arguments import checked_seed
 from ..errors import TdvError, argument
 from ..matrix.extract import open_matrix
 from ..matrix.record import TermDocumentMatrix
+from ..output import Output
 from ..progress import Progress, silent
-from ..store import refuse_existing
 from .files import read_word_vectors
 from .lsa import latent_semantic_vectors
 from .matching import match_terms
-from .record import MIN_DOC_FREQ, TermVectors
+from .record import KIND, MIN_DOC_FREQ, TermVectors
 from .training import train_word_vectors
 
 LSA, TRAIN = "lsa", "train"
@@ -58,7 +59,8 @@ def embed_terms(
     TdvError
         When the index, the matrix or the file cannot be read, or no text is stored to train on.
     """
-    refuse_existing(Path(output), overwrite=overwrite)
+    checked_seed(seed)
+    place = Output.folder(output, KIND, inputs=[index, vectors, matrix], overwrite=overwrite)
     if dimensions < 1:
         raise TdvError(f"{argument('dimensions', dimensions)} is out of range: at least 1; try 100")
     with open_matrix(index, matrix, field=field, progress=progress) as counts:
@@ -74,7 +76,7 @@ def embed_terms(
             made = _train(index, counts, dimensions, min_doc_freq, seed, progress)
         else:
             made = _from_file(vectors, counts, min_doc_freq, progress, trust_pickle)
-        made.save(output, overwrite=overwrite)
+        made.save(place)
     return TermVectors.load(output)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import damaged, read_array
 from ..errors import TdvError, argument
+from ..report.wording import counted
 from .file_checks import FASTTEXT_MAGIC, check_fasttext, check_word2vec
 
 _CHUNK = 100_000
@@ -165,7 +166,9 @@ def _paired(path: Path, words: list[str], vectors: np.ndarray) -> WordVectors:
             "point numbers [words, dimensions]"
         )
     if len(words) != len(vectors):
-        raise TdvError(f"{path}: {len(words):,} words but {len(vectors):,} vectors")
+        raise TdvError(
+            f"{path}: {counted(len(words), 'word')} but {counted(len(vectors), 'vector')}"
+        )
     return WordVectors(words, vectors.astype(np.float32, copy=False), None)
 
 

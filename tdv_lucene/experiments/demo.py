@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import checked_seed
 from ..errors import TdvError, argument
+from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.reduction_choice import point_within_loss
-from ..store import explain_os_error, new_folder, read_manifest, refuse_existing, write_manifest
+from ..store import read_manifest
 from .demo_topics import Documentation, Query, choose_queries
 from .python_docs import read_documentation
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from ..values.term_values import TermValues
 
 KIND = "demonstration-collection"
+DEMONSTRATION = "demonstration"
 TOPICS = 900
 """Default number of topics: two thirds to learn from, one third to measure with."""
 _MEASURE = "nDCG@5"
@@ -84,7 +87,9 @@ def make_collection(
     """
     if topics < 3:
         raise TdvError(f"{argument('topics', topics)} is too few: two parts need at least 3")
-    with new_folder(output, overwrite=overwrite) as folder:
+    checked_seed(seed)
+    place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+    with place as folder:
         documentation = Documentation.of(read_documentation(progress))
         queries = choose_queries(documentation, topics, random.Random(seed))
         train = topics * 2 // 3
@@ -94,9 +99,7 @@ def make_collection(
         _write_documents(files.documents, texts)
         _write_topics(files.train, numbered[:train])
         _write_topics(files.test, numbered[train:])
-        write_manifest(
-            folder,
-            KIND,
+        place.write_manifest(
             {
                 "python": platform.python_version(),
                 "documents": len(texts),
@@ -120,7 +123,8 @@ def run_demo(
     """Run the whole job on the demonstration collection: index, learn, prune, compare.
 
     The folder ``output`` receives ``collection``, ``index``, ``values``, ``pruned``, ``smaller``
-    and ``report``; with ``overwrite`` these are replaced and nothing else in it is touched.
+    and ``report``, and a manifest of them all; ``overwrite`` replaces an earlier demonstration, if
+    nothing else was put there.
     ``reduction`` None prunes by :func:`careful_reduction`, and once more, as ``smaller``, by what
     learning recommends where that is more: both ends of what there is to choose. The full index is
     also searched with k1 and b tuned on the training topics, as learning may choose them.
@@ -138,40 +142,40 @@ def run_demo(
     """
     from ..comparison.compare import compare_indexes
     from ..indexes.build import build_index
+    from ..jvm import start
     from ..learning.learn import learn_from_index
     from ..pruning.prune import prune_index
 
-    folder = Path(output)
-    if not overwrite:  # with it, each stage looks after its own folder
-        refuse_existing(Path(os.path.abspath(folder)), overwrite=False)
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise explain_os_error(error, folder) from error
-    index, values = folder / "index", folder / "values"
-    common = {"overwrite": overwrite, "progress": progress}
-
-    announce(f"Reading the documentation of Python {platform.python_version()} ...")
-    collection = make_collection(folder / "collection", seed=seed, **common)
-    announce(_describe(collection))
-    announce("index: Anserini's IndexCollection")
-    build_index(index, _index_flags(collection), **common)
-    announce("learn: what each term is worth, from the training topics")
-    train = collection.train
-    learned = learn_from_index(index, train.topics, train.qrels, values, seed=seed, **common)
-    announce(_describe_points(learned.points))
-    reductions = _reductions(learned, reduction)
-    for name, share in reductions.items():
-        announce(f"prune: {share:.0%} of the postings go, frequencies are weighted by the values")
-        prune_index(index, values, folder / name, reduction=share, **common)
-    announce("compare: the full index, the same tuned, and the pruned, on the test topics")
-    test = collection.test
-    return compare_indexes(
-        index, folder / "pruned", test.topics, test.qrels, folder / "report",
-        further_indexes={name: folder / name for name in reductions if name != "pruned"},
-        tune=(train.topics, train.qrels), values=dict.fromkeys(reductions, values), seed=seed,
-        latency_budget_seconds=_LATENCY_SECONDS, **common,
-    )  # fmt: skip
+    checked_seed(seed)
+    place = Output.folder(output, DEMONSTRATION, inputs=(), overwrite=overwrite)
+    start()
+    with place.in_place() as folder:
+        index, values = folder / "index", folder / "values"
+        announce(f"Reading the documentation of Python {platform.python_version()} ...")
+        collection = make_collection(folder / "collection", seed=seed, progress=progress)
+        announce(_describe(collection))
+        announce("index: Anserini's IndexCollection")
+        build_index(index, _index_flags(collection), progress=progress)
+        announce("learn: what each term is worth, from the training topics")
+        train = collection.train
+        learned = learn_from_index(
+            index, train.topics, train.qrels, values, seed=seed, progress=progress
+        )
+        announce(_describe_points(learned.points))
+        reductions = _reductions(learned, reduction)
+        for name, share in reductions.items():
+            announce(f"prune: {share:.0%} of the postings are dropped, the rest weighted by TDVs")
+            prune_index(index, values, folder / name, reduction=share, progress=progress)
+        announce("compare: the full index, the same tuned, and the pruned, on the test topics")
+        test = collection.test
+        report = compare_indexes(
+            index, folder / "pruned", test.topics, test.qrels, folder / "report",
+            further_indexes={name: folder / name for name in reductions if name != "pruned"},
+            tune=(train.topics, train.qrels), values=dict.fromkeys(reductions, values), seed=seed,
+            latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
+        )  # fmt: skip
+        place.write_manifest({"reductions": reductions, "seed": seed})
+    return report
 
 
 def _reductions(learned: TermValues, asked: float | None) -> dict[str, float]:
@@ -180,7 +184,7 @@ def _reductions(learned: TermValues, asked: float | None) -> dict[str, float]:
         return {"pruned": asked}
     careful = careful_reduction(learned.points)
     recommended = learned.manifest["recommended_reduction"]
-    more = {"smaller": recommended} if recommended > careful else {}
+    more = {"smaller": recommended} if (recommended or 0) > careful else {}
     return {"pruned": careful, **more}
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, DEFAULT_MODEL, MODELS, SearchParameters
 
+_log = logging.getLogger(__name__)
+
 PREFIX = "tdv."
 _OTHERS = f"{PREFIX}fields."
 CHECKSUM = "values_sha256"
@@ -213,7 +215,9 @@ def recorded_parameters(
     if model is None:
         model = record.model if record.model in MODELS else DEFAULT_MODEL
     given = {name: value for name, value in (("k1", k1), ("b", b), ("mu", mu)) if value is not None}
-    return SearchParameters(model, **{**record.parameters(model), **given})
+    parameters = SearchParameters(model, **{**record.parameters(model), **given})
+    _log.info("search %s with %s", index, parameters.describe())
+    return parameters
 
 
 def warn_of_another_model(index: str | os.PathLike, model: str, field: str | None = None) -> None:

@@ -6,25 +6,27 @@ an index and files, for which topics go through the index's analyzer on the JVM.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import numpy as np
 
+from ..arguments import checked_seed
 from ..embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
+from ..interruption import deferred
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
+from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..report.path_plot import check_plot, plot_points
-from ..store import refuse_existing
 from ..values.dropping import count_postings_by_tf
-from ..values.term_values import TermValues
+from ..values.term_values import KIND, TermValues
 from .default import learn_default
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
@@ -32,6 +34,8 @@ from .points import Learned
 from .problem import Problem
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from .self_supervised import make_topics
+
+_log = logging.getLogger(__name__)
 
 
 def learn_term_values(
@@ -77,27 +81,30 @@ def learn_term_values(
         When topics, qrels, vectors and matrix do not belong together or are too few, or the matrix
         holds only some of the documents.
     """
+    checked_seed(seed)
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
-    matrix.require_all_documents("learning")
+    matrix.require_whole("learning")
     if vectors is None:
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
     counted = matrix.with_position_boost(_lead(matrix, chosen))
-    problem = Problem.of(counted, topics, qrels, vectors, model, parameters or Parameters())
-    if len(problem.queries) < 2:
-        raise TdvError(
-            "learning needs at least 2 judged queries with a relevant document in the index, got "
-            f"{len(problem.queries)}: pass more topics and qrels"
-        )
-    if isinstance(chosen, PaperRecipe):
-        learned = learn_paper(problem, chosen, seed, progress)
-    else:
-        if parameters is None and chosen.tuned:
-            problem = choose_parameters(problem, seed, progress)
-        learned = learn_default(problem, chosen, seed, progress)
+    with deferred():  # JAX's callbacks bear no exception
+        problem = Problem.of(counted, topics, qrels, vectors, model, parameters or Parameters())
+        if len(problem.queries) < 2:
+            raise TdvError(
+                "learning needs at least 2 judged queries with a relevant document in the index, "
+                f"got {len(problem.queries)}: pass more topics and qrels"
+            )
+        if isinstance(chosen, DefaultRecipe):
+            if parameters is None and chosen.tuned:
+                problem = choose_parameters(problem, seed, progress)
+            learned = learn_default(problem, chosen, seed, progress)
+        else:
+            learned = learn_paper(problem, chosen, seed, progress)
+    _log.info("learned with %s from %d queries", problem.parameters, len(problem.queries))
     rule = learned.final.rule
     return TermValues(
         vocabulary=matrix.vocabulary,
@@ -181,9 +188,12 @@ def learn_from_index(
     """
     from ..jvm.index import analyze
 
-    refuse_existing(Path(output), overwrite=overwrite)
+    checked_seed(seed)
+    read = [index, topics, qrels, vectors, matrix]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
+    picture = None
     if plot is not None:
-        check_plot(plot, overwrite=overwrite)
+        picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])
     recipe = make_recipe(recipe)
     if isinstance(recipe, DefaultRecipe):
         # Titles stand first: topics made of them would only learn that.
@@ -198,7 +208,7 @@ def learn_from_index(
         texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
-        counts.require_all_documents("learning")
+        counts.require_whole("learning")
         word_vectors = None
         if vectors is not None:
             word_vectors = load_term_vectors(vectors, counts, progress, trust_pickle=trust_pickle)
@@ -213,10 +223,10 @@ def learn_from_index(
             made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
             values = _of_whole_matrix(values, counts, made.describe())
-        values.save(output, overwrite=overwrite)
-    if plot is not None:
+        values.save(place)
+    if picture is not None:
         recommended = values.manifest["recommended_reduction"]
-        plot_points(values.points, recommended, plot, overwrite=overwrite)
+        plot_points(values.points, recommended, picture)
     return TermValues.load(output)
 
 

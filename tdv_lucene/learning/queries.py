@@ -83,7 +83,7 @@ def make_queries(
         )
     if not any(grade > 0 for query_id in shared for grade in qrels[query_id].values()):
         raise TdvError(
-            f"no document is judged relevant to any of the {len(shared)} judged topics: all grades "
+            "no document is judged relevant to any of the topics: all grades "
             "are 0 or below, and learning needs some above 0"
         )
     documents = {doc_id: number for number, doc_id in enumerate(matrix.doc_ids)}

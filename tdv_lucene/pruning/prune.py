@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import checked_threads
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
+from ..output import Output
 from ..progress import Progress, silent
-from ..store import new_folder, refuse_overlap, write_manifest
-from ..threads import checked_threads
 from ..values.term_values import TermValues
 from .field_rule import load_fields
 from .reduction_choice import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
@@ -53,7 +53,8 @@ def prune_index(
     values
         Term values of this index's vocabulary, or the folder that holds them.
     reduction
-        Share of the field's postings to remove, within [0, 1); None for what was recommended.
+        Share of the field's postings to remove, within [0, 1); None for what was recommended, if
+        anything was.
     max_loss
         In place of ``reduction``: the largest validated one at which held-out queries lose at most
         this share of the full index's nDCG@5 (see :mod:`.reduction_choice`).
@@ -89,13 +90,14 @@ def prune_index(
     Returns
     -------
     dict
-        Counts before and after, the ``reduction`` reached, the ``scale``, the ``lucene_version``
-        whose format the new index has; under ``chosen`` what ``max_loss`` or
+        Counts and ``bytes`` before and after, the ``reduction`` reached, the ``scale``, the
+        ``lucene_version`` whose format the new index has; under ``chosen`` what ``max_loss`` or
         ``max_bytes`` was met by; under ``search`` the
         parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale), under
         ``validated`` what was measured at the nearest learned point, with the table of scales;
-        under ``fidelity`` how that scale's ranking agreed with real-valued scoring (overlap@10,
-        RBO) and the estimated bytes of its posting lists, None where it was not tried; with
+        under ``fidelity`` how this pruning's ranking agreed with real-valued scoring (overlap@10,
+        RBO) and the estimated bytes of its posting lists, None where it was not tried at this
+        reduction and scale; with
         ``others``, theirs under ``fields`` by name. The same is in ``tdv-manifest.json``; the
         commit's user data has all but the counts.
 
@@ -103,15 +105,21 @@ def prune_index(
     ------
     TdvError
         When the index cannot be read or pruned, is locked, or has another vocabulary; when a
-        parameter is out of its range; when ``output`` exists or overlaps the index.
+        parameter is out of its range, no posting would be left, or no reduction is given and none
+        recommended; when ``output`` exists or overlaps the index.
     """
+    from ..jvm.index import identify
+
     _refuse_mode(tf)
     _refuse_min_doc_freq(min_doc_freq)
     _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
     threads = checked_threads(threads)
     given = [values, *others]
-    refuse_overlap(output, index, *(v for v in given if not isinstance(v, TermValues)))
-    with new_folder(output, overwrite=overwrite) as folder:
+    place = Output.folder(
+        output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST
+    )
+    identify(index)  # before anything is made: Java starts, and the index can be read
+    with place as folder:
         fields = load_fields(given)
         _refuse_several_fields(fields, tf, max_loss, max_bytes)
         scale = _checked_scale(scale) if tf == "scaled" else None
@@ -129,10 +137,12 @@ def prune_index(
             reduction = _reduction_within(rewriting, folder.parent, allowed)
             chosen = {"max_bytes": allowed}
         report = rewriting.write(folder, reduction)
+        report["bytes_before"] = sum(index_bytes(index).values())
+        report["bytes"] = sum(index_bytes(folder).values())
         if chosen:
             report["chosen"] = {**chosen, "reduction": reduction}
-        write_manifest(folder, KIND, report, MANIFEST)
-    return {"output": os.path.abspath(output), **report}
+        place.write_manifest(report)
+    return {"output": str(place.path), **report}
 
 
 def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:

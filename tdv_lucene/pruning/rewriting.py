@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..errors import TdvError, argument
 from ..indexes.record import FieldRecord, as_user_data, carried_over
@@ -68,6 +70,8 @@ class Rewriting:
             )
             for values, unit in zip(self.fields, self.units)
         ]  # fmt: skip
+        for values, point, unit in zip(self.fields, points, self.units):
+            self._refuse_empty(values, point, reduction, unit)
         source = identify(self.index)
         made = read_user_data(self.index)
         self._refuse_pruned(FieldRecord.of(made))
@@ -91,6 +95,9 @@ class Rewriting:
         )
         for about in others:
             counts["fields"][about["field"]] = {**about, **counts["fields"][about["field"]]}
+        for about in (first | counts, *counts.get("fields", {}).values()):
+            if about["postings_before"] and not about["postings"]:
+                raise TdvError(_emptied(about["field"], first["requested_reduction"]))
         before = counts["postings_before"]
         return {
             **first,
@@ -98,9 +105,31 @@ class Rewriting:
             **counts,
             "lucene_version": written,
             "validated": dict(points[0].nearest),
-            "fidelity": _fidelity(points[0]),
+            "fidelity": _fidelity(points[0], first),
             "source": source,
         }
+
+    def _refuse_empty(
+        self,
+        values: TermValues,
+        point: OperatingPoint,
+        reduction: float | None,
+        unit: str | None,
+    ) -> None:
+        """Refuse what gives up every term, before anything is written."""
+        if point.tdv.any() or not len(point.tdv):
+            return
+        field = values.vocabulary.field
+        if self.min_doc_freq > 1:
+            kept = point_at(
+                values, reduction, tf=self.tf, scale=self.scale, unit=unit
+            ).tdv > 0  # fmt: skip
+            if kept.any():
+                raise TdvError(
+                    f"min_doc_freq={self.min_doc_freq} leaves no posting of '{field}': "
+                    f"{np.asarray(values.doc_freq)[kept].max()} is the largest that leaves some"
+                )
+        raise TdvError(_emptied(field, reduction))
 
     def _refuse_pruned(self, source: FieldRecord) -> None:
         """Refuse a field whose values are in the index."""
@@ -129,10 +158,26 @@ class Rewriting:
             )
 
 
-def _fidelity(point: OperatingPoint) -> dict[str, float] | None:
-    """What was measured of this scale at the nearest learned point, beside real-valued scoring."""
+def _emptied(field: str, reduction: float | None) -> str:
+    asked = "the recommended reduction" if reduction is None else f"reduction={reduction:g}"
+    return (
+        f"{asked} leaves no posting of '{field}': pass a smaller one, a smaller min_doc_freq or a "
+        "larger scale"
+    )
+
+
+def _fidelity(point: OperatingPoint, made: Mapping[str, Any]) -> dict[str, float] | None:
+    """What was measured of this very pruning, beside real-valued scoring; None where nothing was.
+
+    ``made`` is its description. A neighbouring point's figures would be another index's.
+    """
+    nearest = point.nearest
+    measured = (made["requested_reduction"], made["unit"], 1, "scaled")
+    of_point = (nearest["reduction"], nearest.get("unit", "term"), made["min_doc_freq"], made["tf"])
+    if measured != of_point:
+        return None
     names = ("overlap_at_10", "rbo_at_10", "posting_bytes")
-    for entry in point.nearest["scales"]:
+    for entry in nearest["scales"]:
         if entry["scale"] == point.scale and set(names) <= set(entry):
             return {name: entry[name] for name in names}
     return None

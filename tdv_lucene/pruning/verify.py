@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..arguments import checked_threads
 from ..errors import TdvError, argument
 from ..indexes.record import FieldRecord, read_records
 from ..progress import Progress, silent
-from ..threads import checked_threads
 from ..values.term_values import OperatingPoint, TermValues
 from .field_rule import load_fields, rule_of
 from .recorded_values import find_point
+
+_log = logging.getLogger(__name__)
 
 
 def verify_pruned(
@@ -68,6 +71,7 @@ def verify_pruned(
         if point is None or difference:
             return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
         rules.append(rule_of(values, point, record.tf))
+    _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
     found = rewriter.compare_indexes(index, pruned, rules, threads=threads, progress=progress)
     return {"equal": "difference" not in found, "postings": 0, **found}
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .table import SIGNIFICANT, Table, interval, p_value
+from .wording import counted
 
 _OUTCOMES = " +/=/-: queries better, equal and worse."
 _ROUNDED = 5e-5  # a difference that four decimals do not show
@@ -112,7 +113,8 @@ def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
 def _effectiveness_note(of: Mapping[str, Any], comparisons: int) -> str:
     queries = of["queries"]
     note = (
-        f"{queries['judged']:,} judged queries, {queries['emptied']:,} of them emptied by pruning. "
+        f"{counted(queries['judged'], 'judged query', 'judged queries')}, "
+        f"{queries['emptied']:,} of them emptied by pruning. "
         f"p: two-tailed paired t-test, Bonferroni over {comparisons}, and intervals alike; "
         f"* below {SIGNIFICANT}."
     )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from ..arguments import checked_hits, checked_threads
 from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.record import java_similarity, recorded_parameters, warn_of_another_model
+from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from ..store import new_file, refuse_existing, write_manifest
+
+RUN = "run"
 
 FEEDBACK = ("rm3", "rocchio")
 """Ways to expand a query from the best documents it finds."""
@@ -60,31 +62,26 @@ def search_index(
     TdvError
         For unreadable topics or index, a parameter out of its range, or an existing output.
     """
-    output = Path(os.path.abspath(output))
-    refuse_existing(output, overwrite=overwrite)
-    threads = os.cpu_count() or 1 if threads is None else threads
-    for name, value in (("hits", hits), ("threads", threads)):
-        if value < 1:
-            raise TdvError(f"{argument(name, value)} is out of range: at least 1 is needed")
+    place = Output.file(output, RUN, inputs=[index, topics], overwrite=overwrite)
+    threads, hits = checked_threads(threads), checked_hits(hits)
     queries = (
         checked_topics(topics) if isinstance(topics, Mapping) else read_topics(topics, topic_field)
     )
     if not queries:
-        raise TdvError("there is no topic to search for: topics must hold one at least")
+        raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
     _check_feedback(feedback, field)
     parameters = recorded_parameters(index, model, field=field, k1=k1, b=b, mu=mu)
     warn_of_another_model(index, parameters.model, field)
     return write_run(
-        index, queries, output, parameters,
-        hits=hits, threads=threads, field=field, feedback=feedback, tag=tag, overwrite=overwrite,
-        progress=progress,
+        index, queries, place, parameters, hits=hits, threads=threads, field=field,
+        feedback=feedback, tag=tag, progress=progress,
     )  # fmt: skip
 
 
 def write_run(
     index: str | os.PathLike,
     queries: Mapping[str, str],
-    output: Path,
+    place: Output,
     parameters: SearchParameters,
     *,
     hits: int,
@@ -92,17 +89,17 @@ def write_run(
     field: str,
     feedback: str | None = None,
     tag: str | None = None,
-    overwrite: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """:func:`search_index` with the parameters given."""
+    """:func:`search_index` with the parameters given, into a place that was checked."""
     from ..jvm import searcher
     from ..jvm.index import identify
 
-    threads = os.cpu_count() or 1 if threads is None else threads
+    threads, hits = checked_threads(threads), checked_hits(hits)
     if tag is None:
         tag = "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
-    with new_file(output, overwrite=overwrite) as unfinished:
+    source = identify(index)
+    with place as unfinished:
         found = searcher.write_run(
             index,
             java_similarity(parameters, index),
@@ -115,18 +112,15 @@ def write_run(
             feedback=feedback,
             progress=progress,
         )
-    expanded = {} if feedback is None else {"feedback": feedback}
-    summary = {
-        **parameters.describe(),
-        **expanded,
-        "field": field,
-        "queries": len(queries),
-        **found,
-    }
-    manifest = {**summary, "depth": hits, "source": identify(index)}
-    beside = output.with_name(f"{output.name}.manifest.json")
-    with new_file(beside, overwrite=True) as unfinished:
-        write_manifest(unfinished.parent, "run", manifest, unfinished.name)
+        expanded = {} if feedback is None else {"feedback": feedback}
+        summary = {
+            **parameters.describe(),
+            **expanded,
+            "field": field,
+            "queries": len(queries),
+            **found,
+        }
+        place.write_manifest({**summary, "depth": hits, "source": source})
     return summary
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.topics import Qrels
 from ..indexes.record import recorded_parameters
+from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import GRIDS, SearchParameters
-from .search import write_run
+from .search import RUN, write_run
 
 MEASURE = "nDCG@10"
 _HITS = 10
@@ -61,8 +62,8 @@ def tune_parameters(
         for number, candidate in enumerate(choices):
             run = Path(folder) / "run"
             write_run(
-                index, topics, run, SearchParameters(model, **candidate),
-                hits=_HITS, threads=threads, field=field, overwrite=True,
+                index, topics, Output.file(run, RUN, inputs=[index], overwrite=True),
+                SearchParameters(model, **candidate), hits=_HITS, threads=threads, field=field,
             )  # fmt: skip
             tried.append({**candidate, MEASURE: evaluate_run(run, topics, qrels).means()[MEASURE]})
             progress("tuning", number + 1, len(choices))

@@ -6,6 +6,7 @@ A :class:`TermValues` holds a weight for every term and the order in which terms
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,16 +18,23 @@ import numpy as np
 from ..arrays import load_array
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
+from ..output import Output
 from ..records import ByteStrings, Vocabulary
-from ..store import new_folder, read_manifest, save_array, write_manifest
+from ..store import check_files, read_manifest, save_array
 from .dropping import COUNTED_TF, drop_terms, nearest
 from .posting_rule import PostingCut, PostingRule
 from .quantisation import whole_multiples, whole_multiples_above
+from .stored_manifest import check_manifest
+
+_log = logging.getLogger(__name__)
 
 KIND = "term-values"
+_MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
 _OPTIONAL = ("posting_priority", "posting_factors")
+_SHOWN = "nDCG@5"
+"""The measure by which a reduction is chosen."""
 
 
 def _finite_from_0(array: np.ndarray) -> bool:
@@ -94,12 +102,12 @@ class TermValues:
         Terms with the smallest go first.
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead``, ``source``, ``folds``,
-        ``recommended_reduction``, and ``points``: dicts with ``reduction``, the ``measures`` on
-        held-out queries (``full`` beside them), the estimated ``posting_bytes`` (and
-        ``full_posting_bytes`` of the index as it is), the ``scale`` that keeps the ranking and the
-        table of all ``scales`` it was chosen from. With a ``posting_priority`` also
-        ``posting_rule`` (see :meth:`.posting_rule.PostingRule.describe`) and ``unit``, what is
-        given up unless said otherwise.
+        ``recommended_reduction`` (None where none is), and ``points``: dicts with ``reduction``,
+        the ``measures`` on held-out queries (``full`` beside them), the estimated
+        ``posting_bytes`` (and ``full_posting_bytes`` of the index as it is), the ``scale`` that
+        keeps the ranking and the table of all ``scales`` it was chosen from. With a
+        ``posting_priority`` also ``posting_rule`` (see :meth:`.posting_rule.PostingRule.describe`)
+        and ``unit``, what is given up unless said otherwise.
     posting_priority : float32[V] or None
         For the unit "posting": finite, above 0; see :class:`.posting_rule.PostingRule`. None where
         there is no such rule.
@@ -151,6 +159,27 @@ class TermValues:
         return list(self.manifest["points"])
 
     @property
+    def recommended_reduction(self) -> float:
+        """What pruning takes unless told otherwise.
+
+        Raises
+        ------
+        TdvError
+            When none is recommended: it names the choices there are.
+        """
+        recommended = self.manifest["recommended_reduction"]
+        if recommended is None:
+            measured = [p for p in self.points if p["measures"] and p["full"]]
+            found = ", ".join(f"{p['reduction']:g} ({p['measures'][_SHOWN]:.4f})" for p in measured)
+            said = f": {_SHOWN} on held-out queries is {found}" if found else ""
+            full = f", {measured[0]['full'][_SHOWN]:.4f} of the full index" if measured else ""
+            raise TdvError(
+                f"no reduction is recommended for these values{said}{full}; choose --reduction, "
+                "--max-loss or --max-bytes"
+            )
+        return recommended
+
+    @property
     def parameters(self) -> dict[str, float]:
         """k1, b and mu of training and search; with a scale, multiply k1 and mu by it."""
         return dict(self.manifest["parameters"])
@@ -177,7 +206,7 @@ class TermValues:
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without its tables by fold, scale and threshold: to be printed."""
-        long = ("folds", "points", "posting_rule")
+        long = ("folds", "points", "posting_rule", "files")
         shown = {k: v for k, v in self.manifest.items() if k not in long}
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
@@ -218,7 +247,7 @@ class TermValues:
             What is given up, ``"term"`` or ``"posting"``; None for what the recipe recommends.
         """
         if reduction is None:
-            reduction = self.manifest["recommended_reduction"]
+            reduction = self.recommended_reduction
         if not 0 <= reduction < 1:
             raise TdvError(
                 f"{argument('reduction')} must lie within [0, 1), got {reduction}: try 0.45"
@@ -253,34 +282,41 @@ class TermValues:
             )
         return self.posting_rule if unit == "posting" else None
 
-    def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
+    def save(self, output: str | os.PathLike | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        with new_folder(output, overwrite=overwrite) as folder:
+        place = output
+        if not isinstance(output, Output):
+            place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+        with place as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)
             save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
             for name in (*_ARRAYS, *_OPTIONAL):
                 if getattr(self, name) is not None:
                     save_array(folder / f"{name}.npy", getattr(self, name))
-            write_manifest(folder, KIND, dict(self.manifest))
+            place.write_manifest(dict(self.manifest))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> TermValues:
         """Read a folder written by :meth:`save`, its arrays memory-mapped.
+
+        All files are compared with the sizes and digests in the manifest.
 
         Raises
         ------
         TdvError
             When it is not such a folder, or its values are damaged or not admissible.
         """
-        manifest = read_manifest(path, KIND, "tdv-lucene learn --index INDEX ... --output FOLDER")
+        manifest = read_manifest(path, KIND, _MADE_BY)
+        check_files(path, manifest, _MADE_BY)
         names = ["terms", "terms_indptr", *_ARRAYS]
         names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
-        try:
-            arrays = {name: load_array(Path(path) / f"{name}.npy") for name in names}
-        except (OSError, ValueError) as error:
-            raise TdvError(f"{path} is damaged ({error}): learn it again") from error
+        check_manifest(path, manifest, _MADE_BY, by_posting="posting_priority" in names)
+        arrays = {name: load_array(Path(path) / f"{name}.npy") for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
         vocabulary = Vocabulary(manifest["field"], terms)
         if vocabulary.sha256 != manifest["vocabulary_sha256"]:
             raise TdvError(f"{path}: the terms do not match their checksum: learn it again")
+        _log.info(
+            "read values of %d terms of '%s' from %s", len(vocabulary), vocabulary.field, path
+        )
         return cls(vocabulary, manifest=manifest, **arrays)

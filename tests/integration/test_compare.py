@@ -172,6 +172,36 @@ def test_measures_are_trec_evals(case, compared):
             assert ours[name] == pytest.approx(mean, abs=1e-9), "Anserini leaves no ties"
 
 
+def test_further_measures_by_the_names_of_ir_measures(case, tmp_path, monkeypatch, capsys):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    from tdv_lucene.cli import main
+
+    output = tmp_path / "out"
+    words = ["compare", "--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
+             "--qrels", case.qrels, "--latency-budget", "1", "--latency-rounds", "5",
+             "--output", output, "--measures", "RR nDCG@10 R(rel=2)@100", "--json"]  # fmt: skip
+    monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
+    main()
+    report = json.loads(capsys.readouterr().out)
+    assert [*report["measures"]] == [*MEASURES, "RR", "R(rel=2)@100"]
+    assert report["parameters"]["comparisons"] == len(MEASURES) + 2
+    qrels = read_qrels(case.qrels)
+    judged = [q for q in case.texts if any(g > 0 for g in qrels.get(q, {}).values())]
+    for measure, level, theirs in (("RR", 1, "recip_rank"), ("R(rel=2)@100", 2, "recall_100")):
+        evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "recall"}, level)
+        of = report["measures"][measure]
+        assert of["trec_eval"] == {} and of["tests"][0]["baseline"] == "full"
+        for name in ("full", "pruned"):
+            with open(output / "runs" / f"{name}.run") as file:
+                run = pytrec_eval.parse_run(file)
+            values = evaluator.evaluate({q: hits for q, hits in run.items() if q in judged})
+            mean = sum(values.get(q, {}).get(theirs, 0.0) for q in judged) / len(judged)
+            assert of[name] == pytest.approx(mean, abs=1e-9)
+    head = (output / "per_query.tsv").read_text().splitlines()[0].split("\t")
+    assert head[-4:] == ["RR full", "RR pruned", "R(rel=2)@100 full", "R(rel=2)@100 pruned"]
+    assert "R(rel=2)@100" in (output / "report.html").read_text()
+
+
 def test_an_index_against_itself(case, tmp_path):
     report = compare_indexes(
         case.index, case.index, case.topics, case.qrels, tmp_path / "out", model="qld",
@@ -278,10 +308,15 @@ def test_the_tuned_baseline(several):
 
 
 def test_every_set_and_system_is_written(several):
-    names = {f"{prefix}{name}.run" for prefix in ("", "topics-2.")
+    names = {f"{prefix}{name}.run" for prefix in ("topics.", "topics-2.")
              for name in ("full", "pruned", "again", "full-tuned")}  # fmt: skip
     assert {f.name for f in (several.output / "runs").glob("*.run")} == names
     assert (several.output / "per_query.topics-2.tsv").read_text().count("\n") == 4
+    tables = {path.name for path in several.output.glob("*.[tn]*") if path.suffix != ".json"}
+    assert tables == {
+        "per_query.topics.tsv", "per_query.topics-2.tsv", "latency.topics.tsv",
+        "latency_ns.topics.npy",
+    }  # fmt: skip
     cells = set(Page((several.output / "report.html").read_text()).cells)
     for table in comparison_tables(several.report):
         for row in table.rows:
@@ -402,9 +437,10 @@ def test_queries_are_searched_sorted_and_chosen(several, tmp_path):
         ({"further_indexes": {"full": "x"}}, "two indexes are named 'full'"),
         ({"further_indexes": {"b": "/nowhere"}}, "no such index"),
         ({"further_queries": [("/nowhere.tsv", "q")]}, "no such topics file"),
-        ({"throughput_threads": 0}, "throughput_threads=0 is out of range"),
+        ({"throughput_threads": 0}, "throughput_threads must be at least 1, got 0"),
         ({"values": "/nowhere"}, "/nowhere"),
         ({"values": {"full": "x"}}, "values are given for 'full'"),
+        ({"measures": "RR@10 goodness@5"}, "no such measure: 'goodness@5'"),
         ({"latency_rounds": 4}, "rounds=4 is out of range"),
     ],
 )
@@ -449,17 +485,19 @@ def test_command_line(case, tmp_path, capsys, monkeypatch):
 
     arguments = ["--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
                  "--qrels", case.qrels, "--latency-budget", "1"]  # fmt: skip
-    for name, more in (("screen", []), ("json", ["--json", "--names", "full", "pruned"])):
+    screen = ["--throughput", "2"]
+    for name, more in (("screen", screen), ("json", ["--json", "--names", "full", "pruned"])):
         words = ["compare", *arguments, "--output", tmp_path / name, *more]
         monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
         main()
         shown = capsys.readouterr().out
         report = json.loads((tmp_path / name / "report.json").read_text())
-        if more:
+        if name == "json":
             assert json.loads(shown) == report
         else:
             assert f"{report['measures']['nDCG@5']['pruned']:.4f}" in shown
             assert "Emptied by pruning: gone" in shown
+            assert re.search(r"queries a second, top-10, 2 threads +[\d,]+ +[\d,]+\n", shown)
             assert max(map(len, shown.splitlines()[:-1])) <= 80
 
 
@@ -535,12 +573,11 @@ def test_no_name_stands_where_the_report_has_a_key_of_its_own(case, compared, tm
 
 
 def test_two_runs_do_not_share_a_file(case, tmp_path):
-    folder = tmp_path / "other"
-    folder.mkdir()
-    with pytest.raises(TdvError, match="two runs would be called 'topics-2.b.run'"):
+    other = shutil.copy(case.topics, tmp_path / "topics.b.tsv")
+    with pytest.raises(TdvError, match="two runs would be called 'topics.b.c.run'"):
         compare_indexes(
             case.index, case.pruned, case.topics, case.qrels, tmp_path / "out",
-            names=("topics-2.b", "b"), further_queries=[(case.topics, case.qrels)], **FAST,
+            names=("b.c", "c"), further_queries=[(other, case.qrels)], **FAST,
         )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -72,6 +73,15 @@ def test_an_index_without_positions_is_said_to_have_none(case, tmp_path, capsys)
     assert "-storePositions" in capsys.readouterr().out
     learn_command.print_points(learn(case, tmp_path / "not wanted", lead=False))
     assert "-storePositions" not in capsys.readouterr().out
+
+
+def test_learning_says_where_no_reduction_is_recommended(case, tmp_path, capsys):
+    values = learn(case, tmp_path / "V")
+    assert values.recommended_reduction == values.manifest["recommended_reduction"]
+    none = replace(values, manifest={**values.manifest, "recommended_reduction": None})
+    learn_command.print_points(none)
+    shown = capsys.readouterr().out
+    assert "No reduction is recommended" in shown and "*" not in shown
 
 
 def test_a_matrix_at_hand_gives_the_same(case, tmp_path):

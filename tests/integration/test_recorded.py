@@ -14,6 +14,7 @@ from lucene_indexes import Doc, write_index
 from tdv_lucene.cli.explain import command as explain_command
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
+from tdv_lucene.comparison.term_changes import trade_off
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.record import recorded_parameters
 from tdv_lucene.learning.peers import unlearned_values
@@ -188,6 +189,13 @@ def test_values_are_shown_at_the_reduction_that_was_asked_for(case, saved):
     found = explain_query(case.index, saved.pruned, " ".join(words), values=saved.contents)
     kept = [of for of in found["terms"] if of["df_after"]]
     assert kept and all(of["tdv"] > 0 for of in kept)
+
+
+def test_the_curve_marks_what_was_asked_for(saved):
+    found = trade_off(saved.pruned, "contents", saved.contents)
+    assert found["chosen"] == 0.45 and len(found["points"]) > 3
+    with pytest.raises(TdvError, match="holds values of the field 'title'"):
+        trade_off(saved.pruned, "contents", saved.title)
 
 
 def test_a_ratio_of_frequencies_is_not_called_a_value(case, saved):

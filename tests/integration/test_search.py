@@ -138,11 +138,14 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
         ({"b": 1.5}, "b=1.5 is out of range"),
         ({"k1": float("nan")}, "k1=nan is out of range"),
         ({"model": "qld", "mu": 0.0}, "mu=0.0 is out of range"),
-        ({"hits": 0}, "hits=0 is out of range"),
-        ({"threads": 0}, "threads=0 is out of range"),
+        ({"hits": 0}, "hits must be at least 1, got 0"),
+        ({"threads": 0}, "threads must be at least 1, got 0, and at most 1024"),
+        ({"threads": 10**9}, "threads must be at least 1, got 1000000000"),
+        ({"hits": 2**40}, "and at most 1000000"),
         ({"field": "body"}, r"no field 'body' .*fields with frequencies: contents"),
         ({"index": "/nowhere"}, "no such index"),
         ({"topics": "/nowhere.tsv"}, "no such topics file"),
+        ({"topics": {}}, "no topic to search for"),
         (
             {"topics": {"long": " ".join(f"w{i}" for i in range(1100))}},
             "query 'long' has more than",
@@ -170,6 +173,11 @@ def test_an_existing_run_is_kept(tiny_index, tmp_path):
     with pytest.raises(TdvError, match="exists"):
         search_index(tiny_index, TOPICS, tmp_path / "run")
     assert (tmp_path / "run").read_text() == "precious"
+    with pytest.raises(TdvError, match="no manifest of a 'run' beside it"):
+        search_index(tiny_index, TOPICS, tmp_path / "run", overwrite=True)
+    assert (tmp_path / "run").read_text() == "precious"
+    (tmp_path / "run").unlink()
+    search_index(tiny_index, TOPICS, tmp_path / "run")
     search_index(tiny_index, TOPICS, tmp_path / "run", overwrite=True)
     assert (tmp_path / "run").read_text() != "precious"
 

@@ -129,7 +129,7 @@ def test_round_trip_and_checks(tmp_path):
     with pytest.raises(TdvError, match="made for another vocabulary"):
         load_term_vectors(tmp_path / "E", matrix_of("other"))
     np.save(tmp_path / "E" / "vectors.npy", np.full_like(made.vectors, np.nan))
-    with pytest.raises(TdvError, match="damaged vectors"):
+    with pytest.raises(TdvError, match="damaged.*vectors"):
         TermVectors.load(tmp_path / "E")
 
 

@@ -27,6 +27,7 @@ def make_values(weights=(0.5, 1.0, 2.0, 0.0), manifest_=None, **changes) -> Term
     manifest = {
         "field": "contents",
         "vocabulary_sha256": vocabulary.sha256,
+        "model": "bm25",
         "parameters": {"k1": 0.9, "b": 0.4, "mu": 1000.0},
         "points": [POINT, {**POINT, "reduction": 0.5, "scale": 2}],
         "recommended_reduction": 0.5,

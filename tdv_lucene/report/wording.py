@@ -1,4 +1,4 @@
-"""Text of others made fit to be shown: what would act on a screen or page is written out.
+"""How things are said: text of others made fit to be shown, and numbers of things.
 
 Ids, terms, names and queries come from collections and users. A terminal obeys the escapes in
 them, a line break begins a row of its own, and marks of direction turn the order of what follows.
@@ -27,3 +27,8 @@ def visible(text: str, keep: str = "") -> str:
 def _escape(character: str) -> str:
     code = ord(character)
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """``1 query``, ``1,234 queries``; ``more`` is the plural where no s alone makes it."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"

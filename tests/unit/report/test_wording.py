@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tdv_lucene.visible import visible
+from tdv_lucene.report.wording import counted, visible
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,13 @@ def test_what_acts_is_written_out(text, shown):
 
 def test_a_message_keeps_its_lines():
     assert visible("a\nb\x1b", keep="\n") == "a\nb\\x1b"
+
+
+@pytest.mark.parametrize(
+    "number, shown",
+    [(0, "0 judged queries"), (1, "1 judged query"), (2, "2 judged queries"),
+     (1234, "1,234 judged queries")],
+)  # fmt: skip
+def test_one_thing_is_no_plural(number, shown):
+    assert counted(number, "judged query", "judged queries") == shown
+    assert counted(number, "word").endswith("word" if number == 1 else "words")
