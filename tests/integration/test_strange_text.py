@@ -122,8 +122,8 @@ COMMANDS: dict[str, Made] = {
 }  # fmt: skip
 
 NO_USER_TEXT = {"reproduce", "demo", "env", "doctor", "serve"}
-"""They print names and numbers of ours, paths of the installation, or an address; ``env`` quotes for
-the shell, ``demo`` makes its own collection."""
+"""They print names and numbers of ours, paths of the installation, or an address; ``env`` quotes
+for the shell, ``demo`` makes its own collection."""
 
 
 def test_every_command_is_here():
