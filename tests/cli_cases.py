@@ -164,12 +164,12 @@ class _Maker:
             wanted = rng.random() < (1 - wrongness / 5 if self._needed(option) else 0.2)
             if option.name == "plot" and rng.random() < 0.7:
                 continue
-            if not wanted:
+            if not wanted and option.name != "output":
                 continue
             if option.is_flag:
                 words.append(rng.choice([*option.opts, *option.secondary_opts]))
                 continue
-            for _ in range(rng.choice([1, 1, 2]) if option.multiple else 1):
+            for _ in range(rng.choice([1, 1, 1, 1, 2]) if option.multiple else 1):
                 values = [self._value(option, wrongness) for _ in range(option.nargs)]
                 words += [rng.choice(option.opts), *values]
         if rng.random() < wrongness / 10:
@@ -178,7 +178,7 @@ class _Maker:
 
     @staticmethod
     def _needed(option: click.Option) -> bool:
-        return option.required or option.name in ("topics", "qrels", "pruned")
+        return option.required or option.name in ("topics", "qrels", "pruned", "output")
 
     def _value(self, option: click.Option, wrongness: float) -> str:
         rng = self._rng

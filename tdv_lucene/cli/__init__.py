@@ -17,7 +17,7 @@ import click
 from .. import __version__
 from ..errors import TdvError
 from ..interruption import caught, check, exit_status, was_asked
-from ..wording import visible
+from ..report.wording import visible
 from ._flags import name_flags, refuse_empty
 
 _PACKAGE = __name__.partition(".")[0]
@@ -38,6 +38,7 @@ _COMMANDS = {
     "compare": "Compare the full index with a pruned one.",
     "explain": "Show what pruning did to one query.",
     "serve": "Show rankings side by side on a local page.",
+    "env": "Print what plain Pyserini needs, for the shell.",
     "reproduce": "Do the paper's experiment on one of its collections.",
     "doctor": "Say what is installed, and what is wrong with it.",
     "demo": "Run the whole job on the Python documentation.",

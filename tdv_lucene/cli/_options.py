@@ -15,7 +15,7 @@ import click
 
 from ..errors import TdvError, argument
 from ..progress import ProgressBar
-from ..wording import visible
+from ..report.wording import visible
 
 if TYPE_CHECKING:
     from ..report.table import Table

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ..wording import counted
+from ..report.wording import counted
 from . import _options as options
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import damaged, read_array
 from ..errors import TdvError, argument
-from ..wording import counted
+from ..report.wording import counted
 from .file_checks import FASTTEXT_MAGIC, check_fasttext, check_word2vec
 
 _CHUNK = 100_000

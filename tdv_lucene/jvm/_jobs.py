@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import TdvError
 from ..interruption import check, deferred
 from ..progress import Progress, silent
-from ._start import start
+from ._start import HEAP_VARIABLE, heap_size, start
 
 _log = logging.getLogger(__name__)
 
@@ -72,6 +72,11 @@ def run_job(job: Any, progress: Progress = silent) -> str:
     kind = job.failureKind()
     if kind == "user":
         raise TdvError(job.failure())
+    if kind and "OutOfMemoryError" in job.failure():
+        raise TdvError(
+            f"Java ran out of memory with a heap of {heap_size()}: give it more, as --heap 8g or "
+            f"{HEAP_VARIABLE}=8g"
+        )
     if kind:
         raise RuntimeError(f"the Java side failed:\n{job.failure()}")
     _log.info("%s took %.2f s", name, time.monotonic() - began)

@@ -27,7 +27,7 @@ from ._lucene import hooks_jar, lucene_version
 HEAP_VARIABLE = "TDV_LUCENE_HEAP"
 _DEFAULT_HEAP = "2g"
 _HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
-_RESOURCES = Path(__file__).resolve().parent / "resources"
+RESOURCES = Path(__file__).resolve().parent / "resources"
 _OPENAI_KEY = "OPENAI_API_KEY"
 
 _log = logging.getLogger(__name__)
@@ -44,12 +44,13 @@ def set_heap(heap: str) -> None:
         already.
     """
     global _heap
-    _refuse_form(f"{argument('heap')} '{heap}'", heap)
+    shown = f"{argument('heap')} '{heap}'"
+    _refuse_form(shown, heap)
     if "jnius" in sys.modules:
         raise TdvError(
             f"{argument('heap')} {heap} comes too late: the JVM of this process runs already"
         )
-    _try_heap(find_java(), argument("heap"), heap)
+    _try_heap(find_java(), shown, heap)
     _heap = heap
 
 
@@ -71,7 +72,7 @@ def start() -> JavaRuntime:
         return _adopt_running()
     runtime = find_java()
     if _heap is None and os.environ.get(HEAP_VARIABLE):
-        _try_heap(runtime, HEAP_VARIABLE, heap_size())
+        _try_heap(runtime, f"{HEAP_VARIABLE}={heap_size()}", heap_size())
     os.environ["JAVA_HOME"] = str(runtime.home)  # where pyjnius looks for libjvm
     anserini = pyserini_jar()
     hooks = hooks_jar(lucene_version(anserini))
@@ -87,13 +88,15 @@ def start() -> JavaRuntime:
 def pyserini_jar() -> Path:
     """The Anserini jar inside the installed Pyserini, found without importing Pyserini.
 
-    ``ANSERINI_CLASSPATH`` (a folder) takes precedence, as in Pyserini itself.
+    ``ANSERINI_CLASSPATH`` (a folder) takes precedence, as in Pyserini itself; :mod:`._plain` has it
+    name our own folder, which says nothing.
     """
     spec = importlib.util.find_spec("pyserini")
     if spec is None or not spec.submodule_search_locations:
         raise TdvError("pyserini is not installed: pip install 'pyserini>=1.6,<3'")
     bundled = Path(spec.submodule_search_locations[0]) / "resources" / "jars"
     folder = Path(os.environ.get("ANSERINI_CLASSPATH") or bundled)
+    folder = bundled if folder == RESOURCES else folder
     jars = sorted(folder.glob("anserini-*-fatjar.jar"))
     if len(jars) != 1:
         raise TdvError(
@@ -115,18 +118,18 @@ def _refuse_form(shown: str, heap: str) -> None:
         raise TdvError(f"{shown} is not a size: write a whole number and k, m or g, as in 4g")
 
 
-def _try_heap(runtime: JavaRuntime, name: str, heap: str) -> None:
+def _try_heap(runtime: JavaRuntime, shown: str, heap: str) -> None:
     """Start a Java apart with that heap: inside this process a failure would end it."""
     command = [str(runtime.home / "bin" / "java"), f"-Xmx{heap}", "-version"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     except OSError as error:
-        _log.info("%s was not tried: %s", name, error)
+        _log.info("%s was not tried: %s", shown, error)
         return
     if done.returncode:
         reason = " ".join((done.stdout + done.stderr).split("\n")[:2])
         raise TdvError(
-            f"Java cannot start with {name} '{heap}' ({reason.strip()}): a number with k, m or g "
+            f"Java cannot start with {shown} ({reason.strip()}): a number with k, m or g "
             "is needed, from a few megabytes up to what the machine has, as in 4g"
         )
 
@@ -170,8 +173,8 @@ def _options(java_major: int) -> list[str]:
         *crash_options(),
         "-Xrs",  # leave SIGINT to Python, where Ctrl-C cancels the job
         "--enable-native-access=ALL-UNNAMED",
-        f"-Djava.util.logging.config.file={_RESOURCES / 'logging.properties'}",
-        f"-Dlog4j2.configurationFile={_RESOURCES / 'log4j2.xml'}",
+        f"-Djava.util.logging.config.file={RESOURCES / 'logging.properties'}",
+        f"-Dlog4j2.configurationFile={RESOURCES / 'log4j2.xml'}",
     ]
     if java_major >= 23:  # Lucene 9 unmaps files through Unsafe, of which newer Javas warn
         options.append("--sun-misc-unsafe-memory-access=allow")

@@ -85,7 +85,7 @@ def learn_term_values(
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
-    matrix.require_all_documents("learning")
+    matrix.require_whole("learning")
     if vectors is None:
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
@@ -208,7 +208,7 @@ def learn_from_index(
         texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
-        counts.require_all_documents("learning")
+        counts.require_whole("learning")
         word_vectors = None
         if vectors is not None:
             word_vectors = load_term_vectors(vectors, counts, progress, trust_pickle=trust_pickle)

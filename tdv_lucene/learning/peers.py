@@ -145,7 +145,7 @@ def unlearned_values(
     """
     if name not in PEERS:
         raise TdvError(f"no unlearned pruning '{name}': choose one of {', '.join(PEERS)}")
-    matrix.require_all_documents("a pruning")
+    matrix.require_whole("a pruning")
     parameters = parameters or Parameters()
     weights = np.ones(matrix.shape[0], np.float32)
     rule = None

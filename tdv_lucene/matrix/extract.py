@@ -61,9 +61,9 @@ def extract_matrix(
     Raises
     ------
     TdvError
-        When ``index`` is not a readable index, has no such field, no frequencies or no posting in
-        it, or lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer
-        holds the index.
+        When ``index`` is not a readable index, has no such field or no frequencies in it, or
+        lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
+        index.
     """
     from ..jvm import index as jvm_index
 
@@ -78,10 +78,8 @@ def extract_matrix(
         selected = {} if ids is None else {"collection": totals}
         matrix = _load(folder, {"field": field, "source": source, **selected})
         if not len(matrix.vocabulary):
-            raise TdvError(
-                f"no live document of {index} has a term in '{field}': there is nothing to extract "
-                "or to learn from; index some documents first"
-            )
+            _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
+                         "nothing can be learned from it", index, field)  # fmt: skip
         place.write_manifest(describe_matrix(matrix))
     return load_matrix(output)
 

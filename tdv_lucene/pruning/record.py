@@ -8,8 +8,8 @@ from typing import Any
 from .. import __version__
 from ..indexes.record import CHECKSUM
 from ..ranking import ANSERINI_DEFAULTS
+from ..report.wording import counted
 from ..values.term_values import OperatingPoint, TermValues
-from ..wording import counted
 from .field_rule import checksum
 
 

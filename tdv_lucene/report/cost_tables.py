@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..wording import counted
 from .table import Table, change, ratio, times_interval
+from .wording import counted
 
 _SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
 _SHRINKING = ("postings", "bytes")  # what pruning is for

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..wording import counted
 from .table import SIGNIFICANT, Table, interval, p_value
+from .wording import counted
 
 _OUTCOMES = " +/=/-: queries better, equal and worse."
 _ROUNDED = 5e-5  # a difference that four decimals do not show

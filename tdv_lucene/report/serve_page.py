@@ -9,8 +9,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from ..wording import visible
 from .environment import TEMPLATES, template
+from .wording import visible
 
 
 def render(

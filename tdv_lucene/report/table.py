@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..wording import visible
+from .wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

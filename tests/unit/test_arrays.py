@@ -51,7 +51,7 @@ def test_the_command_line_says_so(folders, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         "sys.argv",
         ["tdv-lucene", "prune", "--index", str(tmp_path / "index"),
-         "--tdv", str(tmp_path / "values"), "--output", str(tmp_path / "pruned")],
+         "--tdv", f"contents={tmp_path / 'values'}", "--output", str(tmp_path / "pruned")],
     )  # fmt: skip
     with pytest.raises(SystemExit) as ended:
         main()

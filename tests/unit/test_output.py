@@ -55,7 +55,7 @@ def test_failed_block_leaves_nothing(error: type[BaseException], tmp_path: Path)
 def test_existing_result_is_kept_unless_overwritten(tmp_path: Path) -> None:
     output = tmp_path / "out"
     _make(output, "old")
-    with pytest.raises(TdvError, match="out exists: choose another --output, or pass --overwrite"):
+    with pytest.raises(TdvError, match="out exists: choose another output, or pass overwrite=True"):
         _make(output)
     assert (output / "content").read_text() == "old"
     _make(output, overwrite=True)
@@ -148,7 +148,7 @@ def test_overwrite_replaces_an_empty_folder_and_no_link(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     _make(tmp_path / "empty", overwrite=True)
     (tmp_path / "link").symlink_to(tmp_path / "empty")
-    with pytest.raises(TdvError, match="link is a symbolic link, which --overwrite does not"):
+    with pytest.raises(TdvError, match="link is a symbolic link, which overwrite=True does not"):
         _make(tmp_path / "link", "linked", overwrite=True)
     assert (tmp_path / "link" / "content").read_text() == "new"
 
@@ -169,7 +169,7 @@ def test_parent_must_exist(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("output", "said"),
     [
-        ("", "--output is empty: name the place"),
+        ("", "output is empty: name the place"),
         (".", "is the folder you are in"),
         ("..", "or holds it"),
         ("/", "or holds it"),
@@ -232,7 +232,7 @@ def test_a_file_that_is_not_as_its_manifest_says_is_kept(tmp_path: Path) -> None
     with pytest.raises(TdvError, match="a.manifest.json is not the manifest of a 'run'"):
         _write(tmp_path / "a", overwrite=True)
     (tmp_path / "folder").mkdir()
-    with pytest.raises(TdvError, match="is a folder: choose a file name as --output"):
+    with pytest.raises(TdvError, match="is a folder: choose a file name as output"):
         _write(tmp_path / "folder", overwrite=True)
     with pytest.raises(TdvError, match="is a file, not a folder"):
         _make(tmp_path / "thesis.tex", overwrite=True)

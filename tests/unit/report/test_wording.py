@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tdv_lucene.wording import counted, visible
+from tdv_lucene.report.wording import counted, visible
 
 
 @pytest.mark.parametrize(
