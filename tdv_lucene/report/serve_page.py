@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from ..wording import visible
 from .environment import TEMPLATES, template
+from .query_tables import VALUE_COLUMN
 
 
 def render(
@@ -24,6 +25,7 @@ def render(
         typed=Markup(escape(query)),
         lines=_lines,
         answer=answer,
+        values=[VALUE_COLUMN[kind] for kind in (answer or {}).get("tdv_kind", {}).values()],
         wrong=wrong,
         moved=_moved,
         milliseconds=_milliseconds,

@@ -61,6 +61,7 @@ def test_terms_and_rankings(answered):
          "tdv": {"pruned": pytest.approx(2 / 3)}},
         {"term": "zebra", "in_query": 1, "df": {"full": 0, "pruned": 0}, "tdv": {"pruned": None}},
     ]  # fmt: skip
+    assert found["tdv_kind"] == {"pruned": "ratio"}
     full, pruned = found["indexes"].values()
     assert [hit["document"] for hit in full["hits"]] == ["d<i>0", "d<i>2"]
     assert [hit["ranks"]["pruned"] for hit in full["hits"]] == [1, None]
@@ -262,6 +263,7 @@ def test_a_browser_shows_markup_as_text_and_asks_nobody_else(served, tmp_path):
     shown = " ".join("".join(page.texts).split())
     assert MARKUP in shown and "<b>bold</b> & 😀" in shown
     assert {"fox", "foxes", "dog"} <= set(page.marked)
+    assert "pruned, tf ratio" in shown and "TDV" not in shown, "nobody gave learned values"
     assert "d<i>0" in shown and "dropped" in shown and "No longer among the best 10" in shown
     assert opened.urls and all(url.startswith(address) for url in opened.urls)
 
