@@ -9,9 +9,9 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from ..wording import visible
 from .environment import TEMPLATES, template
 from .query_tables import VALUE_COLUMN
+from .wording import visible
 
 
 def render(

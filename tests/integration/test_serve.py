@@ -22,6 +22,7 @@ from tdv_lucene.comparison import serving
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.side_by_side import SideBySide
 from tdv_lucene.errors import TdvError
+from tdv_lucene.report.serve_page import render
 
 pytestmark = pytest.mark.jvm
 
@@ -71,6 +72,16 @@ def test_terms_and_rankings(answered):
     assert pruned["gone"] == [{"document": "d<i>2", "first_rank": 2, "rank": None}]
     assert (full["matching"], pruned["matching"], full["gone"]) == (3, 1, [])
     assert full["ms"] > 0 and pruned["ms"] > 0
+
+
+def test_the_page_calls_a_ratio_a_ratio(answered):
+    found = answered("fox")
+    index = {"folder": "x", "bytes": 1, "parameters": {"model": "bm25"}}
+    about = {"indexes": {"full": index, "pruned": index}, "field": "contents"}
+    page = render(about, "fox", found, "")
+    assert "pruned, tf ratio</th>" in page and "TDV" not in page
+    learned = render(about, "fox", {**found, "tdv_kind": {"pruned": "learned"}}, "")
+    assert "pruned, TDV</th>" in learned and "ratio" not in learned
 
 
 def test_scores_are_those_of_explain(pair, answered):
