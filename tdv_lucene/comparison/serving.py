@@ -195,8 +195,7 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
     dict
         ``query``; ``hits``; ``depth``, how deep ranks are looked up; ``terms``: of each term of the
         query ``term``, ``in_query``, ``df`` (index name -> documents with it) and ``tdv`` (name of
-        a further index -> value, 0 where dropped, None where unknown); ``tdv_kind``: name of a
-        further index -> what that is, ``"learned"`` or ``"ratio"``; ``indexes.NAME``: ``ms``,
+        a further index -> value, 0 where dropped, None where unknown); ``indexes.NAME``: ``ms``,
         ``matching`` (documents that hold a term), ``hits`` and ``gone``, the documents that
         the first index has among its best and this one has not, each with ``document``,
         ``first_rank`` and ``rank`` (None below ``depth``). A hit has ``rank``, ``document``,
@@ -231,7 +230,6 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
             }
             for at, (term, times_) in enumerate(terms.items())
         ],
-        "tdv_kind": {name: session.opened[name].shown.kind for name in others},
         "indexes": {
             name: {
                 "ms": times[name],

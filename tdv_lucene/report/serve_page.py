@@ -25,7 +25,6 @@ def render(
         typed=Markup(escape(query)),
         lines=_lines,
         answer=answer,
-        values=[VALUE_COLUMN[kind] for kind in (answer or {}).get("tdv_kind", {}).values()],
         wrong=wrong,
         value_heads=[VALUE_COLUMN[of["tdv_kind"]] for of in [*about["indexes"].values()][1:]],
         moved=_moved,
