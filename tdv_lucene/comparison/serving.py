@@ -288,6 +288,7 @@ def _describe(session: SideBySide) -> dict[str, Any]:
             "folder": Path(os.path.abspath(of.path)).name,
             "bytes": inspect_index(of.path)["bytes"],
             "parameters": of.parameters.describe(),
+            "tdv_kind": of.shown.kind,
         }
         for name, of in session.opened.items()
     }

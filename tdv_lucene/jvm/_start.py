@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import TdvError, argument
+from ..interruption import check
 from ._java import JavaRuntime, find_java
 from ._lucene import hooks_jar, lucene_version
 
@@ -66,6 +67,7 @@ def start() -> JavaRuntime:
     """
     import jnius_config
 
+    check()
     # Pyserini constructs an OpenAI client on import, for encoders we never call; any key will do.
     os.environ.setdefault(_OPENAI_KEY, "unused")
     if jnius_config.vm_running:

@@ -116,6 +116,7 @@ COMMANDS: dict[str, Made] = {
     "compare": lambda case, output: (
         ["--index", case.index, "--pruned", made(case).pruned, *judged(case),
          "--latency-budget", "0.5", "--output", output], [output]),
+    "export": lambda case, output: (["--index", case.index, "--output", output], [output]),
     "explain": lambda case, output: (
         ["--index", case.index, "--pruned", made(case).pruned, "--query",
          "t1 t2 page[a] \x1b[31m", "--hits", "80"], WORDS),
