@@ -97,7 +97,7 @@ def _way(problem: Problem, recipe: DefaultRecipe, kind: str) -> _Way:
         matrix,
         np.ones(len(order), np.float32),  # the network is shrunk: no value is 0
         order,
-        order,
+        order ** (1 / recipe.saturation_power),  # the same postings, for the rule's first power
         recipe.whole_terms_qld if problem.model == "qld" else recipe.whole_terms,
         k1=k1,
         b=b,

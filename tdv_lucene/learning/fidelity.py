@@ -13,10 +13,8 @@ from .measures import evaluate, mean_measures
 from .problem import Problem
 from .term_scores import TermScores
 
-SCALES = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
-KEPT_OVERLAP = 0.95
-MOST_ROUNDED_AWAY = 0.01
-"""Of the postings, beside those that were to go."""
+SCALES = (0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
+KEPT_OVERLAP = 0.85
 _QUERIES = 300
 """Queries that the agreement is measured on, at most."""
 
@@ -29,8 +27,7 @@ def scale_table(
     ``overlap_at_10`` is the mean share of the real-valued model's ten best documents that the
     integer index (with its recounted statistics and length bytes) also has among its ten best,
     ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
-    index on the same training queries; ``posting_bytes`` is an estimate of its posting lists,
-    ``rounded_away`` the share of the postings that were to stay and do not.
+    index on the same training queries; ``posting_bytes`` is an estimate of its posting lists.
 
     Bytes and agreement grow with the scale, so the smallest that agrees is looked for by halving.
     """
@@ -71,19 +68,16 @@ def _entry(
         "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
         "posting_bytes": estimate_posting_bytes(left.matrix, collection),
         "removed": 1 - collection.postings / max(1, problem.matrix.postings),
-        "rounded_away": 1 - collection.postings / max(1, real.postings),
         **mean_measures(evaluate(left.postings, impacts, some)),
     }
 
 
 def _faithful(entry: dict[str, Any]) -> bool:
-    few = entry["rounded_away"] <= MOST_ROUNDED_AWAY
-    return few and entry["overlap_at_10"] >= KEPT_OVERLAP
+    return entry["overlap_at_10"] >= KEPT_OVERLAP
 
 
 def fewest_bytes(table: list[dict[str, Any]]) -> float:
-    """Return the scale with the fewest bytes of those that are faithful: whose overlap reaches
-    ``KEPT_OVERLAP`` and that round away no more than ``MOST_ROUNDED_AWAY``.
+    """Return the scale with the fewest bytes of those whose overlap reaches ``KEPT_OVERLAP``.
 
     Where none does, the one that agrees best.
     """

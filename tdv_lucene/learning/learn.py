@@ -23,7 +23,6 @@ from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..report.path_plot import check_plot, plot_points
 from ..store import refuse_existing
-from ..values.dropping import count_postings_by_tf
 from ..values.term_values import TermValues
 from .default import learn_default
 from .paper import learn_paper
@@ -101,7 +100,6 @@ def learn_term_values(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
-        postings_by_tf=problem.postings_by_tf,
         weights=learned.final.weights,
         priority=learned.final.priority,
         manifest=_manifest(problem, chosen, learned, seed),
@@ -232,7 +230,6 @@ def _of_whole_matrix(
         values,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
-        postings_by_tf=count_postings_by_tf(np.asarray(matrix.data), matrix.indptr),
         manifest={**values.manifest, "self_supervised": about},
     )
 

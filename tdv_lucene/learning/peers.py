@@ -23,7 +23,6 @@ from ..matrix.record import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import ANY_MODEL
 from ..store import refuse_existing
-from ..values.dropping import count_postings_by_tf
 from ..values.posting_rule import PostingRule
 from ..values.term_values import TermValues
 from ..values.thresholds import make_posting_rule, rule_length_norm
@@ -157,7 +156,6 @@ def unlearned_values(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
-        postings_by_tf=count_postings_by_tf(np.asarray(matrix.data), matrix.indptr),
         weights=weights,
         priority=priority,
         posting_priority=None if rule is None else rule.priority,

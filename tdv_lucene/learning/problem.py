@@ -12,7 +12,6 @@ from ..core.scoring import Similarity
 from ..embedding.embed import TermVectors
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
-from ..values.dropping import count_postings_by_tf
 from ..values.posting_rule import PostingRule
 from ..values.weighted_collection import (
     WeightedCollection,
@@ -55,7 +54,7 @@ class Problem:
         """Return the same problem for a search with other parameters; what was read is shared."""
         other = replace(self, parameters=parameters)
         other.__dict__["postings"] = self.postings
-        shared = ("rows", "plain", "start", "full", "postings_by_tf")
+        shared = ("rows", "plain", "start", "full")
         other.__dict__.update({k: self.__dict__[k] for k in shared if k in self.__dict__})
         return other
 
@@ -94,10 +93,6 @@ class Problem:
         if self.matrix.position_boost is None:
             return self.plain
         return apply_values(self.matrix, np.ones(self.matrix.shape[0], np.float32))
-
-    @cached_property
-    def postings_by_tf(self) -> np.ndarray:
-        return count_postings_by_tf(np.asarray(self.matrix.data), self.matrix.indptr)
 
     @cached_property
     def _last_left(self) -> dict[tuple[int, float], tuple[Problem, np.ndarray]]:

@@ -101,6 +101,8 @@ class DefaultRecipe:
         what single postings do to a term's probability cannot be made up for.
     make_up : bool
         Take back what the postings that go add to their term's idf.
+    saturation_power : float
+        Single postings go by their term's place in the order times their saturation to this power.
     """
 
     name = "default"
@@ -126,6 +128,7 @@ class DefaultRecipe:
     whole_terms: float = 0.0
     whole_terms_qld: float = 0.67
     make_up: bool = True
+    saturation_power: float = 1.5
 
     def __post_init__(self) -> None:
         if not self.orders or not set(self.orders) <= set(ORDERS):

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..values.dropping import drop_terms
 from ..values.posting_rule import PostingRule
-from ..values.quantisation import whole_multiples, whole_multiples_above
 from ..values.weighted_collection import WeightedCollection, apply_values
 from .problem import Problem
 
@@ -40,16 +39,12 @@ class TermScores(NamedTuple):
         """
         if unit == "posting":
             left, factors = problem.left(self.rule, self.priority, reduction)
-            tdv = whole_multiples_above(self.weights * factors, scale)
-            return left, apply_values(left.matrix, tdv, scale)
-        weights = whole_multiples(self.weights, scale)
-        counts = problem.matrix.doc_freq, problem.postings_by_tf
-        tdv, _ = drop_terms(weights, self.priority, *counts, reduction, scale)
+            return left, apply_values(left.matrix, self.weights * factors, scale)
+        tdv, _ = drop_terms(self.weights, self.priority, problem.matrix.doc_freq, reduction)
         return problem, apply_values(problem.matrix, tdv, scale)
 
 
 def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.ndarray:
     """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those given up."""
     ones = np.ones(len(priority), np.float32)
-    counts = problem.matrix.doc_freq, problem.postings_by_tf
-    return drop_terms(ones, priority, *counts, reduction, None)[0]
+    return drop_terms(ones, priority, problem.matrix.doc_freq, reduction)[0]

@@ -18,13 +18,12 @@ from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..records import ByteStrings, Vocabulary
 from ..store import new_folder, read_manifest, save_array, write_manifest
-from .dropping import COUNTED_TF, drop_terms, nearest
+from .dropping import drop_terms, nearest
 from .posting_rule import PostingCut, PostingRule
-from .quantisation import whole_multiples, whole_multiples_above
 
 KIND = "term-values"
 UNITS = ("term", "posting")
-_ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
+_ARRAYS = ("doc_freq", "total_term_freq", "weights", "priority")
 _OPTIONAL = ("posting_priority", "posting_factors")
 
 
@@ -67,8 +66,6 @@ class TermValues:
     ----------
     vocabulary : Vocabulary of V terms
     doc_freq, total_term_freq : int64[V]
-    postings_by_tf : int32[V, COUNTED_TF]
-        Postings with frequency exactly 1, 2, ...
     weights : float32[V]
         Discrimination values before any term is given up.
     priority : float32[V]
@@ -91,7 +88,6 @@ class TermValues:
     vocabulary: Vocabulary
     doc_freq: np.ndarray
     total_term_freq: np.ndarray
-    postings_by_tf: np.ndarray
     weights: np.ndarray
     priority: np.ndarray
     manifest: Mapping[str, Any]
@@ -104,7 +100,6 @@ class TermValues:
         shapes = {
             "doc_freq": (terms,),
             "total_term_freq": (terms,),
-            "postings_by_tf": (terms, COUNTED_TF),
             "weights": (terms,),
             "priority": (terms,),
             "posting_priority": (terms,),
@@ -216,12 +211,8 @@ class TermValues:
         rule = self._rule_of(unit)
         if rule is not None:
             tdv, cut = rule.drop(self.weights, self.priority, self.doc_freq, reduction)
-            tdv = whole_multiples_above(tdv, scale)
             return OperatingPoint(tdv, scale, cut, reduction, point, self.position_boost)
-        weights = whole_multiples(self.weights, scale)
-        tdv, removed = drop_terms(
-            weights, self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
-        )
+        tdv, removed = drop_terms(self.weights, self.priority, self.doc_freq, reduction)
         return OperatingPoint(tdv, scale, None, removed, point, self.position_boost)
 
     def _rule_of(self, unit: str | None) -> PostingRule | None:
