@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
 from . import _options as options
@@ -84,33 +87,44 @@ def print_points(values: object) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from ..values.frontier import loses_nothing
+
     if made := values.manifest.get("self_supervised"):
         what = f"{made['topics']:,} {made['method']} of the index itself"
         title = f"SELF-SUPERVISED: on {what}, which say little of real queries"
     else:
         title = "On held-out queries, as the pruned index would answer them"
-    points, recommended = values.points, values.manifest["recommended_reduction"]
+    points, full = values.points, values.manifest["full"]
     table = Table(title=title)
-    for heading in ("postings removed", "MB", "scale", "nDCG@5", "full", "R@1000", "full"):
+    measured = ("nDCG@5", "- full", "R@1000", "- full")
+    for heading in ("postings removed", "MB", "visited", "scale", *measured):
         table.add_column(heading, justify="right")
+    lossless = [point for point in points if loses_nothing(point)]
+    recommended = values.manifest["recommended_reduction"]
+    table.add_row("full", _size(full), f"{full['visited']:,.0f}", "", *_measured(points[0]["full"]))
     for point in points:
-        mark = " *" if point["reduction"] == recommended else ""
-        measures, full = point["measures"], point["full"]
-        figures = [m[name] for name in ("nDCG@5", "R@1000") for m in (measures, full)]
+        mark = " *" if point["reduction"] == recommended and lossless else ""
         table.add_row(
             f"{point['removed']:.0%}{mark}",
-            options.megabytes(point["posting_bytes"]),
+            _size(point),
+            f"{point['visited']:,.0f}",
             f"{point['scale']:g}",
-            *[f"{x:.4f}" for x in figures],
+            *_measured(point["measures"], point["difference"]),
         )
     console = Console()
     console.print(table)
-    full_size = options.megabytes(points[0]["full_posting_bytes"])
-    console.print(f"MB: estimated posting lists; those of the full index {full_size}")
+    whole = "the index, foreseen" if "index_bytes" in full else "posting lists, estimated"
+    console.print(f"MB: {whole}; visited: postings in the lists of a query's terms")
+    console.print(
+        "- full: difference from the full index with its own best parameters, 95 % interval"
+    )
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     if names:
-        used = ", ".join(f"{name} {values.parameters[name]:g}" for name in names)
-        console.print(f"Both searched with {used}")
+        pruned, tuned = (
+            ", ".join(f"{name} {of[name]:g}" for name in names)
+            for of in (values.parameters, full["parameters"])
+        )
+        console.print(f"Searched with {pruned}; the full index with {tuned}")
     if values.position_boost is not None:
         first = 1 + values.position_boost.boost
         console.print(
@@ -122,4 +136,32 @@ def print_points(values: object) -> None:
             "Learned without positions: from an index made with -storePositions, terms count for "
             "more where they stand early, which helps rankings"
         )
-    console.print("* recommended: 'tdv-lucene prune' takes it without --reduction")
+    if lossless:
+        console.print(
+            "* recommended: the smallest that surely loses no nDCG@5 and not surely R@1000; "
+            "'tdv-lucene prune' takes it without --reduction"
+        )
+    else:
+        console.print(
+            "Recommended is 0 %: no point surely loses nothing. 'tdv-lucene prune' removes what "
+            "--reduction says; more judged queries tell more"
+        )
+
+
+def _size(of: Mapping[str, Any]) -> str:
+    return options.megabytes(of.get("index_bytes", of["posting_bytes"]))
+
+
+def _measured(
+    measures: Mapping[str, float], differences: Mapping[str, Any] | None = None
+) -> list[str]:
+    """The cells of the two measures and, where there are any, their differences."""
+    cells = []
+    for name in ("nDCG@5", "R@1000"):
+        cells.append(f"{measures[name]:.4f}")
+        if differences is not None:
+            of, (low, high) = differences[name], differences[name]["ci95"]
+            cells.append(f"{of['mean']:+.3f} ({low:+.3f} {high:+.3f})")
+        else:
+            cells.append("")
+    return cells

@@ -67,13 +67,13 @@ def learn_default(
         networks = [None] * len(folds)
     ways = [chosen, *out_of_fold]
     final, *of_folds = [TermScores(w, way.order, way.rule) for w, way in zip(weights, ways)]
-    points, reports = validate_points(
+    points, reports, full = validate_points(
         problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
     )
     for report, network in zip(reports, networks):
         report["network"] = network
         report["order"] = chosen.kind
-    return Learned(final, points, reports, recipe.recommended_reduction)
+    return Learned(final, points, reports, full)
 
 
 class _Counter:

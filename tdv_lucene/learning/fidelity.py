@@ -14,13 +14,15 @@ from .problem import Problem
 from .term_scores import TermScores
 
 SCALES = (0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
-KEPT_OVERLAP = 0.85
+KEPT_OVERLAP = 0.9
+TOLERATED_OVERLAP = 0.8
+"""Where more would make the lists larger than those of the full index."""
 _QUERIES = 300
 """Queries that the agreement is measured on, at most."""
 
 
 def scale_table(
-    problem: Problem, scored: TermScores, reduction: float, unit: str
+    problem: Problem, scored: TermScores, reduction: float, unit: str, full_bytes: int
 ) -> list[dict[str, Any]]:
     """Return one entry for each scale tried: what rounding does to the ranking at ``reduction``.
 
@@ -29,22 +31,33 @@ def scale_table(
     ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
     index on the same training queries; ``posting_bytes`` is an estimate of its posting lists.
 
-    Bytes and agreement grow with the scale, so the smallest that agrees is looked for by halving.
+    Bytes and agreement grow with the scale, so the smallest that agrees is looked for by halving,
+    then one that takes no more than ``full_bytes`` below it.
     """
     some = np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
     left, real = scored.prune(problem, reduction, None, unit)
     best = left.postings.top(left.impacts(real, some), 10, some)
-    table = []
+    table: dict[int, dict[str, Any]] = {}
+
+    def try_scale(place: int) -> dict[str, Any]:
+        if place not in table:
+            scale = SCALES[place]
+            table[place] = _entry(problem, scored, reduction, scale, unit, some, real, best)
+        return table[place]
+
     low, high = 0, len(SCALES)
     while low < high:
         middle = (low + high) // 2
-        entry = _entry(problem, scored, reduction, SCALES[middle], unit, some, real, best)
-        table.append(entry)
-        if _faithful(entry):
+        if try_scale(middle)["overlap_at_10"] >= KEPT_OVERLAP:
             high = middle
         else:
             low = middle + 1
-    return sorted(table, key=lambda entry: entry["scale"])
+    place = min(low, len(SCALES) - 1)
+    while place > 0 and try_scale(place)["posting_bytes"] > full_bytes:
+        place -= 1
+        if try_scale(place)["overlap_at_10"] < TOLERATED_OVERLAP:
+            break
+    return [table[place] for place in sorted(table)]
 
 
 def _entry(
@@ -72,16 +85,20 @@ def _entry(
     }
 
 
-def _faithful(entry: dict[str, Any]) -> bool:
-    return entry["overlap_at_10"] >= KEPT_OVERLAP
+def choose_scale(table: list[dict[str, Any]], full_bytes: int) -> dict[str, Any]:
+    """Return the entry with the fewest bytes of those whose overlap reaches ``KEPT_OVERLAP``.
 
-
-def fewest_bytes(table: list[dict[str, Any]]) -> float:
-    """Return the scale with the fewest bytes of those whose overlap reaches ``KEPT_OVERLAP``.
-
-    Where none does, the one that agrees best.
+    Where none does, the one that agrees best. Where that takes more than ``full_bytes``, the lists
+    of the full index, the one that agrees best of those that take no more and reach
+    ``TOLERATED_OVERLAP``, if there is any: users prune for bytes.
     """
-    faithful = [entry for entry in table if _faithful(entry)]
+    faithful = [entry for entry in table if entry["overlap_at_10"] >= KEPT_OVERLAP]
     if faithful:
-        return min(faithful, key=lambda entry: entry["posting_bytes"])["scale"]
-    return max(table, key=lambda entry: entry["overlap_at_10"])["scale"]
+        chosen = min(faithful, key=lambda entry: entry["posting_bytes"])
+    else:
+        chosen = max(table, key=lambda entry: entry["overlap_at_10"])
+    if chosen["posting_bytes"] <= full_bytes:
+        return chosen
+    tolerated = [entry for entry in table if entry["overlap_at_10"] >= TOLERATED_OVERLAP]
+    smaller = [entry for entry in tolerated if entry["posting_bytes"] <= full_bytes]
+    return max(smaller, key=lambda entry: entry["overlap_at_10"], default=chosen)

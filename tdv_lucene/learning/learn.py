@@ -23,11 +23,13 @@ from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..report.path_plot import check_plot, plot_points
 from ..store import refuse_existing
+from ..values.frontier import recommend
 from ..values.term_values import TermValues
 from .default import learn_default
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
 from .points import Learned
+from .predicted_sizes import with_index_bytes
 from .problem import Problem
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from .self_supervised import make_topics
@@ -203,7 +205,7 @@ def learn_from_index(
             made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
             values = _of_whole_matrix(values, counts, made.describe())
-        values.save(output, overwrite=overwrite)
+        with_index_bytes(values, index).save(output, overwrite=overwrite)
     if plot is not None:
         recommended = values.manifest["recommended_reduction"]
         plot_points(values.points, recommended, plot, overwrite=overwrite)
@@ -238,6 +240,7 @@ def _manifest(
     problem: Problem, recipe: DefaultRecipe | PaperRecipe, learned: Learned, seed: int
 ) -> dict:
     matrix, rule = problem.matrix, learned.final.rule
+    by_paper = isinstance(recipe, PaperRecipe)
     by_posting = {} if rule is None else {"unit": recipe.unit, "posting_rule": rule.describe()}
     return {
         **by_posting,
@@ -254,5 +257,7 @@ def _manifest(
         "queries": len(problem.queries),
         "folds": learned.folds,
         "points": learned.points,
-        "recommended_reduction": learned.recommended_reduction,
+        "full": learned.full,
+        # The paper's is what its zeros remove.
+        "recommended_reduction": 0.0 if by_paper else recommend(learned.points),
     }

@@ -10,7 +10,7 @@ from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, SearchParameters
 
 ORDERS = ("ridf", "named")
-REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7)
+REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,6 @@ class DefaultRecipe:
         Share of the postings that are gone while values are learned.
     reductions : tuple of float
         Operating points.
-    recommended_reduction : float
     unit : str
         What is given up, ``"term"`` or ``"posting"``, unless pruning is told otherwise.
     whole_terms, whole_terms_qld : float
@@ -123,7 +122,6 @@ class DefaultRecipe:
     folds: int = 5
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
-    recommended_reduction: float = 0.45
     unit: str = "posting"
     whole_terms: float = 0.0
     whole_terms_qld: float = 0.67

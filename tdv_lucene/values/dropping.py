@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+
 def drop_terms(
     weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, reduction: float
 ) -> tuple[np.ndarray, float]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+LEAST_FREQUENCY = 1
+"""Of a posting that stays."""
+
 
 def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float) -> np.ndarray:
     """Return float64[n]: max(1, rint(scale tf tdv)), and 0 where ``tdv`` is 0.
@@ -23,5 +26,5 @@ def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float) -> n
         Of each posting's term.
     """
     tdv = np.asarray(tdv, np.float64)
-    rounded = np.maximum(np.rint(scale * np.asarray(tf, np.float64) * tdv), 1)
-    return np.where(tdv > 0, rounded, 0)
+    rounded = np.rint(scale * np.asarray(tf, np.float64) * tdv)
+    return np.where(tdv > 0, np.maximum(rounded, LEAST_FREQUENCY), 0)

@@ -72,9 +72,12 @@ class TermValues:
         Terms with the smallest go first.
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead``, ``source``, ``folds``,
-        ``recommended_reduction``, and ``points``: dicts with ``reduction``, the ``measures`` on
-        held-out queries (``full`` beside them), the estimated ``posting_bytes`` (and
-        ``full_posting_bytes`` of the index as it is), the ``scale`` that keeps the ranking and the
+        ``recommended_reduction`` (see :func:`.frontier.recommend`), and ``points``: dicts with
+        ``reduction``, the ``measures`` on held-out queries (those of the ``full`` index with tuned
+        parameters beside them, and the mean ``difference`` of each with its interval), the
+        estimated ``posting_bytes`` and ``dictionary_bytes``, where learned from an index also
+        ``index_bytes``, all told; the postings ``visited`` in the lists of a query's terms, mean
+        over the queries; the ``scale`` that keeps the ranking and the
         table of all ``scales`` it was chosen from. With a ``posting_priority`` also
         ``posting_rule`` (see :meth:`.posting_rule.PostingRule.describe`) and ``unit``, what is
         given up unless said otherwise.
