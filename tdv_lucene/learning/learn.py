@@ -205,10 +205,12 @@ def learn_from_index(
             made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
             values = _of_whole_matrix(values, counts, made.describe())
-        with_index_bytes(values, index).save(output, overwrite=overwrite)
+        values = with_index_bytes(values, index)
+        values.save(output, overwrite=overwrite)
     if plot is not None:
         recommended = values.manifest["recommended_reduction"]
-        plot_points(values.points, recommended, plot, overwrite=overwrite)
+        full = values.manifest["full"]
+        plot_points(values.points, full, recommended, plot, overwrite=overwrite)
     return TermValues.load(output)
 
 
