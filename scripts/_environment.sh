@@ -1,9 +1,13 @@
 # Sourced by scripts/demo and scripts/test: make or refresh the virtual environment .venv.
 #
-# Leaves a complete environment in $venv, or ends with a message that says what is missing.
-# A stamp in it names what it was made from, so that a second run costs nothing.
+# Leaves an environment in $venv, or ends with a message that says what is missing. A stamp in it
+# names what it was made from, so that a second run costs nothing.
 #
-#   PYTHON   the interpreter to use (default: the first suitable python3.x on the path)
+#   environment   light: all that tdv-lucene needs; full (the default): also what Pyserini's own
+#                 Python imports, PyTorch above all. A full one serves where a light one would.
+#   PYTHON        the interpreter to use (default: the first suitable python3.x on the path)
+
+environment=${environment:-full}
 
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$checkout/.venv
@@ -11,6 +15,7 @@ stamp=$venv/tdv-lucene.stamp
 install_log=$venv/install.log
 network_failure='from versions: none|connection broken|Connection(Error|Refused)|Temporary failure in name|timed out|unreachable|SSLError|ProxyError'
 # MB of disk while installing: the environment, and what pip downloads and also keeps in its cache.
+needed_light_mb=2000 # without torch: 1.2 GB and twice 0.4 GB
 needed_mb=4500       # with a CPU build of torch: 2.8 GB and twice 0.8 GB
 needed_cuda_mb=13000 # with its default build and CUDA's libraries: 6.8 GB and twice 3.3 GB
 
@@ -63,7 +68,9 @@ brings_cuda() { # whether the torch that pip would choose comes with CUDA's libr
 
 require_space() {
     local free_mb needed=$needed_mb remedies=()
-    if brings_cuda; then
+    if [ "$environment" = light ]; then
+        needed=$needed_light_mb
+    elif brings_cuda; then
         needed=$needed_cuda_mb
         remedies=("or let pip find a CPU build of PyTorch ($needed_mb MB then): README.md, \"Two commands\"")
         say "PyTorch comes with CUDA's libraries, 3.3 GB to download in all, though nothing here uses" \
@@ -82,6 +89,12 @@ describe_inputs() { # everything the environment depends on, as one digest
     } | sha256sum | cut -d ' ' -f 1
 }
 
+has_the_largest() { # whether what takes most of the disk is there already
+    local largest=torch
+    [ "$environment" = full ] || largest=jax
+    "$venv/bin/python" -c "import importlib.util as u, sys; sys.exit(not u.find_spec('$largest'))"
+}
+
 make_venv() {
     if [ -e "$venv" ] && [ ! -e "$stamp" ]; then
         fail "$venv exists and was not made by this script: move it away"
@@ -91,17 +104,48 @@ make_venv() {
         rm -rf "$venv"
         mkdir "$venv" && echo unfinished >"$stamp"
         "$1" -m venv "$venv" >"$install_log" 2>&1 || explain_install_failure
-        require_space
     fi
+    has_the_largest || require_space
     echo unfinished >"$stamp"
 }
 
 install_packages() {
+    : >"$install_log"
+    if [ "$environment" = light ]; then
+        say "Installing into .venv: half a gigabyte to download the first time (log: .venv/install.log)"
+        # Pyserini for its jar alone, and what setup.cfg asks for besides.
+        pip_install --no-deps "$(requirements --only pyserini)" --editable "$checkout"
+        local needed
+        mapfile -t needed < <(requirements --without pyserini)
+        pip_install "${needed[@]}"
+        return
+    fi
     say "Installing into .venv: a gigabyte to download the first time, more with CUDA (log: .venv/install.log)"
+    pip_install --editable "$checkout[test]"
+}
+
+pip_install() {
     # --use-pep517: an older pip would run the setup.py of trectools, a way newer ones gave up.
     "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --use-pep517 \
-        --constraint "$checkout/constraints.txt" --editable "$checkout[test]" 2>&1 |
-        tee "$install_log" | show_install_progress || explain_install_failure
+        --constraint "$checkout/constraints.txt" "$@" 2>&1 |
+        tee -a "$install_log" | show_install_progress || explain_install_failure
+}
+
+requirements() { # what setup.cfg asks for, a line each: --only NAME, or --without NAME
+    "$venv/bin/python" - "$checkout/setup.cfg" "$@" <<'EOF'
+import configparser
+import re
+import sys
+
+file, choice, name = sys.argv[1:]
+config = configparser.ConfigParser()
+config.read(file, encoding="utf-8")
+for line in config["options"]["install_requires"].split("\n"):
+    if line and not line.startswith("#"):
+        is_named = re.split(r"[<>=!~ ;\[]", line)[0] == name
+        if is_named == (choice == "--only"):
+            print(line)
+EOF
 }
 
 show_install_progress() { # a line for every 25 packages; the rest of pip's words are in the log
@@ -127,7 +171,8 @@ explain_install_failure() {
 make_environment() {
     local python inputs
     python=$(find_python) || exit 1
-    inputs=$(describe_inputs "$python")
+    if [ -e "$stamp" ] && grep -q '^full' "$stamp"; then environment=full; fi # never made light again
+    inputs="$environment $(describe_inputs "$python")"
     [ -e "$stamp" ] && [ "$(cat "$stamp")" = "$inputs" ] && return
     require_venv_module "$python"
     make_venv "$python"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from typing import TypeAlias
+
+from .interruption import check
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called as ``progress(label, done, total)``; ``total`` 0 means unknown."""
@@ -15,18 +18,16 @@ def silent(label: str, done: int, total: int) -> None:
 
 
 class ProgressBar:
-    """A tqdm bar on stderr for work that takes more than two seconds (the command line's choice).
+    """Progress on stderr, of work that takes more than two seconds (the command line's choice).
 
-    Use as a context manager and pass the object itself as ``progress``; a new label starts a
-    new bar.
+    On a terminal that is a tqdm bar; a log gets a line every ten percent, and no half of one.
+    Use as a context manager and pass the object itself as ``progress``; a new label starts anew.
     """
-
-    _LOG_INTERVAL_SECONDS = 5.0
 
     def __init__(self, delay_seconds: float = 2.0) -> None:
         self._delay_seconds = delay_seconds
         self._label: str | None = None
-        self._bar = None
+        self._shown: _Bar | _Lines | None = None
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -37,25 +38,46 @@ class ProgressBar:
     def __call__(self, label: str, done: int, total: int) -> None:
         if label != self._label:
             self._close()
-            self._open(label)
-        self._bar.total = total or None
-        self._bar.update(done - self._bar.n)
-
-    def _open(self, label: str) -> None:
-        from tqdm import tqdm
-
-        self._label = label
-        # A log keeps every state of the bar, a terminal only the last one.
-        interval = 0.1 if sys.stderr.isatty() else self._LOG_INTERVAL_SECONDS
-        self._bar = tqdm(
-            desc=label,
-            delay=self._delay_seconds,
-            mininterval=interval,
-            unit_scale=True,
-            leave=False,
-        )
+            self._label = label
+            self._shown = (_Bar if sys.stderr.isatty() else _Lines)(label, self._delay_seconds)
+        self._shown.update(done, total)
 
     def _close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-        self._bar = self._label = None
+        if self._shown is not None:
+            self._shown.close()
+        self._shown = self._label = None
+
+
+class _Bar:
+    """A tqdm bar, which is wiped away in the end."""
+
+    def __init__(self, label: str, delay_seconds: float) -> None:
+        from tqdm import tqdm
+
+        self._bar = tqdm(desc=label, delay=delay_seconds, unit_scale=True, leave=False)
+
+    def update(self, done: int, total: int) -> None:
+        self._bar.total = total or None
+        self._bar.update(done - self._bar.n)
+        check()
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+class _Lines:
+    """Whole lines; of work whose end is unknown, one."""
+
+    def __init__(self, label: str, delay_seconds: float) -> None:
+        self._label = label
+        self._begin = time.monotonic() + delay_seconds
+        self._told = 0
+
+    def update(self, done: int, total: int) -> None:
+        tenths = 10 * done // total if total else 1
+        if tenths > self._told and time.monotonic() >= self._begin:
+            self._told = tenths
+            print(f"{self._label}: {10 * tenths} %" if total else self._label, file=sys.stderr)
+
+    def close(self) -> None:
+        pass

@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import TdvError
+from .errors import TdvError, argument
 
 MODELS = {"bm25": ("k1", "b"), "qld": ("mu",), "tfidf": ()}
 """Ranking functions and the parameters each of them has."""
+
+DEFAULT_MODEL = "bm25"
+"""Where nothing else is recorded or asked for."""
 
 ANY_MODEL = "any"
 """In place of a model: values that were made without one."""
@@ -48,7 +51,7 @@ class SearchParameters:
             value = getattr(self, name)
             if (value is not None) != (name in MODELS[self.model]):
                 state = "has no parameter" if value is not None else "needs a value for"
-                raise TdvError(f"model {self.model} {state} '{name}'")
+                raise TdvError(f"model {self.model} {state} '{argument(name)}'")
         self._require("k1", "at least 0", lambda k1: k1 >= 0)
         self._require("b", "from 0 to 1", lambda b: 0 <= b <= 1)
         self._require("mu", "above 0", lambda mu: mu > 0)
@@ -56,7 +59,9 @@ class SearchParameters:
     def _require(self, name: str, legal: str, holds: Any) -> None:
         value = getattr(self, name)
         if value is not None and not (math.isfinite(value) and holds(value)):
-            raise TdvError(f"{name}={value} is out of range: a finite number {legal} is needed")
+            raise TdvError(
+                f"{argument(name, value)} is out of range: a finite number {legal} is needed"
+            )
 
     def values(self) -> dict[str, float]:
         """The parameters this model has, by name."""

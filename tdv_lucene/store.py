@@ -1,18 +1,15 @@
-"""Artefact folders: written aside and renamed when whole, with a manifest; checked when read.
+"""What results are on disk: arrays, and a manifest that says what they are and lists every file.
 
-A stage's output is a folder with ``manifest.json`` in it. It is built under a hidden name beside
-its place and moved there in one rename, so that a killed run leaves nothing that can be taken for
-a result, and an existing result is replaced only by a whole one.
+How they come there is told in :mod:`.output`. What a manifest lists is checked when a result is
+read (:func:`read_manifest`) and before it is replaced.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -25,92 +22,11 @@ import numpy as np
 from .errors import TdvError
 
 MANIFEST = "manifest.json"
+NUMBER = (int, float)
+"""The types of a number in a manifest."""
 FORMAT = 1
+_LOCK = "write.lock"
 _PACKAGES = ("tdv-lucene", "pyserini", "jax", "optax", "numpy", "scipy", "gensim", "trectools")
-
-
-@contextmanager
-def new_folder(output: str | os.PathLike, *, overwrite: bool = False) -> Iterator[Path]:
-    """Yield an empty folder that becomes ``output`` when the block ends without an exception.
-
-    Raises
-    ------
-    TdvError
-        When ``output`` exists and ``overwrite`` is false, its parent does not exist, or the disk
-        is full.
-    """
-    output = Path(os.path.abspath(output))
-    refuse_existing(output, overwrite=overwrite)
-    aside = Path(tempfile.mkdtemp(prefix=f".{output.name}.unfinished-", dir=output.parent))
-    aside.chmod(0o777 & ~_umask())  # mkdtemp makes it private; a result has ordinary rights
-    try:
-        yield aside
-        _sync(aside)
-        _move_into_place(aside, output)
-    except OSError as error:
-        raise explain_os_error(error, output) from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-@contextmanager
-def new_file(output: str | os.PathLike, *, overwrite: bool = False) -> Iterator[Path]:
-    """Yield a path that does not exist yet and becomes the file ``output``, as :func:`new_folder`.
-
-    Raises
-    ------
-    TdvError
-        As :func:`new_folder`, and when ``output`` is a folder.
-    """
-    output = Path(os.path.abspath(output))
-    refuse_existing(output, overwrite=overwrite)
-    if output.is_dir():
-        raise TdvError(f"{output} is a folder: choose a file name as --output")
-    aside = Path(tempfile.mkdtemp(prefix=f".{output.name}.unfinished-", dir=output.parent))
-    try:
-        yield aside / output.name
-        _sync(aside)
-        os.replace(aside / output.name, output)
-    except OSError as error:
-        raise explain_os_error(error, output) from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-def refuse_existing(output: Path, *, overwrite: bool) -> None:
-    """Raise :class:`TdvError` when ``output`` cannot be created, before any work is done."""
-    if not output.parent.is_dir():
-        raise TdvError(f"cannot write {output}: the folder {output.parent} does not exist")
-    if not os.access(output.parent, os.W_OK):
-        raise TdvError(f"cannot write {output}: the folder {output.parent} is not writable")
-    if os.path.lexists(output) and not overwrite:
-        raise TdvError(f"{output} exists: choose another --output, or pass --overwrite")
-    if output.is_dir() and not _is_replaceable(output):
-        raise TdvError(
-            f"{output} holds files tdv-lucene did not write, which --overwrite would delete: "
-            "choose another --output, or remove it yourself"
-        )
-
-
-def _is_replaceable(folder: Path) -> bool:
-    """Whether a folder is empty, one of our results, or an index: what a slip may cost."""
-    results = ("*manifest.json", "segments_*")
-    return any(any(folder.glob(form)) for form in results) or not any(folder.iterdir())
-
-
-def refuse_overlap(output: str | os.PathLike, *inputs: str | os.PathLike) -> None:
-    """Raise :class:`TdvError` when ``output`` is, holds or lies within one of the inputs.
-
-    Symbolic links are followed: replacing ``output`` must never touch what is read.
-    """
-    place = Path(os.path.realpath(output))
-    for given in inputs:
-        read = Path(os.path.realpath(given))
-        if place == read or read in place.parents or place in read.parents:
-            raise TdvError(
-                f"output {output} overlaps the input {given}, which is never written to: "
-                "choose another --output"
-            )
 
 
 def save_array(path: Path, array: np.ndarray) -> None:
@@ -125,16 +41,144 @@ def save_array(path: Path, array: np.ndarray) -> None:
 
 
 def write_manifest(folder: Path, kind: str, content: dict[str, Any], name: str = MANIFEST) -> None:
-    """Write ``content`` with the artefact's kind, format, time and the versions in use."""
+    """Write ``content`` with the artefact's kind, format, time and the versions in use.
+
+    ``files`` lists all that lies in ``folder`` by now: relative path -> ``bytes`` and ``sha256``.
+    """
+    own = folder / name
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != own)
     manifest = {
         "kind": kind,
         "format": FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         **content,
+        "files": {path.relative_to(folder).as_posix(): describe_file(path) for path in paths},
     }
     text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / name).write_text(text + "\n", encoding="utf-8")
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """``bytes`` and ``sha256`` of a file, as manifests list it."""
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+def check_files(
+    folder: str | os.PathLike,
+    manifest: Mapping[str, Any],
+    made_by: str,
+    *,
+    digests_up_to: int | None = None,
+) -> None:
+    """Compare a result's files with what its manifest lists.
+
+    Sizes always, digests of files of at most ``digests_up_to`` bytes (None: of all). The manifests
+    of earlier versions list nothing.
+
+    Raises
+    ------
+    TdvError
+        When a file is missing, has another size or other bytes, or an array is not listed.
+    """
+    listed = manifest.get("files", {})
+    if not isinstance(listed, Mapping):
+        raise _damaged(folder, f"{MANIFEST}: 'files' is no table", made_by)
+    for name, described in listed.items():
+        path, size = Path(folder) / name, _size(described)
+        if size is None or size < 0:
+            raise _damaged(folder, f"{MANIFEST}: 'files' cannot have {described!r}", made_by)
+        if not path.is_file():
+            raise _damaged(folder, f"{name}: it is missing", made_by)
+        found = path.stat().st_size
+        if found != size:
+            raise _damaged(folder, f"{name}: it has {found:,} bytes, {size:,} are listed", made_by)
+        if digests_up_to is None or size <= digests_up_to:
+            if describe_file(path) != described:
+                raise _damaged(folder, f"{name}: its bytes do not match their checksum", made_by)
+    for path in sorted(Path(folder).glob("*.npy")):
+        if listed and path.name not in listed:
+            raise _damaged(folder, f"{path.name}: it is not listed", made_by)
+
+
+def check_content(
+    folder: str | os.PathLike,
+    content: Any,
+    made_by: str,
+    *,
+    required: Mapping[str, type | tuple[type, ...]],
+    optional: Mapping[str, type | tuple[type, ...]] | None = None,
+) -> None:
+    """Compare a manifest, or a part of it, with the types that its entries must have.
+
+    Raises
+    ------
+    TdvError
+        When an entry lacks or is of another type, naming it.
+    """
+    if not isinstance(content, Mapping):
+        raise _damaged(folder, f"{MANIFEST}: a table is expected, not {content!r}", made_by)
+    for name, types in {**required, **(optional or {})}.items():
+        if name not in content and name in required:
+            raise _damaged(folder, f"{MANIFEST}: '{name}' is missing", made_by)
+        found = content.get(name)
+        if name in content and (not isinstance(found, types) or isinstance(found, bool)):
+            shown = json.dumps(found)[:80]
+            raise _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
+
+
+def check_numbers(
+    folder: str | os.PathLike,
+    name: str,
+    content: Sequence[Any],
+    made_by: str,
+    *,
+    count: int | None = None,
+) -> None:
+    """Raise :class:`TdvError` unless these are numbers, ``count`` of them (None: any number)."""
+    numbers = [x for x in content if isinstance(x, NUMBER) and not isinstance(x, bool)]
+    if len(numbers) < len(content) or count not in (None, len(numbers)):
+        shown = json.dumps(content)[:80]
+        raise _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
+
+
+def _damaged(folder: str | os.PathLike, what: str, made_by: str) -> TdvError:
+    return TdvError(f"{folder} is damaged ({what}): make it again with '{made_by}'")
+
+
+def unlisted_files(folder: Path, listed: Mapping[str, Any]) -> list[str]:
+    """What lies in ``folder`` and is not as ``listed`` has it, as sorted relative paths.
+
+    That is every link, every folder without a listed file in it, and every file that is not listed
+    or has another size (None: of any size). A ``write.lock``, which Lucene leaves, does not count
+    while it is empty.
+    """
+    found = []
+    for at, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(at) / name
+            relative = path.relative_to(folder).as_posix()
+            if path.is_symlink():
+                known = False
+            elif path.is_dir():
+                known = any(other.startswith(f"{relative}/") for other in listed)
+            else:
+                size = path.stat().st_size if path.is_file() else None
+                known = relative in listed and _size(listed[relative]) in (size, None)
+                known = known or (relative == _LOCK and size == 0)
+            if not known:
+                found.append(relative)
+    return sorted(found)
+
+
+def _size(described: Any) -> int | None:
+    """The bytes of a file in a manifest; None for any, -1 where it tells nothing."""
+    if described is None:
+        return None
+    size = described.get("bytes") if isinstance(described, Mapping) else -1
+    return size if isinstance(size, int) else -1
 
 
 def read_manifest(folder: str | os.PathLike, kind: str, made_by: str) -> dict[str, Any]:
@@ -170,39 +214,3 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def explain_os_error(error: OSError, output: Path) -> TdvError:
-    """Turn an operating-system error met while writing ``output`` into the user's words."""
-    reason = error.strerror or str(error)
-    return TdvError(f"cannot write {output}: {reason}; nothing was left there")
-
-
-def _move_into_place(aside: Path, output: Path) -> None:
-    """Rename, keeping an old result until the new one stands in its place."""
-    if not os.path.lexists(output):
-        os.rename(aside, output)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{output.name}.replaced-", dir=output.parent))
-    os.rename(output, old / output.name)
-    try:
-        os.rename(aside, output)
-    except OSError:
-        os.rename(old / output.name, output)
-        raise
-    finally:
-        shutil.rmtree(old, ignore_errors=True)
-
-
-def _sync(folder: Path) -> None:
-    """Force the files to disk before the rename makes them a result."""
-    for path in folder.rglob("*"):
-        if path.is_file():
-            with open(path, "rb") as file:
-                os.fsync(file.fileno())
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

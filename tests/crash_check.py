@@ -115,7 +115,7 @@ class Crashes:
             return "the old one aside"
         if stage in ("prune", "overwrite"):
             try:
-                found = dump_index(folder)
+                found = dump_index(folder / "result")
             except Exception:  # any refusal will do; pyjnius has one class for all of Java's
                 return "something Lucene refuses"
             assert same_content(found, self.expected), "an unfinished index that can be read"

@@ -1,4 +1,4 @@
-"""What the README and CONTRIBUTING show can be typed: names, commands and flags exist."""
+"""What the documents show can be typed, and what they link to is there."""
 
 from __future__ import annotations
 
@@ -13,38 +13,60 @@ import tdv_lucene
 from tdv_lucene.cli import _group
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-_CODE = "\n".join(line[4:] for line in TEXT.splitlines() if line.startswith("    "))
-COMMANDS = [
-    shlex.split(line, comments=True)
-    for line in _CODE.replace("\\\n", " ").splitlines()
-    if line.startswith("tdv-lucene ")
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tdv_lucene").rglob("*.md"))),
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "scripts").rglob("README.md"))),
 ]
 
 
+def _code(document: str) -> str:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    lines = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+    return "\n".join(lines).replace("\\\n", " ")
+
+
+CODE = {document: _code(document) for document in DOCUMENTS}
+COMMANDS = {
+    document: [
+        shlex.split(line, comments=True)
+        for line in code.splitlines()
+        if line.startswith("tdv-lucene ")
+    ]
+    for document, code in CODE.items()
+}
+ALL_COMMANDS = [(document, words) for document, of in COMMANDS.items() for words in of]
+
+
+def test_the_readme_is_a_page() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
 def test_there_are_commands_to_check() -> None:
-    assert {words[1] for words in COMMANDS} >= {"inspect", "learn", "prune", "compare"}
+    shown = {words[1] for words in COMMANDS["README.md"]}
+    assert shown >= {"inspect", "learn", "prune", "compare"}
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_commands_and_their_flags_exist(words: list[str]) -> None:
+@pytest.mark.parametrize(("document", "words"), ALL_COMMANDS, ids=lambda of: " ".join(of)[:60])
+def test_commands_and_their_flags_exist(document: str, words: list[str]) -> None:
     command = _group.get_command(click.Context(_group), words[1])
     assert command is not None
     if command.context_settings.get("ignore_unknown_options"):
         return  # its flags are Anserini's
     known = {flag for parameter in command.params for flag in parameter.opts}
-    assert {word for word in words if word.startswith("--")} <= known
+    assert {word for word in words if word.startswith("--")} <= known, document
 
 
 @pytest.mark.parametrize("command", ["index", "learn", "prune"])
 def test_required_flags_are_shown(command: str) -> None:
-    shown = next(words for words in COMMANDS if words[1] == command)
+    shown = next(words for words in COMMANDS["README.md"] if words[1] == command)
     parameters = _group.get_command(click.Context(_group), command).params
     required = [p for p in parameters if p.required and isinstance(p, click.Option)]
     assert all(set(parameter.opts) & set(shown) for parameter in required)
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"\btdv\.(\w+)", _CODE))))
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"\btdv\.(\w+)", "\n".join(CODE.values())))))
 def test_python_names_are_public(name: str) -> None:
     assert name in tdv_lucene.__all__
 
@@ -54,3 +76,23 @@ def test_files_named_exist(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     paths = set(re.findall(r"\b(?:scripts|java_hooks|tests|tdv_lucene)/[\w./-]*\w", text))
     assert [path for path in sorted(paths) if not any(ROOT.glob(path + "*"))] == []
+
+
+def _anchor(heading: str) -> str:
+    """As GitHub makes them: lower case, no punctuation, hyphens for spaces."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    for link in links:
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / document).parent / path if path else ROOT / document
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in map(_anchor, headings), link

@@ -7,13 +7,22 @@ A sub-command lives in the module of its name and is imported only when it is ru
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
 from .. import __version__
 from ..errors import TdvError
+from ..interruption import caught, check, exit_status, was_asked
+from ..report.wording import visible
+from ._flags import name_flags, refuse_empty
+
+_PACKAGE = __name__.partition(".")[0]
+_LONGEST = 300  # characters of a defect's message
+_log = logging.getLogger(__name__)
 
 _COMMANDS = {
     "index": "Index a collection with Anserini's IndexCollection.",
@@ -25,9 +34,12 @@ _COMMANDS = {
     "prune": "Write a smaller index with the learned values.",
     "verify": "Prove a pruned index right against its source.",
     "search": "Run topics against an index and write a TREC run.",
+    "export": "Write a field as one file that other engines read.",
     "compare": "Compare the full index with a pruned one.",
     "explain": "Show what pruning did to one query.",
+    "serve": "Show rankings side by side on a local page.",
     "reproduce": "Do the paper's experiment on one of its collections.",
+    "doctor": "Say what is installed, and what is wrong with it.",
     "demo": "Run the whole job on the Python documentation.",
 }
 
@@ -41,7 +53,20 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        return import_module(f".{cmd_name}", __name__).command
+        command = import_module(f".{cmd_name}", __name__).command
+        refuse_empty(command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except TdvError as error:
+            # The command's own options come first; a remedy may lie in another command.
+            names = [name for name in (ctx.invoked_subcommand, *_COMMANDS) if name in _COMMANDS]
+            name_flags(error, [self, *(self.get_command(ctx, name) for name in names)])
+            raise
+        except EOFError as error:  # click takes it for Ctrl-D
+            raise RuntimeError(f"a file ended before it should ({error})") from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -52,28 +77,84 @@ class _LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="tdv-lucene")
 @click.option("--heap", metavar="SIZE", help="Largest Java heap, such as 4g (or $TDV_LUCENE_HEAP).")
 @click.option("-v", "--verbose", is_flag=True, help="Log what is done.")
-def _group(heap: str | None, verbose: bool) -> None:
+@click.pass_context
+def _group(context: click.Context, heap: str | None, verbose: bool) -> None:
     """Prune a Lucene index with learned term discrimination values (TDVs).
 
     The stages, in order: index, inspect, extract, embed, learn, prune, verify, search, compare.
     """
-    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s")
-    if heap:
+    _set_up_logging(verbose)
+    _log.info("tdv-lucene %s: %s", __version__, context.invoked_subcommand)
+    if heap is not None:
         from ..jvm import set_heap
 
         set_heap(heap)
 
 
+def _set_up_logging(verbose: bool) -> None:
+    """Warnings on stderr; with ``-v`` also what this package does, and tracebacks of defects."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    logging.getLogger(_PACKAGE).setLevel(logging.INFO if verbose else logging.NOTSET)
+
+
 def main() -> None:
-    """Entry point: 0 when well, 1 when verify finds a difference, 2 on errors, 130 on Ctrl-C."""
-    try:
-        _group(prog_name="tdv-lucene", standalone_mode=False)
-    except TdvError as error:
-        click.echo(f"tdv-lucene: {error}", err=True)
-        sys.exit(2)
-    except click.ClickException as error:
+    """Entry point: 0 when well, 1 when verify or doctor find fault, 2 on errors, 130 on Ctrl-C.
+
+    A defect of ours ends with 1, too, and is told on one line.
+    """
+    with caught():
+        try:
+            _group(prog_name="tdv-lucene", standalone_mode=False)
+            check()
+            sys.stdout.flush()
+        except Exception as error:
+            if was_asked():  # some libraries make an error of their own of KeyboardInterrupt
+                _end_interrupted()
+            _end_with(error)
+        except KeyboardInterrupt:
+            _end_interrupted()
+
+
+def _end_with(error: Exception) -> NoReturn:
+    """Tell what went wrong, in one line, and end."""
+    if isinstance(error, click.exceptions.Abort):
+        _end_interrupted()
+    if isinstance(error, click.ClickException):
         error.show()
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("tdv-lucene: interrupted; nothing was written", err=True)
-        sys.exit(130)
+    if isinstance(error, BrokenPipeError):  # of 'tdv-lucene ... | head'
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    words, status = _in_words(error)
+    click.echo(f"tdv-lucene: {visible(words, keep=chr(10))}", err=True)
+    sys.exit(status)
+
+
+def _in_words(error: Exception) -> tuple[str, int]:
+    """What to say of an error, and the status to end with."""
+    if isinstance(error, TdvError):
+        return str(error), 2
+    if isinstance(error, MemoryError):
+        return f"out of memory ({error}): use a machine with more, or a smaller collection", 2
+    if isinstance(error, OSError):
+        named = "" if error.filename is None else f"{error.filename}: "
+        return f"{named}{error.strerror or error}", 2
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.object!a} is not UTF-8, as Java wants names and queries", 2
+    _log.info("", exc_info=error)
+    shown = " ".join(f"{type(error).__name__}: {error}".split())
+    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]} ..."
+    return f"a defect ({shown}); report it with what 'tdv-lucene -v' prints", 1
+
+
+def _end_interrupted() -> NoReturn:
+    """End without tearing down JAX and the JVM, whose threads may be at work and would crash."""
+    from ..output import finished
+
+    whole = [str(path) for path in finished() if path.exists()]
+    left = f"{', '.join(whole)} was whole by then" if whole else "nothing was written"
+    click.echo(f"tdv-lucene: interrupted; {left}", err=True)
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(exit_status())

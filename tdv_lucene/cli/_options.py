@@ -3,21 +3,56 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..progress import ProgressBar
+from ..report.wording import visible
 
-index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
-output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
-topics_option = click.option(
-    "--topics", required=True, metavar="TOPICS", help="TSV, TREC topics, or a name Pyserini knows."
+if TYPE_CHECKING:
+    from ..report.table import Table
+
+STDOUT = "-"  # in place of a file to write
+TOPICS_HELP = (
+    "TSV, TREC topics, JSON lines, '-' (standard input), a name Pyserini knows, or irds:NAME."
 )
-qrels_option = click.option("--qrels", required=True, metavar="FILE", help="TREC qrels.")
+QRELS_HELP = "TREC qrels, a name Pyserini knows, or irds:NAME."
+
+_log = logging.getLogger(__name__)
+
+
+def folder_of_index(given: str) -> str:
+    """The folder of a given index, which may be a prebuilt one's name; all commands come here."""
+    from ..jvm.prebuilt import find_index
+
+    return find_index(given)
+
+
+index_option = click.option(
+    "--index",
+    required=True,
+    metavar="INDEX",
+    callback=lambda context, parameter, given: folder_of_index(given),
+    help="Lucene index: a folder, or the name of one of Pyserini's prebuilt indexes.",
+)
+output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
+topics_option = click.option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
+topic_field_option = click.option(
+    "--topic-field",
+    type=click.Choice(["title", "desc", "narr"]),
+    default="title",
+    show_default=True,
+    help="Which part of a TREC topic, or of a JSON line, is the query.",
+)
+qrels_option = click.option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
 field_option = click.option("--field", default="contents", show_default=True, help="Indexed field.")
 matrix_option = click.option(
     "--matrix", metavar="FOLDER", help="From 'extract'; without it extracted on the way."
@@ -26,7 +61,9 @@ seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, help="Of everything random."
 )
 threads_option = click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing output.")
+overwrite_option = click.option(
+    "--overwrite", is_flag=True, help="Replace an earlier result of this command."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 model_option = click.option(
     "--model",
@@ -35,7 +72,19 @@ model_option = click.option(
     show_default=True,
     help="Ranking function.",
 )
+search_model_option = click.option(
+    "--model",
+    type=click.Choice(["bm25", "qld", "tfidf"]),
+    help="Ranking function.  [default: what the index was learned for, else bm25]",
+)
 
+
+trust_pickle_option = click.option(
+    "--trust-pickle",
+    is_flag=True,
+    help="Read --vectors that gensim's save() wrote. That is a pickle: whoever made it can have "
+    "any command run when it is read. All other formats execute nothing.",
+)
 
 values_of_fields_option = click.option(
     "--tdv",
@@ -63,27 +112,83 @@ def _folder_of_field(given: str) -> str:
     found = TermValues.load(folder).vocabulary.field
     if found != field:
         raise TdvError(
-            f"--tdv {given}: {folder} holds values of '{found}', not of '{field}': "
-            f"pass {found}={folder}, or the folder of values learned with --field {field}"
+            f"{argument('values', given)}: {folder} holds values of '{found}', not of '{field}': "
+            f"pass {found}={folder}, or the folder of values learned with "
+            f"{argument('field', field)}"
         )
     return folder
 
 
+def named_folders(given: Sequence[str], option: str) -> dict[str, str]:
+    """Name -> folder of each NAME=FOLDER of a repeated option."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, folder = one.partition("=")
+        if not equals or not name or not folder:
+            raise click.UsageError(f"{option} {one}: write {option} NAME=FOLDER")
+        if name in found:
+            raise click.UsageError(f"two {option} have the name '{name}': give different names")
+        found[name] = folder
+    return found
+
+
 def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a stage function with a progress bar on stderr."""
+    given = {name: value for name, value in kwargs.items() if value is not None}
+    _log.info("%s %s", stage.__name__, {**dict(enumerate(args)), **given})
     with ProgressBar() as progress:
         return stage(*args, progress=progress, **kwargs)
 
 
-def show(result: dict[str, Any], as_json: bool) -> None:
-    """Print a flat result on stdout: as JSON, or one ``name  value`` line an entry."""
+@contextmanager
+def printed_if_dash(output: str) -> Iterator[str]:
+    """Yield where to write a file: ``output``, or for ``-`` one that is printed in the end."""
+    if output != STDOUT:
+        yield output
+        return
+    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        path = Path(folder) / "output"
+        yield str(path)
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, click.get_binary_stream("stdout"))
+
+
+def show(result: dict[str, Any], as_json: bool, err: bool = False) -> None:
+    """Print a flat result: as JSON, or one ``name  value`` line an entry; ``err``: on stderr."""
     if as_json:
-        click.echo(json.dumps(result, ensure_ascii=False))
+        click.echo(json.dumps(result, ensure_ascii=False), err=err)
         return
     width = max(map(len, result), default=0)
     for name, value in result.items():
-        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-        click.echo(f"{name:<{width}}  {text}")
+        say(f"{name:<{width}}  {_written(value)}", err=err)
+
+
+def _written(value: Any) -> Any:
+    """Numbers as people write them."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def percent(share: float) -> str:
+    """A share as ``45.5 %``."""
+    return f"{100 * share:.1f} %"
+
+
+def say(line: str, err: bool = False) -> None:
+    """Print a line as it is, whatever a user wrote into it."""
+    click.echo(visible(line), err=err)
+
+
+def show_tables(tables: Iterable[Table]) -> None:
+    """Print tables on the terminal, as wide as it is."""
+    from rich.console import Console
+
+    from ..report.table import print_table
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    for table in tables:
+        print_table(console, table)
 
 
 def megabytes(size: float) -> str:

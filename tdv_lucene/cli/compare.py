@@ -19,13 +19,15 @@ from . import _options as options
 @click.option("--pruned", metavar="FOLDER", help="What 'prune' wrote from the only --index.")
 @click.option(
     "--topics", required=True, multiple=True, metavar="TOPICS",
-    help="TSV, TREC topics, or a name Pyserini knows; repeat for several query sets.",
+    help=f"{options.TOPICS_HELP} Again for each further query set.",
 )  # fmt: skip
 @click.option(
-    "--qrels", required=True, multiple=True, metavar="FILE", help="TREC qrels, one a --topics."
-)
+    "--qrels", required=True, multiple=True, metavar="QRELS",
+    help=f"{options.QRELS_HELP} One a --topics.",
+)  # fmt: skip
+@options.topic_field_option
 @options.output_option
-@options.model_option
+@options.search_model_option
 @options.field_option
 @click.option(
     "--names", nargs=2, default=("full", "pruned"), show_default=True,
@@ -35,6 +37,10 @@ from . import _options as options
     "--tune-topics", metavar="TOPICS", help="Training topics to tune the baseline's k1, b or mu on."
 )
 @click.option("--tune-qrels", metavar="FILE", help="Their qrels.")
+@click.option(
+    "--measures", multiple=True, metavar="NAMES",
+    help="Further measures, by ir-measures' names: 'RR@10 R@100 P@5'.",
+)  # fmt: skip
 @click.option(
     "--tdv", "values", multiple=True, metavar="[NAME=]FOLDER",
     help="The values the second index was made with, or the index NAME; for the report.",
@@ -107,6 +113,8 @@ def command(
     )
     if form != "screen" and not as_json:
         click.echo(_as_text(report, form))
+        for note in report["notes"]:
+            click.echo(f"Note: {note}.", err=True)
         return
     show_comparison(report, Path(arguments["output"]), as_json)
 
@@ -124,7 +132,7 @@ def _named(
 ) -> list[tuple[str, str]]:
     """(name, folder) of every index, the baseline first."""
     if len(indexes) == 1 and pruned is not None:
-        return [(names[0], indexes[0]), (names[1], pruned)]
+        return [(names[0], options.folder_of_index(indexes[0])), (names[1], pruned)]
     if pruned is not None:
         raise click.UsageError("--pruned goes with one --index: name it --index NAME=FOLDER too")
     if len(indexes) == 1:
@@ -135,7 +143,7 @@ def _named(
             raise click.UsageError(f"--index {given}: several indexes need names, NAME=FOLDER")
     if len(dict(pairs)) < len(pairs):
         raise click.UsageError("two --index have one name: give different names")
-    return pairs
+    return [(name, options.folder_of_index(folder)) for name, folder in pairs]
 
 
 def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str, str]:
@@ -156,17 +164,13 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps(report, ensure_ascii=False))
         return
-    from rich.console import Console
+    from ..report.tables import screen_tables
 
-    from ..report.table import to_rich
-    from ..report.tables import comparison_tables
-
-    console = Console()
-    for table in comparison_tables(report):
-        console.print(to_rich(table))
+    options.show_tables(screen_tables(report))
     for note in report["notes"]:
-        console.print(f"Note: {note}.")
+        options.say(f"Note: {note}.")
     emptied = report["queries"]["emptied_ids"]
     if emptied:
-        console.print(f"Emptied by pruning: {' '.join(emptied)}")
-    click.echo(f"\nReport: {folder / 'report.html'}")
+        options.say(f"Emptied by pruning: {' '.join(emptied)}")
+    click.echo()
+    options.say(f"Report: {folder / 'report.html'}")

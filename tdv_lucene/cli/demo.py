@@ -18,7 +18,8 @@ from . import _options as options
 @click.option(
     "--reduction",
     type=float,
-    help="Share of the postings to remove.  [default: what held-out queries bear]",
+    help="Share of the postings to remove.  [default: what held-out queries bear, and once more "
+    "what learning recommends]",
 )
 @options.seed_option
 @options.overwrite_option
@@ -32,7 +33,19 @@ def command(as_json: bool, **arguments: Any) -> None:
     from .compare import show_comparison
 
     report = options.run(run_demo, announce=_announce, **arguments)
-    show_comparison(report, Path(arguments["output"]) / "report", as_json)
+    folder = Path(arguments["output"]) / "report"
+    show_comparison(report, folder, as_json)
+    if not as_json:
+        _close(report, folder)
+
+
+def _close(report: dict[str, Any], folder: Path) -> None:
+    """After the tables: what they say, and what comes next."""
+    from ..experiments.demo_words import NEXT_STEPS, kinds_table, tell_outcomes
+
+    click.echo("It begins with a picture of all this, and lists every query.\n")
+    options.show_tables([kinds_table(folder / "per_query.tsv")])
+    click.echo(f"\n{tell_outcomes(report)}\n\n{NEXT_STEPS}", nl=False)
 
 
 def _announce(text: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..report.wording import counted
 from . import _options as options
 
 
@@ -16,7 +17,7 @@ from . import _options as options
 @click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' wrote from it.")
 @click.option("--query", required=True, metavar="TEXT", help="The query, as a user types it.")
 @click.option("--tdv", "values", metavar="FOLDER", help="The values it was pruned with, if kept.")
-@options.model_option
+@options.search_model_option
 @options.field_option
 @click.option("--hits", default=10, show_default=True, help="Best documents shown.")
 @options.json_option
@@ -32,16 +33,11 @@ def command(as_json: bool, **arguments: Any) -> None:
     if as_json:
         click.echo(json.dumps(explained, ensure_ascii=False))
         return
-    from rich.console import Console
-
-    from ..report.table import to_rich
-
-    console = Console()
-    for table in (_terms(explained), _hits(explained["hits"])):
-        console.print(to_rich(table))
+    options.show_tables((_terms(explained), _hits(explained["hits"])))
 
 
 def _terms(explained: dict[str, Any]) -> Any:
+    from ..report.query_tables import VALUE_COLUMN
     from ..report.table import Table
 
     rows = [
@@ -49,9 +45,13 @@ def _terms(explained: dict[str, Any]) -> Any:
          f"{of['df_before']:,}", f"{of['df_after']:,}", _what_happened(of))
         for of in explained["terms"]
     ]  # fmt: skip
-    columns = ("term", "in query", "TDV", "df before", "df after", "what went")
-    note = "{before:,} documents held a term of the query, {after:,} still do."
-    return Table("Terms", columns, rows, note.format(**explained["matching"]))
+    head = VALUE_COLUMN[explained["tdv_kind"]]
+    columns = ("term", "in query", head, "df before", "df after", "what went")
+    held, still = (explained["matching"][when] for when in ("before", "after"))
+    note = f"{counted(held, 'document')} held a term of the query, {still:,} still do."
+    if explained["tdv_kind"] == "ratio":
+        note += " tf ratio: total frequency after over before; --tdv shows the learned values."
+    return Table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
 
 
 def _what_happened(of: dict[str, Any]) -> str:
@@ -61,7 +61,7 @@ def _what_happened(of: dict[str, Any]) -> str:
         return "nothing"
     if not of["df_after"]:
         return "all postings"
-    return f"{of['postings_removed']:,} postings"
+    return counted(of["postings_removed"], "posting")
 
 
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
@@ -82,4 +82,5 @@ def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
         "Lost: terms of the query of which the document lost its posting. The two scores are of "
         "different scales."
     )
-    return Table("Best documents", columns, rows, note)
+    texts = tuple(at for at, column in enumerate(columns) if column in ("full", "pruned", "lost"))
+    return Table("Best documents", columns, rows, note, texts=texts)

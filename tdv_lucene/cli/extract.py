@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 import click
 
+from ..errors import TdvError
 from . import _options as options
 
 
@@ -15,8 +16,9 @@ from . import _options as options
 @options.field_option
 @click.option(
     "--documents",
-    type=click.File(encoding="utf-8"),
-    help="Write rows of these documents only: their ids, one a line.",
+    type=click.File("rb"),
+    help="Write rows of these documents only: their ids, one a line. Not to learn from, which "
+    "needs all.",
 )
 @click.option(
     "--positions/--no-positions",
@@ -27,7 +29,7 @@ from . import _options as options
 @options.threads_option
 @options.overwrite_option
 @options.json_option
-def command(output: str, documents: TextIO | None, as_json: bool, **arguments: Any) -> None:
+def command(output: str, documents: BinaryIO | None, as_json: bool, **arguments: Any) -> None:
     """Write the term-document matrix of an index's field as memory-mapped NumPy arrays.
 
     Needs only postings: no stored vectors, no stored text. With --documents, memory and output are
@@ -35,7 +37,18 @@ def command(output: str, documents: TextIO | None, as_json: bool, **arguments: A
     """
     from ..matrix.extract import describe_matrix, extract_matrix
 
-    ids = None if documents is None else [line for line in documents.read().splitlines() if line]
+    ids = None if documents is None else _read_ids(documents)
     matrix = options.run(extract_matrix, output=output, documents=ids, **arguments)
     summary = describe_matrix(matrix)
     options.show({"output": output, **{k: v for k, v in summary.items() if k != "source"}}, as_json)
+
+
+def _read_ids(file: BinaryIO) -> list[str]:
+    try:
+        text = file.read().decode()
+    except UnicodeDecodeError as error:
+        raise TdvError(
+            f"--documents {file.name}: byte {error.start + 1} is not UTF-8: write document ids in "
+            "UTF-8, one a line"
+        ) from error
+    return [line for line in text.splitlines() if line]

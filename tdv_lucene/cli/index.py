@@ -7,12 +7,22 @@ import click
 from . import _options as options
 
 
-# No -h for help: click would find it among the letters of -threads.
+class _WithHelp(click.Command):
+    """Takes -h alone for --help: click would find an option -h among the letters of -threads."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["--help" if word == "-h" else word for word in args])
+
+
 @click.command(
-    "index", context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]}
+    "index",
+    cls=_WithHelp,
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
 @click.option("--index", "-index", "output", required=True, metavar="FOLDER", help="New index.")
-@options.overwrite_option
+@click.option(
+    "--overwrite", is_flag=True, help="Replace an empty folder. An index is never replaced."
+)
 @options.json_option
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def command(output: str, overwrite: bool, as_json: bool, flags: tuple[str, ...]) -> None:

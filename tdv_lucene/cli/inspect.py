@@ -40,9 +40,6 @@ def command(index: str, check: bool, as_json: bool) -> None:
 
 
 def _print(found: dict[str, Any]) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False, soft_wrap=True)
     head = {name: found[name] for name in ("path", "lucene_version", "commit")}
     for name in ("documents", "deleted", "bytes"):
         head[name] = f"{found[name]:,}"
@@ -50,22 +47,24 @@ def _print(found: dict[str, Any]) -> None:
     head["files"] = _checked(found["checked"])
     head["can be pruned"] = "yes" if found["can_be_pruned"] else f"no: {found['why_not']}"
     for name, value in head.items():
-        console.print(f"{name:<14}  {value}", markup=False)
-    console.print(_table("Fields", _FIELD_COLUMNS, found["fields"]))
+        options.say(f"{name:<14}  {value}")
     indexed = [field for field in found["fields"] if "postings" in field]
-    console.print(_table("Indexed", _COUNT_COLUMNS, indexed))
+    options.show_tables(
+        [_table("Fields", _FIELD_COLUMNS, found["fields"]),
+         _table("Indexed", _COUNT_COLUMNS, indexed)]
+    )  # fmt: skip
     for field in found["fields"]:
         if field["why_not_pruned"]:
-            console.print(f"{field['name']}: not prunable, {field['why_not_pruned']}", markup=False)
+            options.say(f"{field['name']}: not prunable, {field['why_not_pruned']}")
     segments = found["segments"]
-    console.print(_table("Segments", _SEGMENT_COLUMNS, segments[:_SHOWN_SEGMENTS]))
+    options.show_tables([_table("Segments", _SEGMENT_COLUMNS, segments[:_SHOWN_SEGMENTS])])
     if len(segments) > _SHOWN_SEGMENTS:
-        console.print(f"... and {len(segments) - _SHOWN_SEGMENTS} more segments (see --json)")
+        options.say(f"... and {len(segments) - _SHOWN_SEGMENTS} more segments (see --json)")
     kinds = [{"kind": kind, "bytes": size} for kind, size in found["bytes_by_kind"].items() if size]
-    console.print(_table("Bytes by kind of file", ("kind", "bytes"), kinds))
+    options.show_tables([_table("Bytes by kind of file", ("kind", "bytes"), kinds)])
     if found["user_data"]:
         data = [{"name": name, "value": value} for name, value in found["user_data"].items()]
-        console.print(_table("User data of the commit", ("name", "value"), data))
+        options.show_tables([_table("User data of the commit", ("name", "value"), data)])
 
 
 def _checked(checked: dict[str, Any]) -> str:
@@ -76,18 +75,16 @@ def _checked(checked: dict[str, Any]) -> str:
 
 def _table(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> Any:
     """A table without the columns that are empty throughout."""
-    from rich import box
-    from rich.table import Table
+    from ..report.table import Table
 
     used = [name for name in columns if any(row.get(name) for row in rows)]
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for name in used:
-        numbers = all(_is_number(row.get(name, 0)) for row in rows)
-        side = "right" if numbers else "left"
-        table.add_column(name.replace("_", " "), justify=side, overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(row.get(name)) for name in used))
-    return table
+    texts = [
+        at for at, name in enumerate(used)
+        if not all(_is_number(row.get(name, 0)) for row in rows)
+    ]  # fmt: skip
+    cells = [tuple(_cell(row.get(name)) for name in used) for row in rows]
+    headings = tuple(name.replace("_", " ") for name in used)
+    return Table(title, headings, cells, texts=tuple(texts))
 
 
 def _is_number(value: Any) -> bool:

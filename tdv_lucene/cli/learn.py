@@ -14,8 +14,9 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 
 @click.command("learn")
 @options.index_option
-@click.option("--topics", metavar="TOPICS", help="TSV, TREC topics, or a name Pyserini knows.")
-@click.option("--qrels", metavar="FILE", help="TREC qrels.")
+@click.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
+@click.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
+@options.topic_field_option
 @click.option(
     "--self-supervised",
     type=click.Choice(["auto", "titles", "pairs"]),
@@ -37,8 +38,10 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 @click.option(
     "--vectors",
     metavar="PATH",
-    help="A fastText, word2vec or gensim file, or a folder from 'embed'.  [default: LSA]",
+    help="A file of fastText, word2vec or NumPy (see 'embed --help'), or a folder from 'embed'.  "
+    "[default: LSA]",
 )
+@options.trust_pickle_option
 @options.matrix_option
 @click.option(
     "--lead/--no-lead",
@@ -84,9 +87,7 @@ def command(as_json: bool, **arguments: object) -> None:
 
 def print_points(values: object) -> None:
     """Print the table of operating points, and what the search needs to know."""
-    from rich.console import Console
-    from rich.table import Table
-
+    from ..report.table import Table
     from ..values.frontier import loses_nothing
 
     if made := values.manifest.get("self_supervised"):
@@ -95,27 +96,26 @@ def print_points(values: object) -> None:
     else:
         title = "On held-out queries, as the pruned index would answer them"
     points, full = values.points, values.manifest["full"]
-    table = Table(title=title)
-    measured = ("nDCG@5", "- full", "R@1000", "- full")
-    for heading in ("postings removed", "MB", "visited", "scale", *measured):
-        table.add_column(heading, justify="right")
     lossless = [point for point in points if loses_nothing(point)]
     recommended = values.manifest["recommended_reduction"]
-    table.add_row("full", _size(full), f"{full['visited']:,.0f}", "", *_measured(points[0]["full"]))
+    rows = [("full", _size(full), f"{full['visited']:,.0f}", "", *_measured(points[0]["full"]))]
     for point in points:
         mark = " *" if point["reduction"] == recommended and lossless else ""
-        table.add_row(
-            f"{point['removed']:.0%}{mark}",
-            _size(point),
-            f"{point['visited']:,.0f}",
-            f"{point['scale']:g}",
-            *_measured(point["measures"], point["difference"]),
+        rows.append(
+            (
+                f"{point['removed']:.0%}{mark}",
+                _size(point),
+                f"{point['visited']:,.0f}",
+                f"{point['scale']:g}",
+                *_measured(point["measures"], point["difference"]),
+            )
         )
-    console = Console()
-    console.print(table)
+    measured = ("nDCG@5", "- full", "R@1000", "- full")
+    headings = ("postings removed", "MB", "visited", "scale", *measured)
+    options.show_tables([Table(title, headings, rows, texts=())])
     whole = "the index, foreseen" if "index_bytes" in full else "posting lists, estimated"
-    console.print(f"MB: {whole}; visited: postings in the lists of a query's terms")
-    console.print(
+    options.say(f"MB: {whole}; visited: postings in the lists of a query's terms, on average")
+    options.say(
         "- full: difference from the full index with its own best parameters, 95 % interval"
     )
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
@@ -124,25 +124,30 @@ def print_points(values: object) -> None:
             ", ".join(f"{name} {of[name]:g}" for name in names)
             for of in (values.parameters, full["parameters"])
         )
-        console.print(f"Searched with {pruned}; the full index with {tuned}")
+        options.say(f"Searched with {pruned}; the full index with {tuned}")
     if values.position_boost is not None:
         first = 1 + values.position_boost.boost
-        console.print(
+        options.say(
             f"Terms count x{first:g} at a document's beginning, a quarter of the surplus from "
             f"position {values.position_boost.span:g}"
         )
     elif values.manifest["recipe"].get("lead") and not values.manifest.get("positions"):
-        console.print(
+        options.say(
             "Learned without positions: from an index made with -storePositions, terms count for "
             "more where they stand early, which helps rankings"
         )
-    if lossless:
-        console.print(
-            "* recommended: the smallest that surely loses no nDCG@5 and not surely R@1000; "
+    if recommended is None:
+        options.say(
+            "No reduction is recommended: 'tdv-lucene prune' needs --reduction, --max-loss or "
+            "--max-bytes"
+        )
+    elif lossless:
+        options.say(
+            "* recommended: the smallest that surely loses no nDCG@5, and not surely R@1000; "
             "'tdv-lucene prune' takes it without --reduction"
         )
     else:
-        console.print(
+        options.say(
             "Recommended is 0 %: no point surely loses nothing. 'tdv-lucene prune' removes what "
             "--reduction says; more judged queries tell more"
         )

@@ -11,6 +11,7 @@ from . import _options as options
 _SHOWN = (
     "output", "field", "model", "learned_from", "tf", "unit", "scale", "reduction",
     "postings_before", "postings", "terms_before", "terms", "tokens", "documents_without_terms",
+    "bytes_before", "bytes",
 )  # fmt: skip
 
 _WEIGHTED_ADVICE = """
@@ -82,14 +83,17 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     if as_json:
         options.show(report, as_json)
         return
-    options.show({name: report[name] for name in _SHOWN}, as_json)
-    for field in report.get("fields", {}).values():
-        options.show({name: field[name] for name in _SHOWN if name in field}, as_json)
+    for field in (report, *report.get("fields", {}).values()):
+        shown = {name: field[name] for name in _SHOWN if name in field}
+        options.show({**shown, "reduction": options.percent(field["reduction"])}, as_json)
+    if "chosen" not in report and arguments["reduction"] is None:
+        share = options.percent(report["requested_reduction"])
+        click.echo(f"\nThe recommended reduction was taken: {share} (--reduction for another)")
     if "loss" in report.get("chosen", {}):
         click.echo(_validated(report["chosen"]))
     if report["fidelity"]:
         click.echo(_fidelity(report["fidelity"]))
-    click.echo(_WEIGHTED_ADVICE if report["tf"] == "similarity" else _advice(report["search"]))
+    click.echo(_WEIGHTED_ADVICE if report["tf"] == "similarity" else _advice(report))
 
 
 def _validated(chosen: dict[str, Any]) -> str:
@@ -99,10 +103,13 @@ def _validated(chosen: dict[str, Any]) -> str:
         if name in chosen["full"]
     )
     loss = chosen["loss"]
-    found = f"loses {loss:.1%} of nDCG@5" if loss > 0 else f"loses no nDCG@5 (+{-loss:.1%})"
-    found += f", at most {max(0, chosen['loss_at_most']):.1%} (95 %)"
+    found = f"loses {options.percent(loss)} of nDCG@5"
+    if loss <= 0:
+        found = f"loses no nDCG@5 (+{options.percent(-loss)})"
+    found += f", at most {options.percent(max(0, chosen['loss_at_most']))} (to 95 %)"
     return (
-        f"\nThe point {chosen['reduction']:g}, the largest within {chosen['max_loss']:.1%}, "
+        f"\nThe point {options.percent(chosen['reduction'])}, the largest within "
+        f"{options.percent(chosen['max_loss'])}, "
         f"{found}; on held-out queries: {figures}"
     )
 
@@ -115,10 +122,18 @@ def _fidelity(measured: dict[str, float]) -> str:
     )
 
 
-def _advice(search: dict[str, float]) -> str:
+def _advice(report: dict[str, Any]) -> str:
+    """How to search with other programs: by the model that was validated, and no other."""
+    model, search = report["model"], report["search"]
     k1, b, mu = (f"{search[name]:g}" for name in ("k1", "b", "mu"))
-    return (
-        "\nSearch it with 'tdv-lucene search', which reads these parameters from the index, or:\n"
-        f"  Pyserini  --bm25 --k1 {k1} --b {b}    set_bm25({k1}, {b})    set_qld({mu})\n"
-        f"  Anserini  -bm25 -bm25.k1 {k1} -bm25.b {b}    -qld -qld.mu {mu}"
-    )
+    ways = {
+        "bm25": (f"--bm25 --k1 {k1} --b {b}    set_bm25({k1}, {b})",
+                 f"-bm25 -bm25.k1 {k1} -bm25.b {b}"),
+        "qld": (f"--qld --mu {mu}    set_qld({mu})", f"-qld -qld.mu {mu}"),
+    }  # fmt: skip
+    own = "\nSearch it with 'tdv-lucene search', which reads {} from the index"
+    if model == "tfidf":
+        return f"{own.format('this')}, or with tdv_lucene.open_searcher(...)."
+    shown = [ways[model]] if model in ways else ways.values()
+    pyserini, anserini = ("    ".join(parts) for parts in zip(*shown))
+    return f"{own.format('these parameters')}, or:\n  Pyserini  {pyserini}\n  Anserini  {anserini}"

@@ -52,11 +52,6 @@ def command(as_json: bool, models: tuple[str, ...], **arguments: Any) -> None:
     if as_json:
         click.echo(json.dumps(report, ensure_ascii=False))
         return
-    from rich.console import Console
-
     from ..experiments.paper_tables import paper_tables
-    from ..report.table import to_rich
 
-    console = Console()
-    for table in paper_tables(report):
-        console.print(to_rich(table))
+    options.show_tables(paper_tables(report))

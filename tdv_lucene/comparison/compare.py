@@ -8,19 +8,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
-from ..evaluation.evaluate import MEASURES, Evaluation
+from ..arguments import checked_seed, checked_threads
+from ..errors import TdvError, argument
+from ..evaluation.evaluate import Evaluation
+from ..evaluation.further_measures import parse_measures
 from ..indexes.inspection import inspect_index
 from ..indexes.record import recorded_parameters
+from ..output import Output
 from ..progress import Progress, silent
 from ..searching.tuning import tune_parameters
-from ..store import new_folder, refuse_existing, write_manifest
 from ..timing.end_to_end import measure_end_to_end
 from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
 from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
 from . import content
-from .systems import QuerySet, Results, System, check_names, read_query_sets, search_all
-from .term_changes import Pruned, describe_terms, open_values, trade_off
+from .systems import (
+    QuerySet,
+    Results,
+    System,
+    check_names,
+    read_query_sets,
+    search_all,
+    shared_model,
+)
+from .term_changes import describe_terms, trade_off
 
 KIND = "comparison"
 FilePair = tuple[str | os.PathLike, str | os.PathLike]
@@ -33,12 +43,14 @@ def compare_indexes(
     qrels: str | os.PathLike,
     output: str | os.PathLike,
     *,
-    model: str = "bm25",
+    topic_field: str = "title",
+    model: str | None = None,
     field: str = "contents",
     names: tuple[str, str] = ("full", "pruned"),
     further_indexes: Mapping[str, str | os.PathLike] | None = None,
     further_queries: Sequence[FilePair] = (),
     tune: FilePair | None = None,
+    measures: str | Sequence[str] = (),
     values: str | os.PathLike | Mapping[str, str | os.PathLike] | None = None,
     throughput_threads: int | None = None,
     end_to_end: bool = False,
@@ -55,10 +67,16 @@ def compare_indexes(
     latency is measured is told at :class:`LatencyPlan`.
     The folder holds ``report.json`` (what is returned), ``report.html``, ``per_query.tsv``, the
     runs, and every measured latency in ``latency_ns.npy``, of the queries in ``latency.tsv`` (their
-    medians, and postings visited) in that order.
+    medians, and postings visited) in that order. With several query sets the names of all these
+    files carry the set's, as ``per_query.LABEL.tsv`` and ``runs/LABEL.NAME.run``.
 
     Parameters
     ----------
+    topic_field
+        Of all topics, see :func:`tdv_lucene.read_topics`.
+    model
+        None for what the indexes were learned for, BM25 where none of them says; where another one
+        is asked for, a note says so.
     further_indexes
         Name -> index, to stand in the same tables; each is compared with ``index``.
     further_queries
@@ -66,9 +84,13 @@ def compare_indexes(
     tune
         Training (topics, qrels). With them ``index`` is also searched with k1 and b (or mu) tuned
         on them, as the system ``NAME-tuned``, and the others are compared with that as well.
+    measures
+        Further ones beside the four that are always reported, by their names in ir-measures, such
+        as ``"RR@10 R@100"``. Each counts in the correction of the p-values.
     values
         The term values ``pruned`` was made with, or index name -> values: the report then shows
-        them, and their trade-off curve. Without them, values are derived from the two indexes.
+        them, and their trade-off curve. Without them, terms are shown with the ratio of their
+        frequencies in the two indexes.
     throughput_threads
         Measure queries a second with so many threads as well.
     end_to_end
@@ -78,9 +100,10 @@ def compare_indexes(
     -------
     dict
         ``indexes.NAME`` (bytes, bytes_by_kind, postings, terms, documents), ``measures.MEASURE``
-        (NAME, trec_eval, ``tests``: one dict a comparison made, with ``baseline`` and
-        ``treatment``; the first, of ``pruned`` against ``index``, also stands flat: p_value,
-        difference, ci95, effect_size, ...), ``queries`` (judged, emptied, ...),
+        (``means.NAME``, which also stand flat as NAME, ``trec_eval.NAME`` (not of further
+        measures), ``tests``: one dict a comparison made, with ``baseline`` and ``treatment``; the
+        first, of ``pruned`` against ``index``, also stands flat: p_value, difference, ci95,
+        ci95_corrected, effect_size, ...), ``queries`` (judged, emptied, ...),
         ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
         ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
         p99), what :mod:`tdv_lucene.timing.latency_summary` tells, ``end_to_end``, ``terms`` and
@@ -95,26 +118,41 @@ def compare_indexes(
         qrels, or an existing output. Nothing is written then.
     """
     paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
-    check_names([*names, *(further_indexes or {})])
-    if throughput_threads is not None and throughput_threads < 1:
-        raise TdvError(f"throughput_threads={throughput_threads} is out of range: at least 1")
+    check_names([*names, *(further_indexes or {})], content.FIXED_KEYS)
+    if throughput_threads is not None:
+        checked_threads(throughput_threads, "throughput_threads")
+    threads, seed = checked_threads(threads), checked_seed(seed)
+    parse_measures(measures)  # a wrong name is told before anything is searched
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
-    refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
-    query_sets = read_query_sets([(topics, qrels), *further_queries])
-    training = None if tune is None else QuerySet.read(*tune)
-    for queries in (*query_sets, *([training] if training else [])):
-        queries.check(index)
+    by_name = _by_name(values, paths)
+    read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]
+    read += [path for pair in further_queries for path in pair]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
+    query_sets = read_query_sets([(topics, qrels), *further_queries], topic_field)
+    training = None if tune is None else QuerySet.read(*tune, topic_field)
+    relevant = {queries.label: queries.check(index) for queries in query_sets}
+    if training is not None:
+        training.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
-    systems = {name: System(path, recorded_parameters(path, model)) for name, path in paths.items()}
-    terms = _terms(paths, field, _by_name(values, paths))
+    model = model or shared_model(paths, field)
+    systems = {
+        name: System(path, recorded_parameters(path, model, field=field))
+        for name, path in paths.items()
+    }
+    terms = _terms(paths, field, by_name)
     search = {"field": field, "threads": threads, "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
     asked = query_sets[0].topics
-    with new_folder(output, overwrite=overwrite) as folder:
-        results = _search_sets(systems, query_sets, folder, search)
+    with place as folder:
+        results = _search_sets(systems, query_sets, folder, {**search, "measures": measures})
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
-            timed, asked, plan, field=field, raw=folder / "latency_ns.npy", progress=progress
+            timed,
+            asked,
+            plan,
+            field=field,
+            raw=folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy",
+            progress=progress,
         )
         words = [look_up_terms(paths, of.topics, field) for of in query_sets]
         service = measure_service(
@@ -133,10 +171,14 @@ def compare_indexes(
             "tuning": tuning,
             "parameters": content.parameters(systems, results, field),
             "rules": content.RULES,
-            "notes": content.notes(found, model),
+            "notes": [
+                *content.notes(found, model, field),
+                *content.notes_on_documents(names[0], relevant, _lacking(paths, results)),
+            ],
             **content.versions_and_machine(),
         }
         _write(folder, report, results, latency, words)
+        place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
 
@@ -153,8 +195,8 @@ def _by_name(
     for name in values:
         if name not in (second, *further):
             raise TdvError(
-                f"values are given for '{name}', which is none of the indexes compared with the "
-                f"first: {', '.join((second, *further))}"
+                f"{argument('values')} are given for '{name}', which is none of the "
+                f"indexes compared with the first: {', '.join((second, *further))}"
             )
     return values
 
@@ -165,7 +207,10 @@ def _terms(
     """What every further index did to terms, and its trade-off; the second's also at the top."""
     (_, index), *others = paths.items()
     terms = {name: describe_terms(index, path, field, values.get(name)) for name, path in others}
-    curves = {name: _trade_off(path, values.get(name)) for name, path in others}
+    curves = {
+        name: trade_off(path, field, values[name]) if name in values else None
+        for name, path in others
+    }
     second = others[0][0]
     return {
         "terms": terms[second],
@@ -173,16 +218,6 @@ def _terms(
         "terms_by_index": terms,
         "trade_offs": curves,
     }
-
-
-def _trade_off(
-    pruned: str | os.PathLike, values: str | os.PathLike | None
-) -> dict[str, Any] | None:
-    from ..jvm.index import read_user_data
-
-    if values is None:
-        return None
-    return trade_off(open_values(values, pruned), Pruned.of(read_user_data(pruned)))
 
 
 def _with_tuned(
@@ -201,6 +236,23 @@ def _with_tuned(
     return {**systems, name: System(system.path, chosen)}, record
 
 
+def _lacking(
+    paths: Mapping[str, str | os.PathLike], results: Sequence[Results]
+) -> dict[str, tuple[int, int]]:
+    """Of every index but the first: how many of the documents that the first retrieves it lacks,
+    and of how many. None, where it was made from the same: deleted ones are not retrieved.
+    """
+    from ..jvm.searcher import known_documents
+
+    retrieved = list(dict.fromkeys(doc for of in results for doc in of.retrieved))
+    _, *others = paths.items()
+    return {
+        name: (len(retrieved) - len(set(known_documents(path, retrieved))), len(retrieved))
+        for name, path in others
+        if retrieved
+    }
+
+
 def _search_sets(
     systems: Mapping[str, System],
     query_sets: Sequence[QuerySet],
@@ -209,10 +261,20 @@ def _search_sets(
 ) -> list[Results]:
     runs = folder / "runs"
     runs.mkdir()
+    prefixes = [f"{of.label}." if len(query_sets) > 1 else "" for of in query_sets]
+    files = [prefix + name for prefix in prefixes for name in systems]
+    for file in files:
+        if files.count(file) > 1:
+            raise TdvError(f"two runs would be called '{file}.run': name an index otherwise")
     return [
-        search_all(systems, queries, runs, f"{queries.label}." if number else "", **search)
-        for number, queries in enumerate(query_sets)
+        search_all(systems, queries, runs, prefix, **search)
+        for queries, prefix in zip(query_sets, prefixes)
     ]
+
+
+def _ending(sets: Sequence[object], queries: QuerySet) -> str:
+    """What the names of a query set's files end with: its label, where there are several sets."""
+    return f".{queries.label}" if len(sets) > 1 else ""
 
 
 def _write(
@@ -226,23 +288,22 @@ def _write(
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    for number, of in enumerate(results):
-        ending = f".{of.queries.label}" if number else ""
-        _write_per_query(folder / f"per_query{ending}.tsv", of.evaluations)
-    _write_latency(folder / "latency.tsv", latency)
+    for of in results:
+        _write_per_query(folder / f"per_query{_ending(results, of.queries)}.tsv", of.evaluations)
+    _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
     measured = [
         Measured(of.queries.label, of.queries.topics, of.evaluations, terms)
         for of, terms in zip(results, words)
     ]
     page = render_page(report, measured, latency)
     (folder / "report.html").write_text(page, encoding="utf-8")
-    write_manifest(folder, KIND, {"indexes": report["indexes"], "parameters": report["parameters"]})
 
 
 def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
+    measures = next(iter(evaluations.values())).values
     columns = {
         f"{measure} {name}": evaluation.values[measure]
-        for measure in MEASURES
+        for measure in measures
         for name, evaluation in evaluations.items()
     }
     queries = next(iter(evaluations.values())).queries

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.evaluate import MEASURES, Evaluation
-from ..evaluation.significance import compare_paired
-from ..ranking import ANY_MODEL
+from ..evaluation.evaluate import Evaluation
+from ..evaluation.significance import PairedComparison, compare_paired
+from ..indexes.record import FieldRecord
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
 from .systems import Results, System
@@ -18,10 +19,13 @@ from .systems import Results, System
 RULES = {
     "average": "over all topics with a relevant document; no answer counts 0",
     "measures": "trectools: gain = grade, discount = log2(rank + 1); trec_eval's beside them "
-    "differ only in how equal scores are ordered",
+    "differ only in how equal scores are ordered; measures beyond the first four: ir-measures, "
+    "equal scores as trec_eval, no answer as the measure has it",
     "p_value": "two-tailed paired t-test, Bonferroni over the comparisons made; p_randomisation: "
     "randomisation test of the mean, corrected alike",
     "effect_size": "Cohen's d_z, large-sample 95 % interval",
+    "intervals": "ci95 is of one comparison by itself; ci95_corrected, which tables and plots "
+    "show, has level 1 - .05 / comparisons, as p_value is corrected; of latency they are not",
     "rank_effects": "against the first index, all topics it answers: overlap of the top 10, "
     "rank-biased overlap (p = 0.9), Kendall's tau of documents in both top-100",
     "latency": "one thread, no query cache; without analysis and stored fields; every index was "
@@ -48,6 +52,12 @@ def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
     }
 
 
+FIXED_KEYS = frozenset(
+    {"means", "tests", "trec_eval", *(of.name for of in fields(PairedComparison))}
+)
+"""What stands beside names in a measure's entry."""
+
+
 def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
     """The (baseline, treatment) pairs tested: all against the first, and against its tuned self."""
     first, *others = names
@@ -72,24 +82,33 @@ def effectiveness(results: Sequence[Results], seed: int) -> dict[str, Any]:
 
 def _comparisons(results: Sequence[Results]) -> int:
     """Tests made together: every pair, measure and query set."""
-    return len(_pairs([*results[0].evaluations])) * len(MEASURES) * len(results)
+    evaluations = results[0].evaluations
+    return len(_pairs([*evaluations])) * len(_measure_names(evaluations)) * len(results)
+
+
+def _measure_names(evaluations: Mapping[str, Evaluation]) -> list[str]:
+    return [*next(iter(evaluations.values())).values]
 
 
 def _measures(evaluations: Mapping[str, Evaluation], comparisons: int, seed: int) -> dict[str, Any]:
     measures = {}
-    for measure in MEASURES:
+    for measure in _measure_names(evaluations):
         tests = []
         for baseline, treatment in _pairs([*evaluations]):
             values = (evaluations[name].values[measure] for name in (baseline, treatment))
             test = compare_paired(*values, comparisons=comparisons, seed=seed)
             tests.append({"baseline": baseline, "treatment": treatment, **test.to_dict()})
         flat = {k: v for k, v in tests[0].items() if k not in ("baseline", "treatment")}
+        means = {name: float(of.values[measure].mean()) for name, of in evaluations.items()}
         measures[measure] = {
-            **{name: float(of.values[measure].mean()) for name, of in evaluations.items()},
+            **means,  # where they were before they had a level of their own
             **flat,
+            "means": means,
             "tests": tests,
             "trec_eval": {
-                name: float(of.trec_eval_values[measure].mean()) for name, of in evaluations.items()
+                name: float(of.trec_eval_values[measure].mean())
+                for name, of in evaluations.items()
+                if measure in of.trec_eval_values
             },
         }
     return measures
@@ -137,18 +156,19 @@ def parameters(
     }
 
 
-def notes(found: Mapping[str, dict[str, Any]], model: str) -> list[str]:
+def notes(found: Mapping[str, dict[str, Any]], model: str, field: str = "contents") -> list[str]:
     """What a reader should know before trusting the numbers."""
     (first, full), *others = found.items()
     strangers = [
         f"'{name}'"
         for name, of in others
-        if of["user_data"].get("tdv.source_commit") not in (None, full["commit"])
+        if FieldRecord.of(of["user_data"], field).source_commit not in (None, full["commit"])
     ]
     notes = []
     if strangers:
         notes.append(f"made from another index than '{first}': {', '.join(strangers)}")
-    notes += [note for name, of in others for note in _notes_on(first, full, name, of, model)]
+    for name, of in others:
+        notes += _notes_on(first, full, name, of, model, field)
     if full["deleted"]:
         notes.append(
             f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"
@@ -157,11 +177,16 @@ def notes(found: Mapping[str, dict[str, Any]], model: str) -> list[str]:
 
 
 def _notes_on(
-    first: str, full: Mapping[str, Any], name: str, pruned: Mapping[str, Any], model: str
+    first: str,
+    full: Mapping[str, Any],
+    name: str,
+    pruned: Mapping[str, Any],
+    model: str,
+    field: str,
 ) -> list[str]:
     notes = []
-    learned_for = pruned["user_data"].get("tdv.model", model)
-    if learned_for not in (model, ANY_MODEL):
+    learned_for = FieldRecord.of(pruned["user_data"], field).learned_for_another(model)
+    if learned_for is not None:
         notes.append(
             f"the values of '{name}' were learned for {learned_for}, this comparison ranks "
             f"with {model}"
@@ -172,6 +197,35 @@ def _notes_on(
             f"and {pruned['documents']:,} ('{name}')"
         )
     return notes
+
+
+def notes_on_documents(
+    first: str,
+    relevant: Mapping[str, tuple[int, int]],
+    retrieved: Mapping[str, tuple[int, int]],
+) -> list[str]:
+    """Of documents that are not where they should be.
+
+    Parameters
+    ----------
+    relevant
+        Query set -> relevant documents that the first index lacks, and all.
+    retrieved
+        Index -> documents that the first index retrieved and this one lacks, and all.
+    """
+    of_qrels = [
+        f"{missing:,} of the {number:,} relevant documents of '{label}' are not in '{first}', and "
+        "count as not found"
+        for label, (missing, number) in relevant.items()
+        if missing
+    ]
+    of_indexes = [
+        f"'{name}' is of another collection than '{first}': it lacks {missing:,} of the "
+        f"{number:,} documents that '{first}' retrieves"
+        for name, (missing, number) in retrieved.items()
+        if missing
+    ]
+    return of_qrels + of_indexes
 
 
 def versions_and_machine() -> dict[str, dict[str, Any]]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError
 from ..evaluation.evaluate import Evaluation, evaluate_run, read_run
+from ..evaluation.named_topics import without_prefix
 from ..evaluation.rank_agreement import compare_rankings
 from ..evaluation.topics import (
+    STDIN,
     Qrels,
     Topics,
     check_overlap,
@@ -20,11 +22,13 @@ from ..evaluation.topics import (
     read_topics,
     relevant_documents,
 )
+from ..indexes.record import recorded_model
+from ..output import Output
 from ..ranking import SearchParameters
-from ..searching.search import search_index
+from ..searching.search import RUN, write_run
 from ..timing.latency import DEPTH
 
-_RESERVED = {"tests", "trec_eval", "difference", "ci95", "p_value", "wins", "ties", "losses"}
+_LOOKED_UP = 10_000
 
 
 @dataclass(frozen=True)
@@ -44,17 +48,26 @@ class QuerySet:
     qrels: Qrels
 
     @classmethod
-    def read(cls, topics: str | os.PathLike, qrels: str | os.PathLike) -> QuerySet:
+    def read(
+        cls, topics: str | os.PathLike, qrels: str | os.PathLike, topic_field: str = "title"
+    ) -> QuerySet:
         """Read both files; the label is the topics' file name without its ending."""
-        label = re.sub(r"\.(gz|tsv|txt|topics|trec|xml)\b", "", Path(topics).name) or "queries"
-        return cls(label, read_topics(topics), read_qrels(qrels))
+        named = without_prefix(topics) or topics
+        label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(named).name)
+        label = {"": "queries", STDIN: "stdin"}.get(label, label)
+        return cls(label, read_topics(topics, topic_field), read_qrels(qrels))
 
-    def check(self, index: str | os.PathLike) -> None:
-        """Raise :class:`TdvError` unless topics, qrels and index have something in common."""
+    def check(self, index: str | os.PathLike) -> tuple[int, int]:
+        """Return how many relevant documents ``index`` lacks, and how many there are.
+
+        Raises :class:`TdvError` unless topics, qrels and index have something in common.
+        """
         from ..jvm.searcher import known_documents
 
         relevant = relevant_documents(self.topics, self.qrels)
-        check_overlap(self.topics, self.qrels, known_documents(index, relevant))
+        known = known_documents(index, relevant)
+        check_overlap(self.topics, self.qrels, known)
+        return len(relevant) - len(set(known)), len(relevant)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +80,7 @@ class Results:
     evaluations : per-query values
     without_hits : topics without an answer
     rank_effects : agreement of each further system's rankings with the first's
+    retrieved : ids of documents that the first system retrieves, at most ``_LOOKED_UP``
     """
 
     queries: QuerySet
@@ -74,6 +88,7 @@ class Results:
     evaluations: dict[str, Evaluation]
     without_hits: dict[str, list[str]]
     rank_effects: dict[str, dict[str, Any]]
+    retrieved: list[str]
 
     def emptied(self, name: str) -> list[str]:
         """Judged queries which the first system answers and ``name`` does not."""
@@ -82,47 +97,73 @@ class Results:
         return [qid for qid in self.without_hits[name] if qid in judged]
 
 
-def read_query_sets(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]]) -> list[QuerySet]:
+def read_query_sets(
+    pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], topic_field: str = "title"
+) -> list[QuerySet]:
     """Read (topics, qrels) pairs; labels that occur twice are numbered."""
     sets: list[QuerySet] = []
     for number, (topics, qrels) in enumerate(pairs, 1):
-        read = QuerySet.read(topics, qrels)
+        read = QuerySet.read(topics, qrels, topic_field)
         if read.label in {of.label for of in sets}:
             read = QuerySet(f"{read.label}-{number}", read.topics, read.qrels)
         sets.append(read)
     return sets
 
 
-def check_names(names: Sequence[str]) -> None:
-    """Names become keys of the report and names of files."""
+def check_names(names: Sequence[str], reserved: Collection[str]) -> None:
+    """Names become keys of the report, beside the ``reserved`` ones, and names of files."""
     for name in names:
-        if not re.fullmatch(r"\w[\w.+-]*", name) or name in _RESERVED:
+        if not re.fullmatch(r"\w[\w.+-]*", name) or name in reserved:
             raise TdvError(
                 f"name '{name}' is not usable: write letters, digits, '_', '-', '+', '.', and "
-                f"none of {', '.join(sorted(_RESERVED))}"
+                f"none of {', '.join(sorted(reserved))}"
             )
     for name in names:
         if names.count(name) > 1:
             raise TdvError(f"two indexes are named '{name}': give two different names")
 
 
+def shared_model(paths: Mapping[str, str | os.PathLike], field: str) -> str | None:
+    """What the indexes were learned for; None where none of them says."""
+    recorded = {name: recorded_model(path, field) for name, path in paths.items()}
+    models = {model for model in recorded.values() if model is not None}
+    if len(models) > 1:
+        told = ", ".join(f"'{name}' for {of}" for name, of in recorded.items() if of is not None)
+        raise TdvError(
+            f"the indexes were learned for different models ({told}): say with which to compare "
+            "them (model), or compare those of one model"
+        )
+    return models.pop() if models else None
+
+
 def search_all(
-    systems: Mapping[str, System], queries: QuerySet, folder: Path, prefix: str, **search: Any
+    systems: Mapping[str, System],
+    queries: QuerySet,
+    folder: Path,
+    prefix: str,
+    measures: str | Sequence[str] = (),
+    **search: Any,
 ) -> Results:
-    """Write ``folder/<prefix><name>.run`` of every system, and evaluate them."""
-    results = Results(queries, {}, {}, {}, {})
+    """Write ``folder/<prefix><name>.run`` of every system, and evaluate them.
+
+    ``measures`` are further ones, by their names in ir-measures.
+    """
+    results = Results(queries, {}, {}, {}, {}, [])
     frames = {}
     for name, system in systems.items():
         run = results.runs[name] = folder / f"{prefix}{name}.run"
-        parameters = system.parameters
-        summary = search_index(
-            system.path, queries.topics, run, hits=DEPTH, model=parameters.model,
-            **parameters.values(), **search,
-        )  # fmt: skip
+        place = Output.file(run, RUN, inputs=[system.path])
+        summary = write_run(
+            system.path, queries.topics, place, system.parameters, hits=DEPTH, **search
+        )
         results.without_hits[name] = summary["queries_without_hits"]
         frames[name] = read_run(run)
-        results.evaluations[name] = evaluate_run(frames[name], queries.topics, queries.qrels)
+        results.evaluations[name] = evaluate_run(
+            frames[name], queries.topics, queries.qrels, measures=measures
+        )
     first, *others = frames
+    documents = list(dict.fromkeys(frames[first]["docid"]))
+    results.retrieved.extend(documents[:: 1 + len(documents) // _LOOKED_UP])
     for name in others:
         results.rank_effects[name] = compare_rankings(frames[first], frames[name])
     return results

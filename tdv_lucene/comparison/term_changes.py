@@ -5,12 +5,14 @@ from __future__ import annotations
 import heapq
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..values.term_values import TermValues
+from ..indexes.record import FieldRecord
+from ..pruning.recorded_values import values_of_index
 
 _MOST = 20
 _COMMON = 1000  # raised and lowered terms are shown from one document in so many
@@ -23,7 +25,7 @@ Term = str | bytes
 """As Lucene has it, or as text where it is known to be."""
 
 Value = Callable[[Term, Counts, Counts], float | None]
-"""The discrimination value of a term with these counts before and after."""
+"""What is shown of a term with these counts before and after."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,8 @@ class TermChange:
     Attributes
     ----------
     tdv : float or None
-        Its discrimination value: learned, or the ratio of total frequencies at the recorded scale,
-        which rounding, places that count and the loss of single postings blur. 0 where it was
-        dropped, None where frequencies were kept.
+        What a :class:`TermMeasure` says of it: its discrimination value, or without learned values
+        the ratio of its frequencies. 0 where it was dropped.
     df_before, df_after : int
     """
 
@@ -45,55 +46,64 @@ class TermChange:
     df_after: int
 
 
-@dataclass(frozen=True)
-class Pruned:
-    """What a pruned index records of its making (see :func:`tdv_lucene.prune_index`)."""
+@dataclass(frozen=True, eq=False)
+class TermMeasure:
+    """What a comparison shows of every term, and what that is.
 
-    scale: float
-    kept_tf: bool
-    reduction: float | None
-    unit: str = "term"
+    Attributes
+    ----------
+    of : Value
+        Gives 0 where a term was dropped, None where nothing tells.
+    kind : str
+        ``"learned"``, the discrimination values; or ``"ratio"``, of total frequencies.
+    source : str
+        Where they come from, in words.
+    """
 
-    @classmethod
-    def of(cls, user_data: Mapping[str, str]) -> Pruned:
-        """Read the commit's user data; an index of another make counts as scale 1."""
-        kept = user_data.get("tdv.tf") in ("original", "similarity")
-        scale = 1.0 if kept else float(user_data.get("tdv.scale") or 1.0)
-        reduction = user_data.get("tdv.reduction")
-        unit = user_data.get("tdv.unit", "term")
-        return cls(scale, kept, float(reduction) if reduction else None, unit)
-
-    def value(self, term: Term, before: Counts, after: Counts) -> float | None:
-        """The discrimination value that the two counts of a term tell, whichever it is."""
-        if not after[0]:
-            return 0.0
-        if self.kept_tf or not before[1]:
-            return None
-        return after[1] / (self.scale * before[1])
+    of: Value
+    kind: str
+    source: str
 
 
-def learned_value(values: TermValues, pruned: Pruned) -> Value:
-    """A function that gives the learned value where the term stayed, else 0.
+def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Counts) -> float | None:
+    """The ratio of a term's total frequencies after and before, at the recorded scale.
+
+    Rounding, places that count and the loss of single postings blur what it tells of the term's
+    value. 0 where the term was dropped, None where frequencies were kept.
+    """
+    if not after[0]:
+        return 0.0
+    if record.tf != "scaled" or not before[1]:
+        return None
+    return after[1] / (record.scale * before[1])
+
+
+def measure_terms(
+    pruned: str | os.PathLike, field: str, values: str | os.PathLike | None
+) -> TermMeasure:
+    """What to show of the terms of an index: its learned values where they are given.
+
+    ``values`` is the folder that pruning was given, when it is at hand; without it, the ratio of
+    frequencies.
 
     Raises
     ------
     TdvError
-        When the recorded reduction is out of range.
+        When the index cannot be read, or was not pruned in ``field`` with these values.
     """
-    tdv = values.at_reduction(
-        pruned.reduction,
-        scale=None if pruned.kept_tf else pruned.scale,
-        original_tf=pruned.kept_tf,
-        unit=pruned.unit,
-    ).tdv
+    record = FieldRecord.read(pruned, field)
+    ratio = partial(frequency_ratio, record)
+    if values is None:
+        return TermMeasure(ratio, "ratio", "the ratio of total frequencies after and before")
+    learned, tdv = values_of_index(pruned, field, values)
 
     def value(term: Term, before: Counts, after: Counts) -> float | None:
-        position = int(values.vocabulary.find([term])[0])
-        if position < 0 or not after[0]:
-            return pruned.value(term, before, after)
-        return float(tdv[position])
+        if not after[0]:
+            return 0.0
+        position = int(learned.vocabulary.find([term])[0])
+        return None if position < 0 else float(tdv[position])
 
-    return value
+    return TermMeasure(value, "learned", f"learned ({Path(values).name})")
 
 
 def pair_terms(
@@ -158,46 +168,38 @@ def describe_terms(
     field: str,
     values: str | os.PathLike | None = None,
 ) -> dict[str, Any]:
-    """:func:`list_changes` of two indexes, with ``source``: where the values come from.
-
-    ``values`` is the folder that learning wrote, when it is at hand.
+    """:func:`list_changes` of two indexes, with the ``tdv_kind`` and ``source`` of what is shown
+    of terms as ``tdv`` (see :class:`TermMeasure`).
 
     Raises
     ------
     TdvError
-        When the indexes cannot be read, or the values are of another index.
+        As :func:`measure_terms`, and when ``index`` cannot be read.
     """
-    from ..jvm.index import identify, read_user_data
+    from ..jvm.index import identify
     from ..jvm.searcher import every_term
 
-    made = Pruned.of(read_user_data(pruned))
-    value: Value = made.value
-    source = "the ratio of total frequencies after and before"
-    if values is not None:
-        value = learned_value(open_values(values, pruned), made)
-        source = f"learned ({Path(values).name})"
+    shown = measure_terms(pruned, field, values)
     with every_term(index, field) as before, every_term(pruned, field) as after:
-        changes = list_changes(pair_terms(before, after), identify(index)["documents"], value)
-    return {"source": source, **changes}
+        changes = list_changes(pair_terms(before, after), identify(index)["documents"], shown.of)
+    return {"source": shown.source, "tdv_kind": shown.kind, **changes}
 
 
-def open_values(values: str | os.PathLike, pruned: str | os.PathLike) -> TermValues:
-    """Load term values, and be sure that ``pruned`` was made with values of that vocabulary."""
-    from ..jvm.index import read_user_data
-
-    loaded = TermValues.load(values)
-    made_with = read_user_data(pruned).get("tdv.vocabulary_sha256")
-    if made_with is not None:
-        loaded.check(made_with)
-    return loaded
-
-
-def trade_off(values: TermValues, pruned: Pruned) -> dict[str, Any]:
+def trade_off(pruned: str | os.PathLike, field: str, values: str | os.PathLike) -> dict[str, Any]:
     """The validated operating points: ``points`` with ``reduction`` and ``measures``, ``full``
-    (the measures of the full index on the same held-out queries) and ``chosen``, the reduction."""
-    points = values.points
+    (the measures of the full index on the same held-out queries) and ``chosen``, the reduction
+    that was asked for.
+
+    Raises
+    ------
+    TdvError
+        As :func:`measure_terms`.
+    """
+    learned, _ = values_of_index(pruned, field, values)
+    points, record = learned.points, FieldRecord.read(pruned, field)
+    asked = record.requested_reduction
     return {
         "points": [{"reduction": p["reduction"], "measures": dict(p["measures"])} for p in points],
         "full": dict(points[0]["full"]) if points else {},
-        "chosen": pruned.reduction,
+        "chosen": record.reduction if asked is None else asked,
     }

@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..errors import TdvError
+from ..arguments import checked_seed
+from ..errors import TdvError, argument
 from ..matrix.extract import open_matrix
 from ..matrix.record import TermDocumentMatrix
+from ..output import Output
 from ..progress import Progress, silent
-from ..store import refuse_existing
 from .files import read_word_vectors
 from .lsa import latent_semantic_vectors
 from .matching import match_terms
-from .record import MIN_DOC_FREQ, TermVectors
+from .record import KIND, MIN_DOC_FREQ, TermVectors
 from .training import train_word_vectors
 
 LSA, TRAIN = "lsa", "train"
@@ -27,6 +28,7 @@ def embed_terms(
     output: str | os.PathLike,
     *,
     vectors: str | os.PathLike = LSA,
+    trust_pickle: bool = False,
     dimensions: int = 100,
     min_doc_freq: int = MIN_DOC_FREQ,
     matrix: str | os.PathLike | None = None,
@@ -43,6 +45,8 @@ def embed_terms(
         ``"lsa"``: from the matrix, needing no text. ``"train"``: fastText on the text the index
         stores. Else a file, see :func:`.files.read_word_vectors`, whose words are
         matched to terms by the index's analyzer.
+    trust_pickle
+        Read a gensim pickle as well, which can run any command (:func:`.files.read_word_vectors`).
     dimensions
         Of ``"lsa"`` and ``"train"``; a file has its own.
     min_doc_freq
@@ -55,9 +59,10 @@ def embed_terms(
     TdvError
         When the index, the matrix or the file cannot be read, or no text is stored to train on.
     """
-    refuse_existing(Path(output), overwrite=overwrite)
+    checked_seed(seed)
+    place = Output.folder(output, KIND, inputs=[index, vectors, matrix], overwrite=overwrite)
     if dimensions < 1:
-        raise TdvError(f"dimensions must be at least 1, got {dimensions}: try 100")
+        raise TdvError(f"{argument('dimensions', dimensions)} is out of range: at least 1; try 100")
     with open_matrix(index, matrix, field=field, progress=progress) as counts:
         if vectors == LSA:
             made = latent_semantic_vectors(
@@ -70,29 +75,40 @@ def embed_terms(
         elif vectors == TRAIN:
             made = _train(index, counts, dimensions, min_doc_freq, seed, progress)
         else:
-            made = _from_file(vectors, counts, min_doc_freq, progress)
-        made.save(output, overwrite=overwrite)
+            made = _from_file(vectors, counts, min_doc_freq, progress, trust_pickle)
+        made.save(place)
     return TermVectors.load(output)
 
 
 def load_term_vectors(
-    path: str | os.PathLike, matrix: TermDocumentMatrix, progress: Progress = silent
+    path: str | os.PathLike,
+    matrix: TermDocumentMatrix,
+    progress: Progress = silent,
+    *,
+    trust_pickle: bool = False,
 ) -> TermVectors:
-    """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file."""
+    """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file.
+
+    A gensim pickle is read only with ``trust_pickle``, see :func:`.files.read_word_vectors`.
+    """
     if Path(path).is_dir():
         made = TermVectors.load(path)
         made.check(matrix)
         return made
-    return _from_file(path, matrix, MIN_DOC_FREQ, progress)
+    return _from_file(path, matrix, MIN_DOC_FREQ, progress, trust_pickle)
 
 
 def _from_file(
-    path: str | os.PathLike, matrix: TermDocumentMatrix, min_doc_freq: int, progress: Progress
+    path: str | os.PathLike,
+    matrix: TermDocumentMatrix,
+    min_doc_freq: int,
+    progress: Progress,
+    trust_pickle: bool,
 ) -> TermVectors:
     from ..jvm.index import analyze
 
     progress("read vectors", 0, 0)
-    words = read_word_vectors(path)
+    words = read_word_vectors(path, trust_pickle=trust_pickle)
     origin = {"method": "file", "file": Path(path).name, "min_doc_freq": min_doc_freq}
     in_field = partial(analyze, field=matrix.vocabulary.field)
     return match_terms(matrix, words, in_field, min_doc_freq, origin, progress)

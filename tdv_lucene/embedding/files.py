@@ -1,4 +1,8 @@
-"""Word vectors from files: fastText, word2vec, gensim."""
+"""Word vectors from files: fastText, word2vec, NumPy; gensim's pickles only when they are trusted.
+
+Every size that a file tells is held against the file's own before it is believed, so that a
+damaged or cut one ends with a message and not in a loop or a request for all memory.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError
+from ..arrays import damaged, read_array
+from ..errors import TdvError, argument
+from ..report.wording import counted
+from .file_checks import FASTTEXT_MAGIC, check_fasttext, check_word2vec
 
-_FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
+_CHUNK = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,42 +47,134 @@ class WordVectors:
         return cls(keyed.index_to_key, keyed.vectors, keyed.get_vector if has_subwords else None)
 
 
-def read_word_vectors(path: str | os.PathLike) -> WordVectors:
-    """Read a fastText ``.bin``, a word2vec ``.bin``, a text ``.vec`` or ``.txt`` (also gzipped),
-    or what gensim's ``save`` wrote.
+def read_word_vectors(path: str | os.PathLike, *, trust_pickle: bool = False) -> WordVectors:
+    """Read word vectors from a file; reading executes nothing that stands in it.
 
-    gensim's own format is a pickle and can run code when read: take it from sources you trust.
+    - fastText's ``.bin``, known by its first bytes;
+    - word2vec's ``.bin`` (binary) and ``.vec`` or ``.txt`` (text), also with ``.gz``;
+    - NumPy's ``.npz`` with the arrays ``words`` (str [W]) and ``vectors`` (float [W, K]);
+    - NumPy's ``.npy`` of vectors (float [W, K]), with the words in a ``.txt`` of the same name
+      beside it, one a line (UTF-8), in the same order.
+
+    Parameters
+    ----------
+    trust_pickle
+        Anything else is taken for what gensim's ``save`` wrote. That is a pickle: whoever made
+        it can have any command run when it is read. So it is refused unless this says that you
+        trust where it comes from.
 
     Raises
     ------
     TdvError
-        When there is no such file or it is in none of these formats.
+        When there is no such file, it is in none of these formats, damaged or truncated, or holds
+        a number that is not finite.
     """
     path = Path(path)
     if not path.is_file():
         raise TdvError(f"no such vectors file: {path}")
     try:
-        return WordVectors.of_gensim(_read(path))
-    except MemoryError:
+        found = _read(path, trust_pickle)
+    except (TdvError, MemoryError):
         raise
     except Exception as error:  # gensim raises whatever its parsers stumble over
         raise TdvError(
-            f"{path} is not a vectors file gensim can read ({error}): expected fastText .bin, "
-            "word2vec .bin, text .vec or .txt, or a gensim KeyedVectors file"
+            f"{path} is not a vectors file gensim can read ({error}): expected {_FORMATS}"
         ) from error
+    _check_vectors(found, path)
+    return found
 
 
-def _read(path: Path) -> Any:
+_FORMATS = "fastText .bin, word2vec .bin, text .vec or .txt, or NumPy .npz or .npy"
+
+
+def _read(path: Path, trust_pickle: bool) -> WordVectors:
     from gensim.models import KeyedVectors
     from gensim.models.fasttext import load_facebook_vectors
 
     with path.open("rb") as file:
-        start = file.read(len(_FASTTEXT_MAGIC))
+        start = file.read(len(FASTTEXT_MAGIC))
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if start == _FASTTEXT_MAGIC:
-        return load_facebook_vectors(os.fspath(path))
-    if ".bin" in suffixes:
-        return KeyedVectors.load_word2vec_format(os.fspath(path), binary=True)
-    if ".vec" in suffixes or ".txt" in suffixes:
-        return KeyedVectors.load_word2vec_format(os.fspath(path), binary=False)
-    return KeyedVectors.load(os.fspath(path))
+    if start == FASTTEXT_MAGIC:
+        check_fasttext(path)
+        return WordVectors.of_gensim(load_facebook_vectors(os.fspath(path)))
+    if path.suffix.lower() == ".npz":
+        return _read_npz(path)
+    if path.suffix.lower() == ".npy":
+        return _read_npy(path)
+    binary = ".bin" in suffixes
+    if binary or ".vec" in suffixes or ".txt" in suffixes:
+        check_word2vec(path, binary=binary)
+        try:
+            keyed = KeyedVectors.load_word2vec_format(os.fspath(path), binary=binary)
+        except EOFError as error:  # fewer vectors than the first line tells
+            raise damaged(path, path.stat().st_size) from error
+        return WordVectors.of_gensim(keyed)
+    if not trust_pickle:
+        raise TdvError(
+            f"{path} is in none of the formats that are read by default: {_FORMATS}. Should it be "
+            "what gensim's save() wrote: that is a pickle, which can run any command when it is "
+            f"read. Pass {argument('trust_pickle', True)} if you trust where it comes from, or "
+            "have its maker write it with save_word2vec_format('NAME.bin', binary=True)"
+        )
+    return WordVectors.of_gensim(KeyedVectors.load(os.fspath(path)))
+
+
+def _read_npz(path: Path) -> WordVectors:
+    import zipfile
+    import zlib
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = {name.removesuffix(".npy") for name in archive.namelist()}
+            if not {"words", "vectors"} <= names:
+                raise TdvError(
+                    f"{path} holds {', '.join(sorted(names)) or 'nothing'}: expected the arrays "
+                    "'words' (str) and 'vectors' (float [words, dimensions])"
+                )
+            words, vectors = (
+                read_array(archive.open(f"{name}.npy"), archive.getinfo(f"{name}.npy").file_size,
+                           f"{path}, '{name}'")
+                for name in ("words", "vectors")
+            )  # fmt: skip
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise damaged(path, path.stat().st_size, str(error)) from error
+    if words.dtype.kind != "U" or words.ndim != 1:
+        raise TdvError(
+            f"{path}: 'words' is {words.dtype}{list(words.shape)}: expected a list of str; "
+            "words of dtype object would be a pickle"
+        )
+    return _paired(path, words.tolist(), vectors)
+
+
+def _read_npy(path: Path) -> WordVectors:
+    beside = path.with_suffix(".txt")
+    if not beside.is_file():
+        raise TdvError(f"{path} holds vectors alone: their words are expected in {beside}")
+    with path.open("rb") as file:
+        vectors = read_array(file, path.stat().st_size, str(path))
+    try:
+        words = beside.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise TdvError(f"the words {beside} are not UTF-8 (byte {error.start})") from error
+    return _paired(path, words[:-1] if words[-1] == "" else words, vectors)
+
+
+def _paired(path: Path, words: list[str], vectors: np.ndarray) -> WordVectors:
+    if vectors.dtype.kind != "f" or vectors.ndim != 2 or not vectors.shape[1]:
+        raise TdvError(
+            f"{path}: the vectors are {vectors.dtype}{list(vectors.shape)}: expected floating "
+            "point numbers [words, dimensions]"
+        )
+    if len(words) != len(vectors):
+        raise TdvError(
+            f"{path}: {counted(len(words), 'word')} but {counted(len(vectors), 'vector')}"
+        )
+    return WordVectors(words, vectors.astype(np.float32, copy=False), None)
+
+
+def _check_vectors(found: WordVectors, path: Path) -> None:
+    for first in range(0, len(found.vectors), _CHUNK):
+        finite = np.isfinite(found.vectors[first : first + _CHUNK]).all(axis=1)
+        if not finite.all():
+            word = found.words[first + int(np.argmin(finite))]
+            raise TdvError(f"{path}: the vector of '{word}' holds a number that is not finite")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from ..arrays import load_array
 from ..errors import TdvError
 from ..matrix.record import TermDocumentMatrix
-from ..store import new_folder, read_manifest, save_array, write_manifest
+from ..output import Output
+from ..store import check_content, check_files, read_manifest, save_array
+
+_log = logging.getLogger(__name__)
 
 KIND = "term-vectors"
+_MADE_BY = "tdv-lucene embed --index INDEX --output FOLDER"
 
 MIN_DOC_FREQ = 5
 """Terms in fewer documents get no vector of LSA's and none made of sub-words."""
@@ -38,25 +44,28 @@ class TermVectors:
     vectors: np.ndarray
     origin: dict
 
-    def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
+    def save(self, output: str | os.PathLike | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        with new_folder(output, overwrite=overwrite) as folder:
+        place = output
+        if not isinstance(output, Output):
+            place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+        with place as folder:
             save_array(folder / "terms.npy", self.terms)
             save_array(folder / "vectors.npy", self.vectors)
             sizes = {"terms": len(self.terms), "dimensions": self.vectors.shape[1]}
             identity = {"vocabulary_sha256": self.vocabulary_sha256, "origin": self.origin}
-            write_manifest(folder, KIND, {**identity, **sizes})
+            place.write_manifest({**identity, **sizes})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> TermVectors:
-        """Read a folder written by :meth:`save`."""
-        manifest = read_manifest(path, KIND, "tdv-lucene embed --index INDEX --output FOLDER")
-        terms, vectors = (
-            np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            for name in ("terms", "vectors")
-        )
+        """Read a folder written by :meth:`save`, comparing it with its manifest's digests."""
+        manifest = read_manifest(path, KIND, _MADE_BY)
+        check_files(path, manifest, _MADE_BY)
+        check_content(path, manifest, _MADE_BY, required={"vocabulary_sha256": str, "origin": dict})
+        terms, vectors = (load_array(Path(path) / f"{name}.npy") for name in ("terms", "vectors"))
         if len(terms) != len(vectors) or not np.isfinite(vectors).all():
             raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")
+        _log.info("read vectors of %d terms from %s", len(terms), path)
         return cls(manifest["vocabulary_sha256"], terms, vectors, manifest["origin"])
 
     def check(self, matrix: TermDocumentMatrix) -> None:

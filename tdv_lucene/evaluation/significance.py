@@ -10,7 +10,8 @@ import numpy as np
 _SAME = 1e-9  # per-query values closer than this are a tie: rounding of sums, not of measures
 _RESAMPLES = 9999  # the resolution of p is 2 in 10,000
 _BATCH = 500  # resamples held in memory at once
-_TWO_SIDED_95 = 1.959963984540054  # quantile .975 of the normal distribution
+_LEVEL = 0.95
+_SMALLEST = float(np.finfo(float).tiny)  # a p-value of 0 would say that chance cannot do it
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,19 @@ class PairedComparison:
         Mean difference.
     ci95 : (float, float) or None
         Its 95 % confidence interval by Student's t, not corrected for several comparisons.
+    ci95_corrected : (float, float) or None
+        The same at level 1 - .05 / comparisons: with 95 % confidence the intervals of all
+        comparisons hold together, and one leaves out 0 exactly where ``p_value`` is below .05.
     effect_size : float or None
         Cohen's d_z: the mean difference over the standard deviation of the differences.
     effect_size_ci95 : (float, float) or None
         Its interval by the large-sample variance 1/n + d^2/2n (Hedges and Olkin 1985, ch. 5).
+    effect_size_ci95_corrected : (float, float) or None
+        The same at level 1 - .05 / comparisons.
     p_value : float or None
         Two-tailed paired t-test after Bonferroni: multiplied by the number of comparisons, at
-        most 1.
+        most 1. Where all queries differ by the same, t is infinite and says nothing: then by
+        randomisation. Never 0.
     p_value_uncorrected : float or None
     p_randomisation : float or None
         Two-tailed randomisation test of the mean (signs flipped at random, or in every way where
@@ -37,13 +44,16 @@ class PairedComparison:
     wins, ties, losses : int
         Queries on which the treatment is better, equal, worse.
 
-    With one query there is no test, and with no spread no effect size: those values are None.
+    With one query there is no test, and with no spread no effect size and no interval around a
+    difference: those values are None.
     """
 
     difference: float
     ci95: tuple[float, float] | None
+    ci95_corrected: tuple[float, float] | None
     effect_size: float | None
     effect_size_ci95: tuple[float, float] | None
+    effect_size_ci95_corrected: tuple[float, float] | None
     p_value: float | None
     p_value_uncorrected: float | None
     p_randomisation: float | None
@@ -77,13 +87,16 @@ def compare_paired(
         raise ValueError(f"comparisons={comparisons} is out of range: at least 1 test is made")
     differences = treatment - baseline
     wins, losses = int((differences > _SAME).sum()), int((differences < -_SAME).sum())
+    corrected = 1 - (1 - _LEVEL) / comparisons
     p_value, ci95 = t_test(differences)
-    effect_size, effect_size_ci95 = _effect_size(differences)
+    effect_size, effect_size_ci95 = _effect_size(differences, _LEVEL)
     return PairedComparison(
         difference=float(differences.mean()),
         ci95=ci95,
+        ci95_corrected=t_test(differences, corrected)[1],
         effect_size=effect_size,
         effect_size_ci95=effect_size_ci95,
+        effect_size_ci95_corrected=_effect_size(differences, corrected)[1],
         p_value=_bonferroni(p_value, comparisons),
         p_value_uncorrected=p_value,
         p_randomisation=_bonferroni(_randomisation_test(differences, seed), comparisons),
@@ -97,20 +110,28 @@ def _bonferroni(p_value: float | None, comparisons: int) -> float | None:
     return None if p_value is None else min(1.0, p_value * comparisons)
 
 
-def _effect_size(differences: np.ndarray) -> tuple[float | None, tuple[float, float] | None]:
+def _effect_size(
+    differences: np.ndarray, level: float
+) -> tuple[float | None, tuple[float, float] | None]:
+    from scipy import stats
+
     queries = len(differences)
     spread = float(differences.std(ddof=1)) if queries > 1 else 0.0
     if spread <= _SAME:
         return None, None
     size = float(differences.mean()) / spread
-    half = _TWO_SIDED_95 * float(np.sqrt(1 / queries + size**2 / (2 * queries)))
+    half = float(stats.norm.ppf((1 + level) / 2) * np.sqrt(1 / queries + size**2 / (2 * queries)))
     return size, (size - half, size + half)
 
 
-def t_test(differences: np.ndarray) -> tuple[float | None, tuple[float, float] | None]:
-    """Return (p value, 95 % interval of the mean) of paired differences float64[Q].
+def t_test(
+    differences: np.ndarray, level: float = _LEVEL
+) -> tuple[float | None, tuple[float, float] | None]:
+    """Return (p value, interval of the mean at ``level``) of paired differences float64[Q].
 
-    Two-tailed and uncorrected; (None, None) with fewer than two queries.
+    Two-tailed and uncorrected; (None, None) with fewer than two queries. Differences that are all
+    the same have no spread to test by: p is then that of randomisation, 2 of the 2^Q ways to
+    choose signs, and no interval.
     """
     from scipy import stats
 
@@ -118,10 +139,12 @@ def t_test(differences: np.ndarray) -> tuple[float | None, tuple[float, float] |
         return None, None
     mean = float(differences.mean())
     if np.ptp(differences) <= _SAME:  # t is 0 / 0 or infinite; scipy would warn and give NaN
-        return (1.0 if abs(mean) <= _SAME else 0.0), (mean, mean)
+        if abs(mean) <= _SAME:
+            return 1.0, (mean, mean)
+        return max(2.0 ** (1 - len(differences)), 1 / (_RESAMPLES + 1)), None
     result = stats.ttest_1samp(differences, 0.0)
-    interval = result.confidence_interval(0.95)
-    return float(result.pvalue), (float(interval.low), float(interval.high))
+    interval = result.confidence_interval(level)
+    return max(float(result.pvalue), _SMALLEST), (float(interval.low), float(interval.high))
 
 
 def _randomisation_test(differences: np.ndarray, seed: int) -> float | None:

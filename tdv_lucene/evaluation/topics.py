@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import json
+import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
+from .named_topics import dataset_qrels, dataset_topics, without_prefix
+
+_log = logging.getLogger(__name__)
 
 Topics = dict[str, str]
 """Query id -> query text, in file order."""
@@ -16,17 +22,28 @@ Topics = dict[str, str]
 Qrels = dict[str, dict[str, int]]
 """Query id -> document id -> grade; a grade above zero is relevant."""
 
-_FILE_SUFFIXES = {".gz", ".qrels", ".topics", ".trec", ".tsv", ".txt", ".xml"}
+STDIN = "-"
+"""In place of a file of topics: standard input."""
+
+TOPIC_FIELDS = {"title": ("title", "text", "query"), "desc": ("desc", "description"),
+                "narr": ("narr", "narrative")}  # fmt: skip
+"""Parts of a topic that can be the query, and what JSON and Anserini call them."""
+
+_ID_KEYS = ("id", "qid", "query_id", "_id")
+_FILE_SUFFIXES = {".gz", ".jsonl", ".qrels", ".topics", ".trec", ".tsv", ".txt", ".xml"}
 _TOP = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<(num|title)>(.*?)(?=<[a-z/]+>|\Z)", re.DOTALL | re.IGNORECASE)
-_LABEL = re.compile(r"\s*(?:Number|Topic)\s*:", re.IGNORECASE)
+_TAG = re.compile(r"<(num|title|desc|narr)>(.*?)(?=<[a-z/]+>|\Z)", re.DOTALL | re.IGNORECASE)
+_LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 
 
-def read_topics(topics: str | os.PathLike) -> Topics:
-    """Read topics from a file, or by a name Pyserini knows such as ``robust04``.
+def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics:
+    """Read topics from a file, by a name Pyserini knows such as ``robust04``, or by an identifier
+    of ir_datasets such as ``ir_datasets:vaswani`` (also ``irds:vaswani``), from its cache.
 
-    Files may be TSV (``qid<TAB>text``) or TREC (``<top>``, of which the title is taken, in the
-    formats since TREC-1), either of them gzipped. A number loses its leading zeros in the TREC
+    Files may be TSV (``qid<TAB>text``), TREC (``<top>``, in the formats since TREC-1) or JSON
+    lines (``{"id": ..., "title": ...}``, or ``text`` or ``query``), any of them gzipped; ``-`` is
+    standard input. ``topic_field`` says which part of a topic is the query: ``title``, ``desc``
+    or ``narr``. A number loses its leading zeros in the TREC
     format, as in the qrels that go with it. Names are resolved by Anserini on the JVM, which
     downloads what it has not stored.
 
@@ -36,31 +53,61 @@ def read_topics(topics: str | os.PathLike) -> Topics:
         When there is no such file or name, a line is malformed (with its number), a query id
         occurs twice, or there is no topic at all.
     """
+    if topic_field not in TOPIC_FIELDS:
+        raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
+    if identifier := without_prefix(topics):
+        return dataset_topics(identifier, TOPIC_FIELDS[topic_field])
     path = Path(topics)
-    if not path.exists():
+    if topics != STDIN and not path.exists():
         if os.sep in os.fspath(topics) or path.suffix in _FILE_SUFFIXES:
             raise TdvError(f"no such topics file: {topics}")
         from ..jvm.topics import read_named_topics
 
-        return read_named_topics(os.fspath(topics))
+        return read_named_topics(os.fspath(topics), TOPIC_FIELDS[topic_field])
     text = _read_text(path, "topics")
-    entries = _trec_topics(text, path) if "<top>" in text[:10_000].lower() else _tsv(text, path)
+    entries = _form_of(text, path)(text, path, topic_field)
     found: Topics = {}
     for where, qid, query in entries:
         if qid in found:
             raise TdvError(f"{where}: query id '{qid}' occurs twice; ids must be unique")
-        if len(qid.split()) > 1:
-            raise TdvError(f"{where}: query id '{qid}' holds a space, which TREC runs cannot")
+        _check_id(qid, f"{where}: ")
         found[qid] = query
     if not found:
-        raise TdvError(f"{path} holds no topic: expected 'qid<TAB>text' lines or TREC <top> blocks")
+        raise TdvError(
+            f"{path} holds no topic: expected 'qid<TAB>text' lines, TREC <top> blocks or JSON lines"
+        )
+    _log.info("read %d topics from %s", len(found), path)
     return found
+
+
+def checked_topics(topics: Mapping[str, str]) -> Topics:
+    """Topics given in memory, once sure that a run can hold their ids.
+
+    Raises
+    ------
+    TdvError
+        When an id is empty or holds a space, tab or line break.
+    """
+    for qid in topics:
+        _check_id(qid)
+    return dict(topics)
+
+
+def _check_id(qid: str, where: str = "the ") -> None:
+    if qid.split() != [qid]:
+        what = "holds a space, tab or line break" if qid else "is empty"
+        raise TdvError(
+            f"{where}query id '{qid}' {what}: TREC runs have their columns between blanks, and no "
+            "tool would read this one; give the topic another id, there and in the qrels"
+        )
 
 
 def read_qrels(path: str | os.PathLike) -> Qrels:
     """Read relevance judgements: ``qid 0 docid grade`` lines (TREC), or the same gzipped.
 
-    A judgement said twice with one grade counts once.
+    A name Pyserini knows, such as ``robust04``, is resolved by it, which downloads what it has not
+    stored; an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement said
+    twice with one grade counts once.
 
     Raises
     ------
@@ -68,9 +115,15 @@ def read_qrels(path: str | os.PathLike) -> Qrels:
         When there is no such file, a line has not four columns or no integer grade, a document is
         judged twice with different grades (with the line number), or there is no line at all.
     """
+    if identifier := without_prefix(path):
+        return dataset_qrels(identifier)
     path = Path(path)
     if not path.exists():
-        raise TdvError(f"no such qrels file: {path}")
+        if os.sep in os.fspath(path) or path.suffix in _FILE_SUFFIXES:
+            raise TdvError(f"no such qrels file: {path}")
+        from ..jvm.topics import find_named_qrels
+
+        path = find_named_qrels(os.fspath(path))
     qrels: Qrels = {}
     for number, line in _lines(_read_text(path, "qrels")):
         columns = line.split()
@@ -87,6 +140,7 @@ def read_qrels(path: str | os.PathLike) -> Qrels:
             )
     if not qrels:
         raise TdvError(f"{path} holds no judgement: expected 'qid 0 docid grade' lines")
+    _log.info("read judgements of %d queries from %s", len(qrels), path)
     return qrels
 
 
@@ -141,15 +195,38 @@ def check_overlap(
 
 
 def _read_text(path: Path, what: str) -> str:
+    if os.fspath(path) == STDIN:
+        return _decoded(sys.stdin.buffer.read(), "topics on standard input")
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
-            return file.read().decode("utf-8-sig")
+            content = file.read()
     except (OSError, EOFError) as error:
         raise TdvError(f"cannot read the {what} {path}: {error}") from error
+    return _decoded(content, f"{what} {path}")
+
+
+def _decoded(content: bytes, what: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise TdvError(
-            f"the {what} {path} are not UTF-8 (byte {error.start}): convert them"
-        ) from error
+        raise TdvError(f"the {what} are not UTF-8 (byte {error.start}): convert them") from error
+
+
+def _form_of(text: str, path: Path) -> Callable[[str, Path, str], Iterator[tuple[str, str, str]]]:
+    """What reads these topics: as they are named, or begin."""
+    if "<top>" in text[:10_000].lower():
+        return _trec_topics
+    if ".tsv" in path.suffixes:
+        return _tsv
+    first = text.lstrip().partition("\n")[0]
+    return _json_topics if ".jsonl" in path.suffixes or _is_object(first) else _tsv
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -159,7 +236,32 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _tsv(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
+def _json_topics(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, str]]:
+    for number, line in _lines(text):
+        where = f"{path}, line {number}"
+        try:
+            topic = json.loads(line)
+        except ValueError as error:
+            raise TdvError(f"{where}: not JSON ({error})") from error
+        if not isinstance(topic, dict):
+            raise TdvError(f"{where}: expected an object such as {{'id': '1', 'title': 'text'}}")
+        qid, query = (
+            next((topic[key] for key in keys if topic.get(key) not in (None, "")), None)
+            for keys in (_ID_KEYS, TOPIC_FIELDS[topic_field])
+        )
+        if not isinstance(qid, (str, int)) or not isinstance(query, str) or not query.strip():
+            raise TdvError(
+                f"{where}: expected an id ({', '.join(_ID_KEYS)}) and a text "
+                f"({', '.join(TOPIC_FIELDS[topic_field])}), found {', '.join(topic) or 'nothing'}"
+            )
+        yield where, str(qid), query
+
+
+def _tsv(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, str]]:
+    if topic_field != "title":
+        raise TdvError(
+            f"{path} has 'qid<TAB>text' lines, which have no {argument('topic_field', topic_field)}"
+        )
     for number, line in _lines(text):
         where = f"{path}, line {number}"
         qid, _, query = line.partition("\t")
@@ -169,15 +271,15 @@ def _tsv(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
         yield where, qid, query
 
 
-def _trec_topics(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
+def _trec_topics(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, str]]:
     if len(re.findall("<top>", text, re.IGNORECASE)) != len(_TOP.findall(text)):
         raise TdvError(f"{path}: a <top> is not closed by </top>")
     for block in _TOP.finditer(text):
         where = f"{path}, line {text.count(chr(10), 0, block.start()) + 1}"
         fields = {tag.lower(): _LABEL.sub("", value, 1) for tag, value in _TAG.findall(block[1])}
-        qid, query = (" ".join(fields.get(tag, "").split()) for tag in ("num", "title"))
+        qid, query = (" ".join(fields.get(tag, "").split()) for tag in ("num", topic_field))
         if not qid or not query:
-            raise TdvError(f"{where}: this <top> has no {'<title>' if qid else '<num>'} text")
+            raise TdvError(f"{where}: this <top> has no <{topic_field if qid else 'num'}> text")
         yield where, str(int(qid)) if qid.isdecimal() else qid, query
 
 

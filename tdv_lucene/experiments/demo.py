@@ -1,7 +1,7 @@
 """The whole job on a collection that needs no download: Python's own documentation.
 
-The collection is made at run time from the interpreter that runs it. Its topics are known items:
-a sentence is taken out of a document and becomes a topic whose one right answer is that document.
+The collection is made at run time from the interpreter that runs it; :mod:`.demo_topics` tells what
+its queries are.
 """
 
 from __future__ import annotations
@@ -11,26 +11,30 @@ import os
 import platform
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..errors import TdvError
+from ..arguments import checked_seed
+from ..errors import TdvError, argument
+from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.reduction_choice import point_within_loss
-from ..store import explain_os_error, new_folder, read_manifest, refuse_existing, write_manifest
+from ..store import read_manifest
+from .demo_topics import Documentation, Query, choose_queries
 from .python_docs import read_documentation
 
+if TYPE_CHECKING:
+    from ..values.term_values import TermValues
+
 KIND = "demonstration-collection"
+DEMONSTRATION = "demonstration"
 TOPICS = 900
 """Default number of topics: two thirds to learn from, one third to measure with."""
-_TOLERATED_LOSS = 0.01  # share of nDCG@5 on held-out queries, when the reduction is chosen
-_LATENCY_SECONDS = 30.0
-_SENTENCE_WORDS = range(8, 26)
-_WORDS_LEFT = 25  # of a document without its topic: enough to be found by
-_SENTENCE = re.compile(r"(?:^|(?<=[.!?] ))[A-Z][^.!?]*\.(?=\s|$)")
-_PLAIN_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*[,;.]?")
+_MEASURE = "nDCG@5"
+_TOLERATED_LOSS = 0.01  # share of it on held-out queries, when the reduction is chosen
+_LATENCY_SECONDS = 20.0
 
 
 def _say_nothing(text: str) -> None:
@@ -73,9 +77,8 @@ def make_collection(
 ) -> DemoCollection:
     """Write documents, topics and qrels made from the running interpreter's documentation.
 
-    The same interpreter, ``topics`` and ``seed`` give the same files. Topics are drawn from
-    documents that stay long enough without the sentence, and only sentences that no other
-    document contains are drawn.
+    The same interpreter, ``topics`` and ``seed`` give the same files. Training and test topics
+    share no relevant document.
 
     Raises
     ------
@@ -83,26 +86,23 @@ def make_collection(
         When ``output`` exists, or ``topics`` is below 3 or more than the documentation gives.
     """
     if topics < 3:
-        raise TdvError(f"topics={topics} is too few: two parts need at least 3")
-    with new_folder(output, overwrite=overwrite) as folder:
-        texts = {name: _paragraphs(text) for name, text in read_documentation(progress).items()}
-        chosen = _choose_sentences(texts, topics, random.Random(seed))
-        documents = {
-            name: f"{_title(name)}\n{text.replace(chosen[name], '', 1) if name in chosen else text}"
-            for name, text in texts.items()
-        }
+        raise TdvError(f"{argument('topics', topics)} is too few: two parts need at least 3")
+    checked_seed(seed)
+    place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+    with place as folder:
+        documentation = Documentation.of(read_documentation(progress))
+        queries = choose_queries(documentation, topics, random.Random(seed))
         train = topics * 2 // 3
-        items = list(enumerate(chosen.items(), 1))
+        numbered = [(f"{query.kind}-{number}", query) for number, query in enumerate(queries, 1)]
+        texts = documentation.without(queries)
         files = DemoCollection.at(folder)
-        _write_documents(files.documents, documents)
-        _write_topics(files.train, items[:train])
-        _write_topics(files.test, items[train:])
-        write_manifest(
-            folder,
-            KIND,
+        _write_documents(files.documents, texts)
+        _write_topics(files.train, numbered[:train])
+        _write_topics(files.test, numbered[train:])
+        place.write_manifest(
             {
                 "python": platform.python_version(),
-                "documents": len(documents),
+                "documents": len(texts),
                 "train_topics": train,
                 "test_topics": topics - train,
                 "seed": seed,
@@ -122,11 +122,13 @@ def run_demo(
 ) -> dict[str, Any]:
     """Run the whole job on the demonstration collection: index, learn, prune, compare.
 
-    The folder ``output`` receives ``collection``, ``index``, ``values``, ``pruned`` and
-    ``report``; with ``overwrite`` these five are replaced and nothing else in it is touched.
-    ``reduction`` None takes the largest share of postings whose removal cost queries held out of
-    the training at most 1 % of their nDCG@5. ``announce`` is told what happens next, in words for
-    a reader.
+    The folder ``output`` receives ``collection``, ``index``, ``values``, ``pruned``, ``smaller``
+    and ``report``, and a manifest of them all; ``overwrite`` replaces an earlier demonstration, if
+    nothing else was put there.
+    ``reduction`` None prunes by :func:`careful_reduction`, and once more, as ``smaller``, by what
+    learning recommends where that is more: both ends of what there is to choose. The full index is
+    also searched with k1 and b tuned on the training topics, as learning may choose them.
+    ``announce`` is told what happens next, in words for a reader.
 
     Returns
     -------
@@ -140,37 +142,50 @@ def run_demo(
     """
     from ..comparison.compare import compare_indexes
     from ..indexes.build import build_index
+    from ..jvm import start
     from ..learning.learn import learn_from_index
     from ..pruning.prune import prune_index
 
-    folder = Path(output)
-    if not overwrite:  # with it, each stage looks after its own folder
-        refuse_existing(Path(os.path.abspath(folder)), overwrite=False)
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise explain_os_error(error, folder) from error
-    index, values, pruned = folder / "index", folder / "values", folder / "pruned"
-    common = {"overwrite": overwrite, "progress": progress}
+    checked_seed(seed)
+    place = Output.folder(output, DEMONSTRATION, inputs=(), overwrite=overwrite)
+    start()
+    with place.in_place() as folder:
+        index, values = folder / "index", folder / "values"
+        announce(f"Reading the documentation of Python {platform.python_version()} ...")
+        collection = make_collection(folder / "collection", seed=seed, progress=progress)
+        announce(_describe(collection))
+        announce("index: Anserini's IndexCollection")
+        build_index(index, _index_flags(collection), progress=progress)
+        announce("learn: what each term is worth, from the training topics")
+        train = collection.train
+        learned = learn_from_index(
+            index, train.topics, train.qrels, values, seed=seed, progress=progress
+        )
+        announce(_describe_points(learned.points))
+        reductions = _reductions(learned, reduction)
+        for name, share in reductions.items():
+            announce(f"prune: {share:.0%} of the postings are dropped, the rest weighted by TDVs")
+            prune_index(index, values, folder / name, reduction=share, progress=progress)
+        announce("compare: the full index, the same tuned, and the pruned, on the test topics")
+        test = collection.test
+        report = compare_indexes(
+            index, folder / "pruned", test.topics, test.qrels, folder / "report",
+            further_indexes={name: folder / name for name in reductions if name != "pruned"},
+            tune=(train.topics, train.qrels), values=dict.fromkeys(reductions, values), seed=seed,
+            latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
+        )  # fmt: skip
+        place.write_manifest({"reductions": reductions, "seed": seed})
+    return report
 
-    announce(f"Reading the documentation of Python {platform.python_version()} ...")
-    collection = make_collection(folder / "collection", seed=seed, **common)
-    announce(_describe(collection))
-    announce("index: Anserini's IndexCollection")
-    build_index(index, _index_flags(collection), **common)
-    announce("learn: what each term is worth, from the training topics")
-    train = collection.train
-    learned = learn_from_index(index, train.topics, train.qrels, values, seed=seed, **common)
-    if reduction is None:
-        reduction = _borne_reduction(learned.points)
-    announce(f"prune: {reduction:.0%} of the postings go, the frequencies of the rest are weighted")
-    prune_index(index, values, pruned, reduction=reduction, **common)
-    announce("compare: the full and the pruned index on the test topics")
-    test = collection.test
-    return compare_indexes(
-        index, pruned, test.topics, test.qrels, folder / "report", values=values, seed=seed,
-        latency_budget_seconds=_LATENCY_SECONDS, **common,
-    )  # fmt: skip
+
+def _reductions(learned: TermValues, asked: float | None) -> dict[str, float]:
+    """By name, how much each index loses."""
+    if asked is not None:
+        return {"pruned": asked}
+    careful = careful_reduction(learned.points)
+    recommended = learned.manifest["recommended_reduction"]
+    more = {"smaller": recommended} if (recommended or 0) > careful else {}
+    return {"pruned": careful, **more}
 
 
 def _index_flags(collection: DemoCollection) -> list[str]:
@@ -180,8 +195,11 @@ def _index_flags(collection: DemoCollection) -> list[str]:
     ]  # fmt: skip
 
 
-def _borne_reduction(points: Sequence[Mapping[str, Any]]) -> float:
-    """The largest validated reduction within the tolerated loss, else the smallest there is."""
+def careful_reduction(points: Sequence[Mapping[str, Any]]) -> float:
+    """The largest validated reduction within the tolerated loss, else the smallest there is.
+
+    Small collections differ in what they bear: this is the one place that says how much goes.
+    """
     try:
         return point_within_loss(points, _TOLERATED_LOSS)["reduction"]
     except TdvError:
@@ -194,10 +212,17 @@ def _describe(collection: DemoCollection) -> str:
         f"{counts['documents']:,} documents: docstrings of the standard library and the help "
         f"topics, as this interpreter has them.\n"
         f"{counts['train_topics']} topics to learn from and {counts['test_topics']} to measure "
-        "with: each is a sentence that was taken out of\none document, and that document is the "
-        "one right answer. A small, artificial task: it shows the job,\nnot what to expect of "
-        "your collection."
+        "with: what somebody may type who looks for one of them\n(summary lines, headings, names "
+        "of parameters, sentences). They are made by rule, without people, so they show\nthe job, "
+        "not what to expect of your collection."
     )
+
+
+def _describe_points(points: Sequence[Mapping[str, Any]]) -> str:
+    """The choice there is, on training topics that took no part in the training measured."""
+    found = ", ".join(f"{p['reduction']:.0%} {p['measures'][_MEASURE]:.3f}" for p in points)
+    full = points[0]["full"][_MEASURE]
+    return f"{_MEASURE} held out, by postings removed: {found}; full index {full:.3f}"
 
 
 def _title(name: str) -> str:
@@ -205,55 +230,15 @@ def _title(name: str) -> str:
     return re.sub(r"[._:]+", " ", name).strip()
 
 
-def _paragraphs(text: str) -> str:
-    """One line a paragraph, so that a sentence broken over lines is one string."""
-    return "\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
-
-
-def _choose_sentences(texts: dict[str, str], count: int, rng: random.Random) -> dict[str, str]:
-    """Draw one sentence each from ``count`` documents; the order is random, too."""
-    everything = "\n".join(texts.values()).casefold()
-    names = list(texts)
-    rng.shuffle(names)
-    chosen: dict[str, str] = {}
-    for name in names:
-        if len(chosen) == count:
-            break
-        candidates = list(_sentences(texts[name]))
-        rng.shuffle(candidates)
-        unique = (s for s in candidates if everything.count(s.casefold()) == 1)
-        if sentence := next(unique, None):
-            chosen[name] = sentence
-    if len(chosen) < count:
-        raise TdvError(
-            f"topics={count} is too many: the documentation of this interpreter gives {len(chosen)}"
-        )
-    return chosen
-
-
-def _sentences(text: str) -> Iterator[str]:
-    """Sentences in plain words, of a document that can spare them."""
-    total = len(text.split())
-    for paragraph in text.split("\n"):
-        for sentence in _SENTENCE.findall(paragraph):
-            words = sentence.split()
-            if (
-                len(words) in _SENTENCE_WORDS
-                and total - len(words) >= _WORDS_LEFT
-                and all(_PLAIN_WORD.fullmatch(word) for word in words)
-            ):
-                yield sentence
-
-
-def _write_documents(folder: Path, documents: dict[str, str]) -> None:
+def _write_documents(folder: Path, texts: Mapping[str, str]) -> None:
     folder.mkdir()
     with open(folder / "documents.jsonl", "w", encoding="utf-8") as file:
-        for name, text in documents.items():
-            file.write(json.dumps({"id": name, "contents": text}) + "\n")
+        for name, text in texts.items():
+            file.write(json.dumps({"id": name, "contents": f"{_title(name)}\n{text}"}) + "\n")
 
 
-def _write_topics(files: JudgedTopics, items: list[tuple[int, tuple[str, str]]]) -> None:
-    topics = [f"{number}\t{sentence}\n" for number, (_, sentence) in items]
-    qrels = [f"{number} 0 {name} 1\n" for number, (name, _) in items]
+def _write_topics(files: JudgedTopics, queries: Sequence[tuple[str, Query]]) -> None:
+    topics = [f"{number}\t{query.text}\n" for number, query in queries]
+    qrels = [f"{number} 0 {name} 1\n" for number, query in queries for name in query.answers]
     files.topics.write_text("".join(topics), encoding="utf-8")
     files.qrels.write_text("".join(qrels), encoding="utf-8")

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked_seed
 from ..embedding.embed import TermVectors, latent_semantic_vectors
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.significance import compare_paired
 from ..evaluation.topics import (
@@ -29,10 +30,11 @@ from ..learning.learn import learn_term_values
 from ..learning.recipes import DefaultRecipe, PaperRecipe, make_recipe
 from ..matrix.extract import open_matrix
 from ..matrix.record import TermDocumentMatrix
+from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
 from ..searching.search import search_index
-from ..store import new_folder, refuse_existing, versions, write_manifest
+from ..store import versions
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from .published import COLLECTIONS, MODELS, Collection
 
@@ -115,14 +117,15 @@ def reproduce_paper(
     """
     known = _known_collection(collection, models)
     chosen = _affordable(make_recipe(recipe), reduction)
-    refuse_existing(Path(os.path.abspath(output)), overwrite=overwrite)
+    checked_seed(seed)
+    place = Output.folder(output, KIND, inputs=[index, topics, qrels], overwrite=overwrite)
     asked, judged = _restrict(known, index, read_topics(topics), read_qrels(qrels))
     parts = _split(list(asked), folds, seed)
     from ..jvm.index import analyze
 
     tokens = dict(zip(asked, analyze(list(asked.values()), field)))
     with (
-        new_folder(output, overwrite=overwrite) as folder,
+        place as folder,
         open_matrix(index, field=field, progress=progress) as matrix,
     ):
         experiment = _Experiment(
@@ -141,6 +144,7 @@ def reproduce_paper(
             "versions": versions(),
         }
         _write(folder, report)
+        place.write_manifest({name: report[name] for name in ("collection", "recipe", "seed")})
     return report
 
 
@@ -191,8 +195,8 @@ def _restrict(
 def _split(queries: Sequence[str], folds: int, seed: int) -> list[list[str]]:
     if folds < 2 or len(queries) < 2 * folds:
         raise TdvError(
-            f"{len(queries)} judged queries cannot make {folds} folds of two or more: at least 2 "
-            "folds, and twice as many queries as folds, are needed"
+            f"{len(queries)} judged queries cannot make {argument('folds', folds)} of two or "
+            "more: at least 2 folds, and twice as many queries as folds, are needed"
         )
     order = np.random.default_rng(seed).permutation(len(queries))
     return [[queries[i] for i in part] for part in np.array_split(order, folds)]
@@ -231,7 +235,7 @@ def _run_fold(
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         pruned = Path(folder) / "pruned"
         made = prune_index(
-            experiment.index, values, pruned, reduction=experiment.reduction,
+            experiment.index, values, pruned, reduction=values.points[0]["reduction"],
             progress=experiment.progress,
         )  # fmt: skip
         search_index(pruned, asked, run, model=model, hits=DEPTH, field=experiment.field)
@@ -298,4 +302,3 @@ def _write(folder: Path, report: dict[str, Any]) -> None:
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
     (folder / "tables.md").write_text(to_markdown(paper_tables(report)), encoding="utf-8")
-    write_manifest(folder, KIND, {k: report[k] for k in ("collection", "recipe", "seed")})

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import TdvError
+from ..output import Output
 from ..progress import Progress, silent
-from ..store import new_folder, refuse_overlap
 
 
 def build_index(
@@ -27,6 +27,9 @@ def build_index(
         ``["-collection", "JsonCollection", "-input", "docs", "-generator",
         "DefaultLuceneDocumentGenerator", "-threads", "2", "-storePositions"]``.
 
+    overwrite
+        Replace an empty folder. An index is never replaced: it is the user's to remove.
+
     Returns
     -------
     dict
@@ -36,15 +39,22 @@ def build_index(
     Raises
     ------
     TdvError
-        When ``output`` exists, or Anserini refuses the flags or logs an error; nothing is left.
+        When ``output`` exists, Anserini refuses the flags or logs an error, or no document is
+        indexed; nothing is left.
     """
+    from ..jvm.indexer import run_index_collection
+
     flags = [f"-{flag[2:]}" if flag.startswith("--") else flag for flag in flags]
     if "-append" in flags:
         raise TdvError("-append would change an existing index: leave it out, or use Anserini")
-    if "-input" in flags[:-1]:
-        refuse_overlap(output, flags[flags.index("-input") + 1])
-    with new_folder(output, overwrite=overwrite) as folder:
-        from ..jvm.indexer import run_index_collection
-
+    read = [flag for flag in flags if not flag.startswith("-")]
+    place = Output.folder(output, None, inputs=read, overwrite=overwrite, option="index")
+    with place as folder:
         counters = run_index_collection(flags, folder, progress)
-    return {"output": os.path.abspath(output), **counters}
+        if not counters.get("indexed"):
+            told = ", ".join(f"{name} {number:,}" for name, number in counters.items())
+            raise TdvError(
+                f"no document was indexed ({told or 'none was found'}): look whether -input holds "
+                "files of this -collection; nothing was written"
+            )
+    return {"output": str(place.path), **counters}

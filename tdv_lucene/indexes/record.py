@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import TdvError
-from ..ranking import ANSERINI_DEFAULTS, MODELS, SearchParameters
+from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, DEFAULT_MODEL, MODELS, SearchParameters
+
+_log = logging.getLogger(__name__)
 
 PREFIX = "tdv."
 _OTHERS = f"{PREFIX}fields."
 CHECKSUM = "values_sha256"
-_RECORDED = f"{PREFIX}search."
+
+_log = logging.getLogger(__name__)
 
 
 def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -26,9 +30,20 @@ def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {prefix + name: str(value) for prefix, about in content for name, value in _flat(about)}
 
 
+def carried_over(user_data: Mapping[str, str], fields: Sequence[str]) -> dict[str, str]:
+    """What a source says of the field it is searched by, where that is not among the ``fields``
+    that are pruned now: it moves from the top to its own entries, for the field stays as it is.
+    """
+    record = FieldRecord.of(user_data)
+    if record.values_sha256 is None or record.field in fields:
+        return {}
+    own = {k: v for k, v in record.content.items() if not (PREFIX + k).startswith(_OTHERS)}
+    return {_prefix_of(record.field) + name: value for name, value in own.items()}
+
+
 @dataclass(frozen=True)
 class FieldRecord:
-    """What an index says of one of its pruned fields.
+    """What an index says of one of its fields: all reading of its user data goes through here.
 
     Attributes
     ----------
@@ -36,12 +51,91 @@ class FieldRecord:
     prefix : str
         Of the names of its entries in the user data.
     content : mapping
-        Its entries, by the names that :func:`describe_field` gives them.
+        Its entries, by the names that :func:`describe_field` gives them; empty for a field of
+        which nothing is said, which then counts as it was indexed.
     """
 
     field: str
     prefix: str
     content: Mapping[str, str]
+
+    @classmethod
+    def of(cls, user_data: Mapping[str, str], field: str | None = None) -> FieldRecord:
+        """What the user data says of ``field``; None for the field that is searched."""
+        first = user_data.get(f"{PREFIX}field", field or "")
+        if field is None or field == first:
+            return _record(first, PREFIX, user_data)
+        return _record(field, _prefix_of(field), user_data)
+
+    @classmethod
+    def read(cls, index: str | os.PathLike, field: str | None = None) -> FieldRecord:
+        """The same of an index's commit."""
+        from ..jvm.index import read_user_data
+
+        return cls.of(read_user_data(index), field)
+
+    @property
+    def values_sha256(self) -> str | None:
+        """Of what decided on every posting; None where the field was not pruned."""
+        return self.content.get(CHECKSUM)
+
+    @property
+    def vocabulary_sha256(self) -> str | None:
+        return self.content.get("vocabulary_sha256")
+
+    @property
+    def source_commit(self) -> str | None:
+        """Of the index that was pruned."""
+        return self.content.get("source_commit")
+
+    @property
+    def model(self) -> str | None:
+        """What the values were learned for; ``ANY_MODEL`` where they were made without one."""
+        return self.content.get("model")
+
+    @property
+    def tf(self) -> str:
+        """``"scaled"``, ``"original"`` or ``"similarity"``."""
+        return self.content.get("tf", "scaled")
+
+    @property
+    def unit(self) -> str:
+        """What was given up: ``"term"`` or ``"posting"``."""
+        return self.content.get("unit", "term")
+
+    @property
+    def scale(self) -> float:
+        """What frequencies were multiplied by; 1 where they were kept."""
+        return float(self.content.get("scale") or 1) if self.tf == "scaled" else 1.0
+
+    @property
+    def min_doc_freq(self) -> int:
+        """Terms in fewer documents went as well; earlier versions had none."""
+        return int(self.content.get("min_doc_freq", 1))
+
+    @property
+    def requested_reduction(self) -> float | None:
+        """What was asked for; earlier versions did not record it."""
+        return self._number("requested_reduction")
+
+    @property
+    def reduction(self) -> float | None:
+        """What was reached."""
+        return self._number("reduction")
+
+    def parameters(self, model: str) -> dict[str, float]:
+        """The recorded ones of a ranking function, Anserini's where there are none."""
+        return {
+            name: float(self.content.get(f"search.{name}", ANSERINI_DEFAULTS[name]))
+            for name in MODELS.get(model, ())
+        }
+
+    def learned_for_another(self, model: str) -> str | None:
+        """The model that the values were learned for, where it is not ``model``; else None."""
+        return None if self.model in (None, ANY_MODEL, model) else self.model
+
+    def _number(self, name: str) -> float | None:
+        return float(self.content[name]) if name in self.content else None
 
 
 def read_records(index: str | os.PathLike, user_data: Mapping[str, str]) -> list[FieldRecord]:
@@ -55,20 +149,19 @@ def read_records(index: str | os.PathLike, user_data: Mapping[str, str]) -> list
     TdvError
         When it says nothing.
     """
-    if f"{PREFIX}{CHECKSUM}" not in user_data:
+    first = FieldRecord.of(user_data)
+    if first.values_sha256 is None:
         raise TdvError(
             f"{index} does not say how it was pruned: it was not made by 'tdv-lucene prune', or "
             "its commit was replaced by another writer's"
         )
-    first = _record(user_data[f"{PREFIX}field"], PREFIX, user_data)
     names = sorted(
         key.removeprefix(_OTHERS).removesuffix(f".{CHECKSUM}")
         for key in user_data
         if key.startswith(_OTHERS) and key.endswith(f".{CHECKSUM}")
     )
     others = [_record(name, _prefix_of(name), user_data) for name in names]
-    commit = first.content.get("source_commit")
-    return [first, *(other for other in others if other.content.get("source_commit") == commit)]
+    return [first, *(other for other in others if other.source_commit == first.source_commit)]
 
 
 def _record(field: str, prefix: str, user_data: Mapping[str, str]) -> FieldRecord:
@@ -85,18 +178,32 @@ def _prefix_of(field: str) -> str:
     return f"{_OTHERS}{field}."
 
 
+def recorded_model(index: str | os.PathLike, field: str | None = None) -> str | None:
+    """The ranking function that a field's values were learned for; None where any will do."""
+    model = FieldRecord.read(index, field).model
+    return model if model in MODELS else None
+
+
 def recorded_parameters(
     index: str | os.PathLike,
-    model: str = "bm25",
+    model: str | None = None,
     *,
+    field: str | None = None,
     k1: float | None = None,
     b: float | None = None,
     mu: float | None = None,
 ) -> SearchParameters:
-    """The parameters an index is to be searched with.
+    """The ranking function and the parameters an index is to be searched with.
 
-    A pruned index with scaled frequencies records them (k1 * s, mu * s) in its commit; any other
-    gets Anserini's defaults, k1 0.9, b 0.4, mu 1000. A parameter given here takes precedence.
+    A pruned index records what its values were learned for, and with scaled frequencies the
+    parameters that suit them (k1 * s, mu * s); any other gets BM25 and Anserini's defaults, k1
+    0.9, b 0.4, mu 1000. What is given here takes precedence.
+
+    Parameters
+    ----------
+    field
+        The field searched; None for the one that the index says is. A field of which it says
+        nothing was not pruned.
 
     Raises
     ------
@@ -104,15 +211,24 @@ def recorded_parameters(
         When there is no such index or model, the model has no such parameter, or a value is out
         of its range.
     """
-    from ..jvm.index import read_user_data
-
-    recorded = read_user_data(index)
+    record = FieldRecord.read(index, field)
+    if model is None:
+        model = record.model if record.model in MODELS else DEFAULT_MODEL
     given = {name: value for name, value in (("k1", k1), ("b", b), ("mu", mu)) if value is not None}
-    defaults = {
-        name: float(recorded.get(_RECORDED + name, ANSERINI_DEFAULTS[name]))
-        for name in MODELS.get(model, ())
-    }
-    return SearchParameters(model, **{**defaults, **given})
+    parameters = SearchParameters(model, **{**record.parameters(model), **given})
+    _log.info("search %s with %s", index, parameters.describe())
+    return parameters
+
+
+def warn_of_another_model(index: str | os.PathLike, model: str, field: str | None = None) -> None:
+    """Log a warning where ``index`` is searched with another model than it was learned for."""
+    learned_for = FieldRecord.read(index, field).learned_for_another(model)
+    if learned_for is not None:
+        _log.warning(
+            "%s was learned for %s and is searched with %s, which ranks worse than it could: "
+            "leave out the model, or learn values for %s",
+            index, learned_for, model, model,
+        )  # fmt: skip
 
 
 def java_similarity(parameters: SearchParameters, index: str | os.PathLike | None = None) -> Any:
@@ -126,14 +242,13 @@ def java_similarity(parameters: SearchParameters, index: str | os.PathLike | Non
     TdvError
         When the index should keep term values and does not, or has changed since.
     """
-    from ..jvm.index import read_user_data
     from ..jvm.searcher import make_similarity, weigh_similarity
 
     plain = make_similarity(**asdict(parameters))
-    made = {} if index is None else read_user_data(index)
-    if made.get(f"{PREFIX}tf") != "similarity":
+    record = None if index is None else FieldRecord.read(index)
+    if record is None or record.tf != "similarity":
         return plain
-    return weigh_similarity(plain, index, made[f"{PREFIX}field"])
+    return weigh_similarity(plain, index, record.field)
 
 
 def _flat(content: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ..errors import TdvError
+from ..interruption import check, deferred
 from ..progress import Progress, silent
-from ._start import start
+from ._start import HEAP_VARIABLE, heap_size, start
+
+_log = logging.getLogger(__name__)
 
 _STEP_MILLIS = 50
 _USER_EXCEPTION = "tdvlucene.common.UserException"
@@ -48,6 +53,7 @@ def run_job(job: Any, progress: Progress = silent) -> str:
     RuntimeError
         A defect, with the Java stack.
     """
+    name, began = type(job).__name__.rpartition("/")[2], time.monotonic()
     job.start()
     try:
         finished = False
@@ -56,14 +62,22 @@ def run_job(job: Any, progress: Progress = silent) -> str:
             finished = getattr(job, "await")(_STEP_MILLIS)
             if job.label():
                 progress(job.label(), job.done(), job.total())
+            check()
     except BaseException:
-        job.cancel()
-        while not getattr(job, "await")(_STEP_MILLIS):
-            pass
+        with deferred():
+            job.cancel()
+            while not getattr(job, "await")(_STEP_MILLIS):
+                pass
         raise
     kind = job.failureKind()
     if kind == "user":
         raise TdvError(job.failure())
+    if kind and "OutOfMemoryError" in job.failure():
+        raise TdvError(
+            f"Java ran out of memory with a heap of {heap_size()}: give it more, as --heap 8g or "
+            f"{HEAP_VARIABLE}=8g"
+        )
     if kind:
         raise RuntimeError(f"the Java side failed:\n{job.failure()}")
+    _log.info("%s took %.2f s", name, time.monotonic() - began)
     return job.result()

@@ -21,11 +21,18 @@ def importing_pyserini() -> Iterator[None]:
     Raises
     ------
     TdvError
-        When the import needs the network and there is none.
+        When the import needs the network and there is none, or packages that are not installed, as
+        in the light environment of ``scripts/demo``.
     """
     start()
     try:
         yield
+    except ModuleNotFoundError as error:
+        raise TdvError(
+            f"Pyserini's own Python needs '{error.name}', which is not installed here: for its "
+            "searcher and its names of topics, run 'pip install pyserini=="
+            f"{version('pyserini')}' in this environment (all else does without)"
+        ) from error
     except URLError as error:
         raise TdvError(
             f"Pyserini {version('pyserini')} fetches its list of indexes from the network when "

@@ -8,15 +8,19 @@ later, Pyserini finds the JVM running and uses it.
 from __future__ import annotations
 
 import importlib.util
+import locale
 import logging
 import os
 import re
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ._java import JavaRuntime, find_java
 from ._lucene import hooks_jar, lucene_version
 
@@ -36,13 +40,17 @@ def set_heap(heap: str) -> None:
     Raises
     ------
     TdvError
-        When ``heap`` is not a number with k, m or g, or a JVM runs already.
+        When ``heap`` is not a number with k, m or g, Java cannot start with it, or a JVM runs
+        already.
     """
     global _heap
-    if not _HEAP_FORM.fullmatch(heap):
-        raise TdvError(f"heap '{heap}' is not a size: write a whole number and k, m or g, as in 4g")
+    shown = f"{argument('heap')} '{heap}'"
+    _refuse_form(shown, heap)
     if "jnius" in sys.modules:
-        raise TdvError(f"heap {heap} comes too late: the JVM of this process runs already")
+        raise TdvError(
+            f"{argument('heap')} {heap} comes too late: the JVM of this process runs already"
+        )
+    _try_heap(find_java(), shown, heap)
     _heap = heap
 
 
@@ -63,14 +71,17 @@ def start() -> JavaRuntime:
     if jnius_config.vm_running:
         return _adopt_running()
     runtime = find_java()
+    if _heap is None and os.environ.get(HEAP_VARIABLE):
+        _try_heap(runtime, f"{HEAP_VARIABLE}={heap_size()}", heap_size())
     os.environ["JAVA_HOME"] = str(runtime.home)  # where pyjnius looks for libjvm
     anserini = pyserini_jar()
     hooks = hooks_jar(lucene_version(anserini))
     jnius_config.set_classpath(str(anserini), str(hooks))
     jnius_config.set_options(*_options(runtime.major))
-    import jnius  # noqa: F401 - starts the JVM
+    with utf8_paths():
+        import jnius  # noqa: F401 - starts the JVM
 
-    _log.debug("started Java %d from %s (%s)", runtime.major, runtime.origin, runtime.home)
+    _log.info("started Java %d from %s (%s)", runtime.major, runtime.origin, runtime.home)
     return runtime
 
 
@@ -96,11 +107,48 @@ def pyserini_jar() -> Path:
 def heap_size() -> str:
     """The largest heap of a JVM we start: ``set_heap``'s, the environment's, or the default."""
     heap = _heap or os.environ.get(HEAP_VARIABLE) or _DEFAULT_HEAP
-    if not _HEAP_FORM.fullmatch(heap):
-        raise TdvError(
-            f"{HEAP_VARIABLE}={heap} is not a size: write a whole number and k, m or g, as in 4g"
-        )
+    _refuse_form(f"{HEAP_VARIABLE}={heap}", heap)
     return heap
+
+
+def _refuse_form(shown: str, heap: str) -> None:
+    if not _HEAP_FORM.fullmatch(heap):
+        raise TdvError(f"{shown} is not a size: write a whole number and k, m or g, as in 4g")
+
+
+def _try_heap(runtime: JavaRuntime, shown: str, heap: str) -> None:
+    """Start a Java apart with that heap: inside this process a failure would end it."""
+    command = [str(runtime.home / "bin" / "java"), f"-Xmx{heap}", "-version"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        _log.info("%s was not tried: %s", shown, error)
+        return
+    if done.returncode:
+        reason = " ".join((done.stdout + done.stderr).split("\n")[:2])
+        raise TdvError(
+            f"Java cannot start with {shown} ({reason.strip()}): a number with k, m or g "
+            "is needed, from a few megabytes up to what the machine has, as in 4g"
+        )
+
+
+@contextmanager
+def utf8_paths() -> Iterator[None]:
+    """Let a Java that is started inside take paths as UTF-8, as Python does under every locale.
+
+    Java goes by the locale: under ``LC_ALL=C`` it refuses every path that is not ASCII.
+    """
+    if locale.nl_langinfo(locale.CODESET).upper() in ("UTF-8", "UTF8"):
+        yield
+        return
+    before = os.environ.get("LC_ALL")
+    os.environ["LC_ALL"] = "C.UTF-8"
+    try:
+        yield
+    finally:
+        del os.environ["LC_ALL"]
+        if before is not None:
+            os.environ["LC_ALL"] = before
 
 
 def crash_options() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 from ..progress import Progress, silent
 from ._jobs import java_class, run_job, translate_errors
 
+_log = logging.getLogger(__name__)
+
 DEFAULT_ANALYZER = "io.anserini.analysis.DefaultEnglishAnalyzer"
 
 
@@ -18,6 +21,7 @@ def identify(index: str | os.PathLike) -> dict[str, Any]:
     """The identity of an index: path, commit id, segments file, Lucene version, documents."""
     with translate_errors():
         found = json.loads(java_class("tdvlucene.inspect.Identity").of(os.fspath(index)))
+    _log.info("%s is at commit %s, of Lucene %s", index, found["commit"], found["lucene_version"])
     return {"path": os.path.abspath(index), **found}
 
 

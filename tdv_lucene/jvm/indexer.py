@@ -15,7 +15,7 @@ from pathlib import Path
 from ..errors import TdvError
 from ..progress import Progress
 from ._java import find_java
-from ._start import crash_options, heap_size, pyserini_jar
+from ._start import crash_options, heap_size, pyserini_jar, utf8_paths
 
 _MAIN = "io.anserini.index.IndexCollection"
 _FAILURE = re.compile(r" ERROR \[|^Error: |^Exception in thread|OutOfMemoryError")
@@ -37,15 +37,16 @@ def run_index_collection(flags: Sequence[str], folder: Path, progress: Progress)
     java = find_java().home / "bin" / "java"
     command = [str(java), f"-Xmx{heap_size()}", *crash_options(), "-cp", str(pyserini_jar())]
     command += [_MAIN, *flags, "-index", str(folder)]
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,  # Ctrl-C reaches us alone, and we stop it
-    )
+    with utf8_paths():
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,  # Ctrl-C reaches us alone, and we stop it
+        )
     try:
         counters, failures = _follow(process.stdout, progress)
         status = process.wait()

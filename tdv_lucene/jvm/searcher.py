@@ -59,15 +59,20 @@ def write_run(
     threads: int,
     tag: str,
     output: Path,
+    feedback: str | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Search all topics and write the TREC run ``output``.
+
+    ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of field ``contents`` only.
 
     Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
     """
     job = java_class("tdvlucene.search.SearchJob")(
         os.fspath(index), similarity, field, _topics(topics), hits, threads, tag, str(output)
     )
+    if feedback is not None:
+        job.expand(feedback)
     return json.loads(run_job(job, progress))
 
 
@@ -136,22 +141,6 @@ def count_terms(
         counts = java_class("tdvlucene.search.TermCounts")
         found = json.loads(counts.of(os.fspath(index), field, json.dumps(list(terms))))
     return {term: tuple(of) for term, of in zip(terms, found)}
-
-
-def query_postings(
-    index: str | os.PathLike, field: str, terms: Sequence[str], doc_ids: Sequence[str]
-) -> tuple[int, dict[str, dict[str, int]]]:
-    """(documents that hold any of the terms, document id -> term -> its frequency there, or 0).
-
-    Documents that the index has not are left out.
-    """
-    with translate_errors():
-        postings = java_class("tdvlucene.search.QueryPostings")
-        found = json.loads(
-            postings.of(os.fspath(index), field, json.dumps(list(terms)), json.dumps(list(doc_ids)))
-        )
-    documents = {doc: dict(zip(terms, tf)) for doc, tf in found["documents"].items()}
-    return found["matching"], documents
 
 
 @contextmanager

@@ -1,10 +1,11 @@
-"""Topics by the names Pyserini knows, read by Anserini."""
+"""Topics and qrels by the names Pyserini knows, found by Anserini."""
 
 from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError
@@ -14,8 +15,10 @@ from ._pyserini import importing_pyserini
 _READER = "io.anserini.search.topicreader.TopicReader"
 
 
-def read_named_topics(name: str) -> dict[str, str]:
-    """Query id -> title of the topics Pyserini or Anserini calls ``name``, in Anserini's order.
+def read_named_topics(name: str, keys: Sequence[str] = ("title",)) -> dict[str, str]:
+    """Query id -> text of the topics Pyserini or Anserini calls ``name``, in Anserini's order.
+
+    The text is what stands under the first of ``keys`` that a topic has.
 
     Anserini looks in the current folder, then in Pyserini's cache, and downloads otherwise.
 
@@ -31,10 +34,43 @@ def read_named_topics(name: str) -> dict[str, str]:
         fields = _read_pyserini_1(name, _base.topics_mapping)
     else:
         fields = _read_pyserini_2(name, _base.get_topics)
-    titles = {qid: topic["title"] for qid, topic in fields.items() if topic.get("title")}
-    if not titles:
-        raise TdvError(f"the topics '{name}' have no titles to search with: pass a topics file")
-    return titles
+    found = {
+        qid: next((topic[key] for key in keys if topic.get(key)), None)
+        for qid, topic in fields.items()
+    }
+    texts = {qid: text for qid, text in found.items() if text is not None}
+    if not texts:
+        raise TdvError(f"the topics '{name}' have no {keys[0]} to search with: pass a topics file")
+    return texts
+
+
+def find_named_qrels(name: str) -> Path:
+    """The file of the qrels Pyserini calls ``name``, downloaded where it is not stored.
+
+    Raises
+    ------
+    TdvError
+        When nothing has this name, or the qrels cannot be downloaded.
+    """
+    with importing_pyserini():
+        from pyserini.search import _base
+
+    from jnius import JavaException
+
+    system = java_class("java.lang.System")
+    out = system.out
+    system.setOut(system.err)  # Anserini tells of a download where our results are printed
+    try:
+        return Path(_base.get_qrels_file(name))
+    except FileNotFoundError as error:  # its word for a name it does not know
+        close = difflib.get_close_matches(name, getattr(_base, "qrels_mapping", {}))
+        raise _unknown(name, close, "qrels") from error
+    except JavaException as error:
+        raise _not_fetched(name, error.innermessage, "qrels") from error
+    except OSError as error:
+        raise _not_fetched(name, str(error), "qrels") from error
+    finally:
+        system.setOut(out)
 
 
 def _read_pyserini_1(name: str, known: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -71,13 +107,13 @@ def _read_pyserini_2(
         raise _not_fetched(name, str(error)) from error
 
 
-def _unknown(name: str, close: list[str]) -> TdvError:
+def _unknown(name: str, close: list[str], what: str = "topics") -> TdvError:
     hint = f" (did you mean {' or '.join(close)}?)" if close else ""
-    return TdvError(f"no such topics: '{name}' is neither a file nor a name Pyserini knows{hint}")
+    return TdvError(f"no such {what}: '{name}' is neither a file nor a name Pyserini knows{hint}")
 
 
-def _not_fetched(name: str, reason: str) -> TdvError:
+def _not_fetched(name: str, reason: str, what: str = "topics") -> TdvError:
     return TdvError(
-        f"the topics '{name}' are not stored on this machine and could not be fetched "
-        f"({reason}): connect to the network once, or pass a topics file"
+        f"the {what} '{name}' are not stored on this machine and could not be fetched "
+        f"({reason}): connect to the network once, or pass a file"
     )

@@ -15,7 +15,7 @@ from ..values.thresholds import make_posting_rule, make_up_for
 from .features import order_terms, term_features
 from .listwise import train
 from .points import Learned, validate_points
-from .problem import Problem
+from .problem import Left, Problem
 from .recipes import DefaultRecipe
 from .stopping import Stopped, clearly_better, deciding, stop
 from .term_scores import TermScores, kept_terms
@@ -137,9 +137,10 @@ def _served_by(
 ) -> np.ndarray:
     """Return float64[n]: how this way of pruning serves each query, all terms worth the same."""
     found = np.zeros(len(problem.queries))
-    left, base = _pruned(problem, recipe, way, _ORDER_AT)
+    left = _left(problem, recipe, way, _ORDER_AT)
     for fold in folds:
-        found[fold] = deciding(left.measure(left.rows.weighted(base), fold))
+        values = left.problem.rows.weighted(left.factors)
+        found[fold] = deciding(left.problem.measure(values, fold))
     return found
 
 
@@ -156,19 +157,17 @@ def _train_values(
     made: dict[str, Task] = {}
     for way in ways:
         if way.kind not in made:
-            left, base = _pruned(problem, recipe, way, recipe.trained_at)
-            made[way.kind] = make_task(left, recipe, features, base)
+            left = _left(problem, recipe, way, recipe.trained_at)
+            made[way.kind] = make_task(left.problem, recipe, features, left.factors)
     tasks = [made[way.kind] for way in ways]
     checkpoints = [train(task, _without(folds, k), rng, step_done) for k, task in enumerate(tasks)]
     return stop(tasks, checkpoints, folds)
 
 
-def _pruned(
-    problem: Problem, recipe: DefaultRecipe, way: _Way, reduction: float
-) -> tuple[Problem, np.ndarray]:
-    """Return what is left at ``reduction``, and float32[V] what values are multiplied by."""
+def _left(problem: Problem, recipe: DefaultRecipe, way: _Way, reduction: float) -> Left:
+    """Return what is left at ``reduction``; whole terms that are dropped have a factor of 0."""
     if recipe.unit == "term":
-        return problem, kept_terms(problem, way.order, reduction)
+        return Left(problem, kept_terms(problem, way.order, reduction))
     return problem.left(way.rule, way.order, reduction)
 
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..evaluation.rank_agreement import overlap, rank_biased_overlap
 from ..values.estimated_bytes import estimate_posting_bytes
-from ..values.weighted_collection import WeightedCollection
 from .measures import evaluate, mean_measures
-from .problem import Problem
+from .problem import Left, Problem
 from .term_scores import TermScores
 
 SCALES = (0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
@@ -22,9 +21,16 @@ _QUERIES = 300
 
 
 def scale_table(
-    problem: Problem, scored: TermScores, reduction: float, unit: str, full_bytes: int
+    problem: Problem,
+    scored: TermScores,
+    left: Left,
+    reduction: float,
+    unit: str,
+    full_bytes: int,
 ) -> list[dict[str, Any]]:
     """Return one entry for each scale tried: what rounding does to the ranking at ``reduction``.
+
+    ``left`` is what ``scored`` leaves of the ``problem`` there.
 
     ``overlap_at_10`` is the mean share of the real-valued model's ten best documents that the
     integer index (with its recounted statistics and length bytes) also has among its ten best,
@@ -35,14 +41,14 @@ def scale_table(
     then one that takes no more than ``full_bytes`` below it.
     """
     some = np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
-    left, real = scored.prune(problem, reduction, None, unit)
-    best = left.postings.top(left.impacts(real, some), 10, some)
+    real = scored.prune(left, reduction, None, unit)
+    best = left.problem.postings.top(left.problem.impacts(real, some), 10, some)
     table: dict[int, dict[str, Any]] = {}
 
     def try_scale(place: int) -> dict[str, Any]:
         if place not in table:
             scale = SCALES[place]
-            table[place] = _entry(problem, scored, reduction, scale, unit, some, real, best)
+            table[place] = _entry(problem, scored, left, reduction, scale, unit, some, best)
         return table[place]
 
     low, high = 0, len(SCALES)
@@ -63,25 +69,25 @@ def scale_table(
 def _entry(
     problem: Problem,
     scored: TermScores,
+    left: Left,
     reduction: float,
     scale: float,
     unit: str,
     some: np.ndarray,
-    real: WeightedCollection,
     best: np.ndarray,
 ) -> dict[str, Any]:
-    left, collection = scored.prune(problem, reduction, scale, unit)
-    impacts = left.impacts(collection, some)
-    found = left.postings.top(impacts, 10, some)
+    collection, here = scored.prune(left, reduction, scale, unit), left.problem
+    impacts = here.impacts(collection, some)
+    found = here.postings.top(impacts, 10, some)
     pairs = [(a[a >= 0].tolist(), b[b >= 0].tolist()) for a, b in zip(best, found)]
     pairs = [(a, b) for a, b in pairs if a]
     return {
         "scale": scale,
         "overlap_at_10": float(np.mean([overlap(*pair) for pair in pairs] or 1.0)),
         "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
-        "posting_bytes": estimate_posting_bytes(left.matrix, collection),
+        "posting_bytes": estimate_posting_bytes(here.matrix, collection),
         "removed": 1 - collection.postings / max(1, problem.matrix.postings),
-        **mean_measures(evaluate(left.postings, impacts, some)),
+        **mean_measures(evaluate(here.postings, impacts, some)),
     }
 
 

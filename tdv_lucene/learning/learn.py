@@ -6,25 +6,27 @@ an index and files, for which topics go through the index's analyzer on the JVM.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import numpy as np
 
+from ..arguments import checked_seed
 from ..embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
+from ..interruption import deferred
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
+from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..report.path_plot import check_plot, plot_points
-from ..store import refuse_existing
 from ..values.frontier import recommend
-from ..values.term_values import TermValues
+from ..values.term_values import KIND, TermValues
 from .default import learn_default
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
@@ -33,6 +35,8 @@ from .predicted_sizes import with_index_bytes
 from .problem import Problem
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from .self_supervised import make_topics
+
+_log = logging.getLogger(__name__)
 
 
 def learn_term_values(
@@ -75,28 +79,33 @@ def learn_term_values(
     Raises
     ------
     TdvError
-        When topics, qrels, vectors and matrix do not belong together or are too few.
+        When topics, qrels, vectors and matrix do not belong together or are too few, or the matrix
+        holds only some of the documents.
     """
+    checked_seed(seed)
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
+    matrix.require_whole("learning")
     if vectors is None:
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
     counted = matrix.with_position_boost(_lead(matrix, chosen))
-    problem = Problem.of(counted, topics, qrels, vectors, model, parameters or Parameters())
-    if len(problem.queries) < 2:
-        raise TdvError(
-            "learning needs at least 2 judged queries with a relevant document in the index, got "
-            f"{len(problem.queries)}: pass more topics and qrels"
-        )
-    if isinstance(chosen, PaperRecipe):
-        learned = learn_paper(problem, chosen, seed, progress)
-    else:
-        if parameters is None and chosen.tuned:
-            problem = choose_parameters(problem, seed, progress)
-        learned = learn_default(problem, chosen, seed, progress)
+    with deferred():  # JAX's callbacks bear no exception
+        problem = Problem.of(counted, topics, qrels, vectors, model, parameters or Parameters())
+        if len(problem.queries) < 2:
+            raise TdvError(
+                "learning needs at least 2 judged queries with a relevant document in the index, "
+                f"got {len(problem.queries)}: pass more topics and qrels"
+            )
+        if isinstance(chosen, DefaultRecipe):
+            if parameters is None and chosen.tuned:
+                problem = choose_parameters(problem, seed, progress)
+            learned = learn_default(problem, chosen, seed, progress)
+        else:
+            learned = learn_paper(problem, chosen, seed, progress)
+    _log.info("learned with %s from %d queries", problem.parameters, len(problem.queries))
     rule = learned.final.rule
     return TermValues(
         vocabulary=matrix.vocabulary,
@@ -125,9 +134,11 @@ def learn_from_index(
     output: str | os.PathLike,
     *,
     self_supervised: str | None = None,
+    topic_field: str = "title",
     model: str = "bm25",
     recipe: str | DefaultRecipe | PaperRecipe = "default",
     vectors: str | os.PathLike | None = None,
+    trust_pickle: bool = False,
     matrix: str | os.PathLike | None = None,
     field: str = "contents",
     lead: bool = True,
@@ -144,14 +155,15 @@ def learn_from_index(
 
     Parameters
     ----------
-    topics, qrels
+    topics, qrels, topic_field
         See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`; both None with
         ``self_supervised``.
     self_supervised
         ``"titles"``, ``"pairs"`` or ``"auto"``: topics are made from the index, see
         :mod:`.self_supervised`. The points' measures are then those of such topics.
-    vectors
+    vectors, trust_pickle
         A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
+        A gensim pickle, which can run any command, is read only with ``trust_pickle``.
     matrix
         A folder from :func:`extract_matrix` of this index; None extracts it on the way.
     lead
@@ -176,9 +188,12 @@ def learn_from_index(
     """
     from ..jvm.index import analyze
 
-    refuse_existing(Path(output), overwrite=overwrite)
+    checked_seed(seed)
+    read = [index, topics, qrels, vectors, matrix]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
+    picture = None
     if plot is not None:
-        check_plot(plot, overwrite=overwrite)
+        picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])
     recipe = make_recipe(recipe)
     if isinstance(recipe, DefaultRecipe):
         # Titles stand first: topics made of them would only learn that.
@@ -190,10 +205,13 @@ def learn_from_index(
     parameters = Parameters(**given) if given or self_supervised is not None else None
     _check_supervision(topics, qrels, self_supervised)
     if self_supervised is None:
-        texts, judgements = read_topics(topics), read_qrels(qrels)
+        texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
-        word_vectors = None if vectors is None else load_term_vectors(vectors, counts, progress)
+        counts.require_whole("learning")
+        word_vectors = None
+        if vectors is not None:
+            word_vectors = load_term_vectors(vectors, counts, progress, trust_pickle=trust_pickle)
         options = {
             "model": model, "recipe": recipe, "vectors": word_vectors, "parameters": parameters,
             "seed": seed, "progress": progress,
@@ -206,11 +224,10 @@ def learn_from_index(
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
             values = _of_whole_matrix(values, counts, made.describe())
         values = with_index_bytes(values, index)
-        values.save(output, overwrite=overwrite)
-    if plot is not None:
-        recommended = values.manifest["recommended_reduction"]
-        full = values.manifest["full"]
-        plot_points(values.points, full, recommended, plot, overwrite=overwrite)
+        values.save(place)
+    if picture is not None:
+        recommended, full = (values.manifest[of] for of in ("recommended_reduction", "full"))
+        plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
 
 
@@ -219,10 +236,14 @@ def _check_supervision(
 ) -> None:
     given = [what for what in (topics, qrels) if what is not None]
     if self_supervised is not None and given:
-        raise TdvError("--self-supervised makes its own topics: leave out --topics and --qrels")
+        raise TdvError(
+            f"{argument('self_supervised')} makes its own topics: leave out {argument('topics')} "
+            f"and {argument('qrels')}"
+        )
     if self_supervised is None and len(given) < 2:
         raise TdvError(
-            "learning needs --topics and --qrels; --self-supervised does without, and is worth less"
+            f"learning needs {argument('topics')} and {argument('qrels')}; "
+            f"{argument('self_supervised')} does without, and is worth less"
         )
 
 

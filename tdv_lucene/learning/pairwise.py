@@ -13,6 +13,7 @@ import optax
 from ..core import losses, tdv
 from ..core.paper import PaperSimilarity, score_half
 from ..core.scoring import Batch
+from ..interruption import check
 from .candidates import padded_terms
 from .problem import Problem
 from .queries import Queries
@@ -57,6 +58,7 @@ def train(
     best_ndcg = _training_ndcg(problem, linear, features, train_queries)
     for epoch in range(1, recipe.max_epochs + 1):
         for chosen in _shuffled(len(triples.queries), recipe.pairs_per_step, rng):
+            check()
             halves = _halves(problem, triples, terms, chosen, rng)
             linear, state = update(linear, state, features, *halves)
         ndcg = _training_ndcg(problem, linear, features, train_queries)

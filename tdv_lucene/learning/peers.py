@@ -10,21 +10,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from ..arguments import checked_seed
 from ..core.scoring import bm25_idf
 from ..errors import TdvError
 from ..matrix.extract import open_matrix
 from ..matrix.norms import stored_lengths
 from ..matrix.record import TermDocumentMatrix
+from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import ANY_MODEL
-from ..store import refuse_existing
 from ..values.posting_rule import PostingRule
-from ..values.term_values import TermValues
+from ..values.term_values import KIND, TermValues
 from ..values.thresholds import make_posting_rule, rule_length_norm
 from .features import residual_idf
 from .recipes import REDUCTIONS, Parameters
@@ -144,6 +144,7 @@ def unlearned_values(
     """
     if name not in PEERS:
         raise TdvError(f"no unlearned pruning '{name}': choose one of {', '.join(PEERS)}")
+    matrix.require_whole("a pruning")
     parameters = parameters or Parameters()
     weights = np.ones(matrix.shape[0], np.float32)
     rule = None
@@ -239,10 +240,11 @@ def make_peer_values(
     TdvError
         For everything a user can mend, before anything is written.
     """
-    refuse_existing(Path(output), overwrite=overwrite)
+    checked_seed(seed)
+    place = Output.folder(output, KIND, inputs=[index, matrix], overwrite=overwrite)
     given = {"k1": k1, "b": b, "mu": mu}
     parameters = Parameters(**{key: x for key, x in given.items() if x is not None})
     with open_matrix(index, matrix, field=field, progress=progress) as counts:
         values = unlearned_values(counts, name, parameters=parameters, seed=seed)
-        values.save(output, overwrite=overwrite)
+        values.save(place)
     return TermValues.load(output)

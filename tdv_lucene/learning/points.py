@@ -13,10 +13,12 @@ from ..values.estimated_bytes import (
     estimate_posting_bytes,
     posting_format,
 )
+from ..values.posting_rule import PostingRule
+from ..values.weighted_collection import WeightedCollection
 from .fidelity import choose_scale, scale_table
 from .full_index import mean_visited, measure_full
 from .measures import MEASURES, mean_measures
-from .problem import Problem
+from .problem import Left, Problem
 from .term_scores import TermScores
 
 
@@ -65,16 +67,18 @@ def validate_points(
     ]
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
-        table = scale_table(problem, final, reduction, unit, full_bytes)
+        left = final.left(problem, reduction, unit)
+        table = scale_table(problem, final, left, reduction, unit, full_bytes)
         chosen = choose_scale(table, full_bytes)
         scale = chosen["scale"]
-        measured = _held_out(problem, of_folds, folds, reduction, scale, unit)
+        made = {final.rule: left}
+        measured = _held_out(problem, of_folds, folds, made, reduction, scale, unit)
         points.append(
             {
                 "reduction": reduction,
                 "unit": unit,
                 **{name: chosen[name] for name in ("removed", "posting_bytes")},
-                **_cost(problem, final, reduction, scale, unit),
+                **_cost(problem, final.prune(left, reduction, scale, unit)),
                 "measures": mean_measures(measured),
                 "full": mean_measures(full.measured),
                 "difference": _differences(measured, full.measured),
@@ -108,11 +112,8 @@ def _differences(measured: np.ndarray, full: np.ndarray) -> dict[str, dict[str, 
     }
 
 
-def _cost(
-    problem: Problem, scored: TermScores, reduction: float, scale: float, unit: str
-) -> dict[str, Any]:
+def _cost(problem: Problem, collection: WeightedCollection) -> dict[str, Any]:
     """Return what is not in the lists' bytes: those of the dictionary, and postings to visit."""
-    _, collection = scored.prune(problem, reduction, scale, unit)
     left = collection.statistics
     terms = problem.matrix.vocabulary.terms
     return {
@@ -125,13 +126,21 @@ def _held_out(
     problem: Problem,
     of_folds: list[TermScores],
     folds: list[np.ndarray],
+    made: dict[PostingRule | None, Left],
     reduction: float,
     scale: int,
     unit: str,
 ) -> np.ndarray:
-    """Return float64[Q, 3]: each query measured with the training of the fold it is held out of."""
+    """Return float64[Q, 3]: each query measured with the training of the fold it is held out of.
+
+    ``made`` has what a rule leaves at ``reduction``, where that is known; folds of one rule share
+    it.
+    """
     measured = np.zeros((len(problem.queries), len(MEASURES)))
     for scored, fold in zip(of_folds, folds):
-        left, collection = scored.prune(problem, reduction, scale, unit)
-        measured[fold] = left.measure(collection, fold)
+        if scored.rule not in made:
+            made[scored.rule] = scored.left(problem, reduction, unit)
+        left = made[scored.rule]
+        collection = scored.prune(left, reduction, scale, unit)
+        measured[fold] = left.problem.measure(collection, fold)
     return measured

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,11 +28,68 @@ from .retrieval import QueryPostings
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """A matrix, its judged queries and the ranking function to learn for."""
+class JudgedMatrix:
+    """A matrix and its judged queries, and what is read of the two, each once and when asked for.
+
+    Nothing here depends on a ranking function or its parameters, so problems that differ in these
+    alone share it.
+    """
 
     matrix: TermDocumentMatrix
     queries: Queries
+
+    @cached_property
+    def postings(self) -> QueryPostings:
+        return QueryPostings(self.matrix, self.queries)
+
+    @cached_property
+    def rows(self) -> Rows:
+        return Rows(self.matrix)
+
+    @cached_property
+    def plain(self) -> WeightedCollection:
+        """The full index as Lucene scores it; what :attr:`Problem.full` measures."""
+        return plain_collection(self.matrix)
+
+    @cached_property
+    def start(self) -> WeightedCollection:
+        """All there with a value of 1: the full index, but for what its lead does."""
+        if self.matrix.position_boost is None:
+            return self.plain
+        return apply_values(self.matrix, np.ones(self.matrix.shape[0], np.float32))
+
+    @cached_property
+    def unboosted(self) -> JudgedMatrix:
+        """The same with frequencies that count for what they are."""
+        return self.with_position_boost(None)
+
+    def with_position_boost(self, boost: FirstPositionBoost | None) -> JudgedMatrix:
+        """Return the same with frequencies that count by ``boost``."""
+        if boost == self.matrix.position_boost:
+            return self
+        return replace(self, matrix=self.matrix.with_position_boost(boost))
+
+
+class Left(NamedTuple):
+    """What is left of a problem at one reduction.
+
+    Attributes
+    ----------
+    problem : Problem
+        Without the postings that go.
+    factors : float32[V]
+        What values are multiplied by there; 0 for terms that go whole.
+    """
+
+    problem: Problem
+    factors: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A matrix with its judged queries, and the ranking function to learn for."""
+
+    judged: JudgedMatrix
     vectors: TermVectors
     model: str
     parameters: Parameters
@@ -48,75 +106,67 @@ class Problem:
     ) -> Problem:
         """Number the queries and check that everything belongs together."""
         vectors.check(matrix)
-        return cls(matrix, make_queries(matrix, topics, qrels), vectors, model, parameters)
+        judged = JudgedMatrix(matrix, make_queries(matrix, topics, qrels))
+        return cls(judged, vectors, model, parameters)
 
     def with_parameters(self, parameters: Parameters) -> Problem:
         """Return the same problem for a search with other parameters; what was read is shared."""
-        other = replace(self, parameters=parameters)
-        other.__dict__["postings"] = self.postings
-        shared = ("rows", "plain", "start", "full")
-        other.__dict__.update({k: self.__dict__[k] for k in shared if k in self.__dict__})
-        return other
+        return replace(self, parameters=parameters)
 
     def with_position_boost(self, boost: FirstPositionBoost | None) -> Problem:
         """Return the same problem with frequencies that count by ``boost``."""
-        if boost == self.matrix.position_boost:
-            return self
-        return replace(self, matrix=self.matrix.with_position_boost(boost))
+        judged = self.judged.with_position_boost(boost)
+        return self if judged is self.judged else replace(self, judged=judged)
 
     @property
     def similarity(self) -> Similarity:
         """The ranking function on real-valued frequencies."""
         return self.parameters.similarity(self.model)
 
-    @cached_property
-    def postings(self) -> QueryPostings:
-        return QueryPostings(self.matrix, self.queries)
+    @property
+    def matrix(self) -> TermDocumentMatrix:
+        return self.judged.matrix
 
-    @cached_property
+    @property
+    def queries(self) -> Queries:
+        return self.judged.queries
+
+    @property
+    def postings(self) -> QueryPostings:
+        return self.judged.postings
+
+    @property
     def rows(self) -> Rows:
-        return Rows(self.matrix)
+        return self.judged.rows
+
+    @property
+    def plain(self) -> WeightedCollection:
+        return self.judged.plain
+
+    @property
+    def start(self) -> WeightedCollection:
+        return self.judged.start
 
     @cached_property
     def full(self) -> Problem:
-        """The problem with frequencies that count for what they are: the index before pruning."""
-        return self.with_position_boost(None)
+        """The problem with frequencies that count for what they are: the index before pruning.
 
-    @cached_property
-    def plain(self) -> WeightedCollection:
-        """The full index as Lucene scores it; what :attr:`full` measures."""
-        return plain_collection(self.matrix)
-
-    @cached_property
-    def start(self) -> WeightedCollection:
-        """All there with a value of 1: the full index, but for what its lead does."""
-        if self.matrix.position_boost is None:
-            return self.plain
-        return apply_values(self.matrix, np.ones(self.matrix.shape[0], np.float32))
-
-    @cached_property
-    def _last_left(self) -> dict[tuple[int, float], tuple[Problem, np.ndarray]]:
-        return {}
-
-    def left(
-        self, rule: PostingRule, priority: np.ndarray, reduction: float
-    ) -> tuple[Problem, np.ndarray]:
-        """Return the problem without the postings that go at ``reduction``, and float32[V] what
-        values are multiplied by there.
-
-        No value may be 0 by itself. The last answer is kept, for it is asked for again at every
-        scale and fold.
+        Searched with the same parameters.
         """
+        unboosted = self.judged.unboosted
+        return self if unboosted is self.judged else replace(self, judged=unboosted)
+
+    def left(self, rule: PostingRule, priority: np.ndarray, reduction: float) -> Left:
+        """Return what is left when the postings go that ``rule`` gives up at ``reduction``.
+
+        No value may be 0 by itself. Takes a pass over the postings: make it once and pass it on.
+        """
+        ones = np.ones(len(priority), np.float32)
         if reduction == 0:
-            return self, np.ones(len(priority), np.float32)
-        key = id(rule), reduction
-        if key not in self._last_left:
-            ones = np.ones(len(priority), np.float32)
-            factors, cut = rule.drop(ones, priority, self.matrix.doc_freq, reduction)
-            matrix = keep_postings(self.matrix, factors, cut)
-            self._last_left.clear()
-            self._last_left[key] = replace(self, matrix=matrix), factors
-        return self._last_left[key]
+            return Left(self, ones)
+        factors, cut = rule.drop(ones, priority, self.matrix.doc_freq, reduction)
+        matrix = keep_postings(self.matrix, factors, cut)
+        return Left(replace(self, judged=replace(self.judged, matrix=matrix)), factors)
 
     def impacts(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
         """Return the impacts of the query terms' postings in ``collection``, of ``some`` queries

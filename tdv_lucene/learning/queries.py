@@ -81,6 +81,11 @@ def make_queries(
             f"none of the {len(qrels)} query ids of the qrels (such as {_some(qrels)}) is among "
             f"the {len(topics)} topics (such as {_some(topics)}): pass the qrels of these topics"
         )
+    if not any(grade > 0 for query_id in shared for grade in qrels[query_id].values()):
+        raise TdvError(
+            "no document is judged relevant to any of the topics: all grades "
+            "are 0 or below, and learning needs some above 0"
+        )
     documents = {doc_id: number for number, doc_id in enumerate(matrix.doc_ids)}
     records = [_number(matrix, documents, qid, topics[qid], qrels[qid]) for qid in shared]
     records = [record for record in records if (record[4] > 0).any()]

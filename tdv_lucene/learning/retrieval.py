@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..core.scoring import Similarity
+from ..interruption import check
 from ..matrix.record import TermDocumentMatrix
 from ..values.weighted_collection import WeightedCollection
 from .queries import Queries
@@ -44,6 +45,7 @@ class QueryPostings:
         result = np.zeros(len(self.docs), np.float32)
         doc_len = np.asarray(collection.doc_len, np.float32)
         for i in self._places_of(some):
+            check()
             term = self.terms[i]
             row = slice(self.indptr[i], self.indptr[i + 1])
             tf = collection.stored_tf(term, self.docs[row], self.tf[row]).astype(np.float32)
@@ -74,6 +76,7 @@ class QueryPostings:
         """Yield (query, float32[D] scores) of ``some`` queries; the array is used again."""
         scores = np.empty(self.doc_number, np.float32)
         for query in range(len(self.queries)) if some is None else some:
+            check()
             scores[:] = 0
             span = slice(self.queries.indptr[query], self.queries.indptr[query + 1])
             for i, tf in zip(self._position[span], self.queries.tf[span]):

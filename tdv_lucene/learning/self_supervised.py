@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..matrix.norms import has_exact_norms
 from ..matrix.record import TermDocumentMatrix
 from ..progress import Progress, silent
@@ -87,7 +87,7 @@ def make_topics(
     if len(made.topics) < 2:
         raise TdvError(
             f"the index gives {len(made.topics)} {made.method} to learn from, at least 2 are "
-            "needed: pass --topics and --qrels"
+            f"needed: pass {argument('topics')} and {argument('qrels')}"
         )
     return made
 

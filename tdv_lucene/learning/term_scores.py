@@ -9,7 +9,7 @@ import numpy as np
 from ..values.dropping import drop_terms
 from ..values.posting_rule import PostingRule
 from ..values.weighted_collection import WeightedCollection, apply_values
-from .problem import Problem
+from .problem import Left, Problem
 
 
 class TermScores(NamedTuple):
@@ -22,29 +22,36 @@ class TermScores(NamedTuple):
     priority : float32[V]
         Terms with the smallest are given up first.
     rule : PostingRule or None
-        How single postings are given up.
+        How single postings are given up, made for this ``priority``.
     """
 
     weights: np.ndarray
     priority: np.ndarray
     rule: PostingRule | None = None
 
-    def prune(
-        self, problem: Problem, reduction: float, scale: float | None, unit: str
-    ) -> tuple[Problem, WeightedCollection]:
-        """Return what is left at ``reduction``, and the index the values make of it at ``scale``.
-
-        With whole terms all of the problem is "left", and zeros among the values say what goes.
-        ``scale`` None is the real-valued model.
+    def left(self, problem: Problem, reduction: float, unit: str) -> Left:
+        """Return what is left at ``reduction`` before values apply; of whole terms everything is,
+        and zeros among the values say what goes. Scores of one rule leave the same.
         """
         if unit == "posting":
-            left, factors = problem.left(self.rule, self.priority, reduction)
-            return left, apply_values(left.matrix, self.weights * factors, scale)
-        tdv, _ = drop_terms(self.weights, self.priority, problem.matrix.doc_freq, reduction)
-        return problem, apply_values(problem.matrix, tdv, scale)
+            return problem.left(self.rule, self.priority, reduction)
+        return Left(problem, np.ones(len(self.weights), np.float32))
+
+    def prune(
+        self, left: Left, reduction: float, scale: float | None, unit: str
+    ) -> WeightedCollection:
+        """Return the index that the values make of what is :meth:`left`, at ``scale``.
+
+        ``scale`` None is the real-valued model.
+        """
+        matrix = left.problem.matrix
+        if unit == "posting":
+            return apply_values(matrix, self.weights * left.factors, scale)
+        tdv, _ = drop_terms(self.weights, self.priority, matrix.doc_freq, reduction)
+        return apply_values(matrix, tdv, scale)
 
 
 def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.ndarray:
-    """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those given up."""
+    """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those dropped."""
     ones = np.ones(len(priority), np.float32)
     return drop_terms(ones, priority, problem.matrix.doc_freq, reduction)[0]

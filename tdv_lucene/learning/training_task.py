@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import tdv
 from ..core.scoring import Array
+from ..interruption import check
 from ..values.weighted_collection import term_totals
 from .candidates import Candidates, Lists, make_candidates, make_lists, sample_places
 from .problem import Problem
@@ -81,6 +82,7 @@ def batches(task: Task, queries: np.ndarray, rng: np.random.Generator) -> Iterat
     size = min(recipe.queries_per_step, max(1, len(queries) // 8 * 8), len(queries))
     waiting = np.zeros(0, np.int64)
     while True:
+        check()
         if len(waiting) < size:
             waiting = np.concatenate([waiting, rng.permutation(queries)])
         chosen, waiting = waiting[:size], waiting[size:]

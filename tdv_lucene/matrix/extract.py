@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,14 +11,20 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ..errors import TdvError
+from ..arguments import checked_threads
+from ..arrays import load_array
+from ..errors import TdvError, argument
+from ..output import Output
 from ..progress import Progress, silent
 from ..records import ByteStrings, Vocabulary
-from ..store import new_folder, read_manifest, refuse_overlap, write_manifest
-from ..threads import checked_threads
+from ..store import check_content, check_files, read_manifest
 from .record import TermDocumentMatrix
 
+_log = logging.getLogger(__name__)
+
 KIND = "matrix"
+_MADE_BY = "tdv-lucene extract --index INDEX --output FOLDER"
+_DIGESTED = 1 << 26  # bytes: what takes no time
 _ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
 _POSITIONS = "first_positions"
 
@@ -44,8 +51,7 @@ def extract_matrix(
     documents
         Ids of the documents whose rows are wanted, in any order; None for all. The vocabulary,
         ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
-        scores of these documents stay true: to learn on a large collection, select the judged
-        documents and those each training query retrieves.
+        scores of these documents stay true. Learning refuses such a matrix: it counts what goes.
     positions
         Also write ``first_positions``, if the field has positions: learning weighs
         postings by them. Reading them takes about as long again as all else.
@@ -62,16 +68,19 @@ def extract_matrix(
     from ..jvm import index as jvm_index
 
     threads = checked_threads(threads)
-    refuse_overlap(output, index)
-    with new_folder(output, overwrite=overwrite) as folder, _id_file(documents) as ids:
-        source = jvm_index.identify(index)
+    place = Output.folder(output, KIND, inputs=[index], overwrite=overwrite)
+    source = jvm_index.identify(index)
+    with place as folder, _id_file(documents) as ids:
         totals = jvm_index.extract_arrays(
             index, field, folder,
             threads=threads, documents=ids, positions=positions, progress=progress,
         )  # fmt: skip
         selected = {} if ids is None else {"collection": totals}
         matrix = _load(folder, {"field": field, "source": source, **selected})
-        write_manifest(folder, KIND, describe_matrix(matrix))
+        if not len(matrix.vocabulary):
+            _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
+                         "nothing can be learned from it", index, field)  # fmt: skip
+        place.write_manifest(describe_matrix(matrix))
     return load_matrix(output)
 
 
@@ -90,19 +99,28 @@ def _id_file(documents: Iterable[str] | None) -> Iterator[Path | None]:
 def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
     """Open a folder written by :func:`extract_matrix`, its arrays memory-mapped and read-only.
 
+    All files are compared with the sizes in the manifest, those of up to 64 MiB with the digests.
+
     Raises
     ------
     TdvError
         When ``path`` is not such a folder.
     """
-    manifest = read_manifest(path, KIND, "tdv-lucene extract --index INDEX --output FOLDER")
+    manifest = read_manifest(path, KIND, _MADE_BY)
+    check_files(path, manifest, _MADE_BY, digests_up_to=_DIGESTED)
+    check_content(
+        path, manifest, _MADE_BY,
+        required={"field": str, "source": dict}, optional={"collection": dict},
+    )  # fmt: skip
+    check_content(path, manifest["source"], _MADE_BY, required={"commit": str})
     return _load(Path(path), manifest)
 
 
 def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
     def array(name: str) -> np.ndarray:
-        return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        return load_array(folder / f"{name}.npy")
 
+    _log.info("opening the matrix %s of field '%s'", folder, manifest["field"])
     has_positions = (folder / f"{_POSITIONS}.npy").exists()
     return TermDocumentMatrix(
         vocabulary=Vocabulary(
@@ -165,7 +183,7 @@ def open_matrix(
     if found.vocabulary.field != field:
         raise TdvError(
             f"the matrix {matrix} is of field '{found.vocabulary.field}', not '{field}': pass "
-            f"--field {found.vocabulary.field}, or extract '{field}'"
+            f"{argument('field', found.vocabulary.field)}, or extract '{field}'"
         )
     if found.source["commit"] != source["commit"]:
         raise TdvError(

@@ -82,6 +82,22 @@ class TermDocumentMatrix:
                     "the folder is damaged; extract it again"
                 )
 
+    def require_whole(self, purpose: str) -> None:
+        """Raise :class:`TdvError` unless it has the postings that ``purpose`` is to count: some,
+        and those of all documents.
+        """
+        if not len(self.vocabulary):
+            raise TdvError(
+                f"no live document has a term in '{self.vocabulary.field}', and {purpose} needs "
+                "some: index documents first, or name another field"
+            )
+        if self.collection is not None:
+            raise TdvError(
+                f"this matrix holds {self.shape[1]:,} of the {self.collection['documents']:,} "
+                f"documents ('extract --documents'), and {purpose} counts the postings of all: "
+                "extract the whole index, or leave the matrix out"
+            )
+
     @property
     def shape(self) -> tuple[int, int]:
         """(V, D)."""

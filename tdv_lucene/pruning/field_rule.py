@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..values.stored_values import round_values
 from ..values.term_values import OperatingPoint, TermValues
 
@@ -59,7 +59,7 @@ def point_at(
     if tf == "similarity" and values.position_boost is not None:
         raise TdvError(
             "these values count a term's place in its document, which a search does not know: "
-            "prune with --tf scaled, or learn again with --no-lead"
+            f"prune with {argument('tf', 'scaled')}, or learn again with {argument('lead', False)}"
         )
     scaled = tf == "scaled"
     point = values.at_reduction(

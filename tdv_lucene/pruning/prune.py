@@ -10,11 +10,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
+from ..arguments import checked_threads
+from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
+from ..output import Output
 from ..progress import Progress, silent
-from ..store import new_folder, refuse_overlap, write_manifest
-from ..threads import checked_threads
 from ..values.term_values import TermValues
 from .field_rule import load_fields
 from .reduction_choice import (
@@ -61,7 +61,8 @@ def prune_index(
     values
         Term values of this index's vocabulary, or the folder that holds them.
     reduction
-        Share of the field's postings to remove, within [0, 1); None for what was recommended.
+        Share of the field's postings to remove, within [0, 1); None for what was recommended, if
+        anything was.
     max_loss
         In place of ``reduction``: the largest validated one at which held-out queries surely (to
         95 %) lose at most this share of the tuned full index's nDCG@5 (see
@@ -99,13 +100,14 @@ def prune_index(
     Returns
     -------
     dict
-        Counts before and after, the ``reduction`` reached, the ``scale``, the ``lucene_version``
-        whose format the new index has; under ``chosen`` what ``max_loss`` or
+        Counts and ``bytes`` before and after, the ``reduction`` reached, the ``scale``, the
+        ``lucene_version`` whose format the new index has; under ``chosen`` what ``max_loss`` or
         ``max_bytes`` was met by; under ``search`` the
         parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale), under
         ``validated`` what was measured at the nearest learned point, with the table of scales;
-        under ``fidelity`` how that scale's ranking agreed with real-valued scoring (overlap@10,
-        RBO) and the estimated bytes of its posting lists, None where it was not tried; with
+        under ``fidelity`` how this pruning's ranking agreed with real-valued scoring (overlap@10,
+        RBO) and the estimated bytes of its posting lists, None where it was not tried at this
+        reduction and scale; with
         ``others``, theirs under ``fields`` by name. The same is in ``tdv-manifest.json``; the
         commit's user data has all but the counts.
 
@@ -113,15 +115,21 @@ def prune_index(
     ------
     TdvError
         When the index cannot be read or pruned, is locked, or has another vocabulary; when a
-        parameter is out of its range; when ``output`` exists or overlaps the index.
+        parameter is out of its range, no posting would be left, or no reduction is given and none
+        recommended; when ``output`` exists or overlaps the index.
     """
+    from ..jvm.index import identify
+
     _refuse_mode(tf)
     _refuse_min_doc_freq(min_doc_freq)
     _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
     threads = checked_threads(threads)
     given = [values, *others]
-    refuse_overlap(output, index, *(v for v in given if not isinstance(v, TermValues)))
-    with new_folder(output, overwrite=overwrite) as folder:
+    place = Output.folder(
+        output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST
+    )
+    identify(index)  # before anything is made: Java starts, and the index can be read
+    with place as folder:
         fields = load_fields(given)
         _refuse_several_fields(fields, tf, max_loss, max_bytes)
         scale = _checked_scale(scale) if tf == "scaled" else None
@@ -141,10 +149,12 @@ def prune_index(
             allowed = parse_bytes(max_bytes)
             reduction, report = _write_within(rewriting, folder, allowed)
             chosen = {"max_bytes": allowed}
+        report["bytes_before"] = sum(index_bytes(index).values())
+        report["bytes"] = sum(index_bytes(folder).values())
         if chosen:
             report["chosen"] = {**chosen, "reduction": reduction}
-        write_manifest(folder, KIND, report, MANIFEST)
-    return {"output": os.path.abspath(output), **report}
+        place.write_manifest(report)
+    return {"output": str(place.path), **report}
 
 
 def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:
@@ -156,7 +166,8 @@ def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:
 def _refuse_several(**given: Any) -> None:
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise TdvError(f"{' and '.join(named)} exclude each other: each of them sets how much goes")
+        names = " and ".join(map(argument, named))
+        raise TdvError(f"{names} exclude each other: each of them sets how much goes")
 
 
 def _refuse_several_fields(
@@ -165,15 +176,15 @@ def _refuse_several_fields(
     """Refuse what is defined for one field only."""
     fields = [values.vocabulary.field for values in given]
     for_one = {
-        "tf similarity": tf == "similarity",
-        "max_loss": max_loss is not None,
-        "max_bytes": max_bytes is not None,
+        f"{argument('tf')} similarity": tf == "similarity",
+        argument("max_loss"): max_loss is not None,
+        argument("max_bytes"): max_bytes is not None,
     }
     named = [name for name, used in for_one.items() if used]
     if len(fields) > 1 and named:
         raise TdvError(
             f"{' and '.join(named)} is for one field, got values of {', '.join(fields)}: "
-            "prune by reduction, or one field after the other"
+            f"prune by {argument('reduction')}, or one field after the other"
         )
 
 
@@ -214,14 +225,14 @@ def _write_within(
 
 def _refuse_mode(tf: str) -> None:
     if tf not in ("scaled", "original", "similarity"):
-        raise TdvError(f"tf must be 'scaled', 'original' or 'similarity', got '{tf}'")
+        raise TdvError(f"{argument('tf')} must be 'scaled', 'original' or 'similarity', got '{tf}'")
 
 
 def _refuse_min_doc_freq(least: int) -> None:
     if least < 1:
         raise TdvError(
-            f"min_doc_freq must be at least 1, got {least}: 1 keeps all terms, 2 gives up those of "
-            "one document"
+            f"{argument('min_doc_freq')} must be at least 1, got {least}: 1 keeps all terms, 2 "
+            "gives up those of one document"
         )
 
 
@@ -234,5 +245,7 @@ def _checked_scale(scale: float | str) -> float | None:
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number > 0):
-        raise TdvError(f"scale must be 'auto' or a number above 0, got '{scale}': try 4")
+        raise TdvError(
+            f"{argument('scale')} must be 'auto' or a number above 0, got '{scale}': try 4"
+        )
     return number

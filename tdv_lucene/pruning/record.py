@@ -8,6 +8,7 @@ from typing import Any
 from .. import __version__
 from ..indexes.record import CHECKSUM
 from ..ranking import ANSERINI_DEFAULTS
+from ..report.wording import counted
 from ..values.quantisation import LEAST_FREQUENCY
 from ..values.term_values import OperatingPoint, TermValues
 from .field_rule import checksum
@@ -35,7 +36,7 @@ def describe_field(
         The identity of the index that is pruned.
     """
     if reduction is None:
-        reduction = values.manifest["recommended_reduction"]
+        reduction = values.recommended_reduction
     trained = {**ANSERINI_DEFAULTS, **values.parameters}
     scale = 1.0 if point.scale is None else float(point.scale)
     return {
@@ -64,4 +65,4 @@ def _learned_from(values: TermValues) -> str:
     if made:
         return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
     queries = values.manifest.get("queries")
-    return f"{queries} judged queries" if queries else "nothing"
+    return counted(queries, "judged query", "judged queries") if queries else "nothing"

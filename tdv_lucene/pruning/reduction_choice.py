@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 
 LARGEST_REDUCTION = 0.95
 """No more is tried to meet a size."""
@@ -46,13 +46,15 @@ def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> M
         When the loss is out of its range, nothing was validated, or no point stays within it.
     """
     if not (math.isfinite(max_loss) and 0 <= max_loss < 1):
-        raise TdvError(f"max_loss must lie within [0, 1), got {max_loss}: try 0.01 for 1 %")
+        raise TdvError(
+            f"{argument('max_loss')} must lie within [0, 1), got {max_loss}: try 0.01 for 1 %"
+        )
     validated = [point for point in points if point.get("difference")]
     if not validated:
         raise TdvError(
-            "max_loss needs points that were validated on held-out queries with their intervals, "
-            "and these values have none: pass --reduction, or values from 'tdv-lucene learn' of "
-            "this version"
+            f"{argument('max_loss')} needs points that were validated on held-out queries with "
+            f"their intervals, and these values have none: pass {argument('reduction')}, or values "
+            "from 'tdv-lucene learn' of this version"
         )
     borne = [point for point in validated if most_loss_of(point) <= max_loss]
     if borne:
@@ -62,7 +64,8 @@ def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> M
     raise TdvError(
         f"no validated point surely loses at most {max_loss:.1%} of {_MEASURE}: the interval of "
         f"the best, at a reduction of {best['reduction']:g}, reaches to {most_loss_of(best):.1%}; "
-        f"pass --max-loss {enough:g} or --reduction, or learn from more queries"
+        f"pass {argument('max_loss', f'{enough:g}')} or {argument('reduction')}, or learn from "
+        "more queries"
     )
 
 
@@ -134,7 +137,7 @@ def reduction_within_bytes(
             raise TdvError(
                 f"no pruning makes the index as small as {max_bytes:,} bytes: with "
                 f"{LARGEST_REDUCTION:.0%} of the postings removed it has {size:,}; pass a larger "
-                "--max-bytes"
+                f"{argument('max_bytes')}"
             )
         else:
             low, low_bytes = guess, size
@@ -171,5 +174,7 @@ def parse_bytes(text: str | int) -> int:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", str(text).lower())
     number = float(found[1]) * _UNITS.get(found[2], 0) if found else 0
     if number < 1:
-        raise TdvError(f"max_bytes must be a size such as 25MB or 1.5GiB, got '{text}'")
+        raise TdvError(
+            f"{argument('max_bytes')} must be a size such as 25MB or 1.5GiB, got '{text}'"
+        )
     return int(number)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
-from ..indexes.record import PREFIX, as_user_data
+import numpy as np
+
+from ..errors import TdvError, argument
+from ..indexes.record import FieldRecord, as_user_data, carried_over
 from ..progress import Progress, silent
 from ..values.term_values import OperatingPoint, TermValues
 from .field_rule import point_at, rule_of
@@ -59,7 +61,7 @@ class Rewriting:
             When the index cannot be read or pruned, is locked, or has another vocabulary.
         """
         from ..jvm import rewriter
-        from ..jvm.index import identify, written_lucene_version
+        from ..jvm.index import identify, read_user_data, written_lucene_version
 
         points = [
             point_at(
@@ -68,8 +70,11 @@ class Rewriting:
             )
             for values, unit in zip(self.fields, self.units)
         ]  # fmt: skip
+        for values, point, unit in zip(self.fields, points, self.units):
+            self._refuse_empty(values, point, reduction, unit)
         source = identify(self.index)
-        self._refuse_pruned()
+        made = read_user_data(self.index)
+        self._refuse_pruned(FieldRecord.of(made))
         written = written_lucene_version()
         self._warn(source, written)
         first, *others = (
@@ -81,12 +86,18 @@ class Rewriting:
             folder,
             [rule_of(v, p, self.tf) for v, p in zip(self.fields, points)],
             threads=self.threads,
-            user_data=as_user_data([first, *others]),
+            user_data={
+                **carried_over(made, [first["field"], *(about["field"] for about in others)]),
+                **as_user_data([first, *others]),
+            },
             one_segment=self.one_segment,
             progress=self.progress,
         )
         for about in others:
             counts["fields"][about["field"]] = {**about, **counts["fields"][about["field"]]}
+        for about in (first | counts, *counts.get("fields", {}).values()):
+            if about["postings_before"] and not about["postings"]:
+                raise TdvError(_emptied(about["field"], first["requested_reduction"]))
         before = counts["postings_before"]
         return {
             **first,
@@ -94,21 +105,39 @@ class Rewriting:
             **counts,
             "lucene_version": written,
             "validated": dict(points[0].nearest),
-            "fidelity": _fidelity(points[0]),
+            "fidelity": _fidelity(points[0], first),
             "source": source,
         }
 
-    def _refuse_pruned(self) -> None:
-        """Refuse a field whose values are in the index."""
-        from ..jvm.index import read_user_data
+    def _refuse_empty(
+        self,
+        values: TermValues,
+        point: OperatingPoint,
+        reduction: float | None,
+        unit: str | None,
+    ) -> None:
+        """Refuse what gives up every term, before anything is written."""
+        if point.tdv.any() or not len(point.tdv):
+            return
+        field = values.vocabulary.field
+        if self.min_doc_freq > 1:
+            kept = point_at(
+                values, reduction, tf=self.tf, scale=self.scale, unit=unit
+            ).tdv > 0  # fmt: skip
+            if kept.any():
+                raise TdvError(
+                    f"min_doc_freq={self.min_doc_freq} leaves no posting of '{field}': "
+                    f"{np.asarray(values.doc_freq)[kept].max()} is the largest that leaves some"
+                )
+        raise TdvError(_emptied(field, reduction))
 
-        made = read_user_data(self.index)
-        field = made.get(f"{PREFIX}field")
+    def _refuse_pruned(self, source: FieldRecord) -> None:
+        """Refuse a field whose values are in the index."""
         given = [values.vocabulary.field for values in self.fields]
-        if made.get(f"{PREFIX}tf") == "similarity" and field in given:
+        if source.tf == "similarity" and source.field in given:
             raise TdvError(
-                f"{self.index} was made with --tf similarity: the values it keeps for '{field}' "
-                "would not suit what is left of it; prune its source"
+                f"{self.index} was made with {argument('tf', 'similarity')}: the values it "
+                f"keeps for '{source.field}' would not suit what is left of it; prune its source"
             )
 
     def _warn(self, source: dict[str, Any], written: str) -> None:
@@ -129,10 +158,26 @@ class Rewriting:
             )
 
 
-def _fidelity(point: OperatingPoint) -> dict[str, float] | None:
-    """What was measured of this scale at the nearest learned point, beside real-valued scoring."""
+def _emptied(field: str, reduction: float | None) -> str:
+    asked = "the recommended reduction" if reduction is None else f"reduction={reduction:g}"
+    return (
+        f"{asked} leaves no posting of '{field}': pass a smaller one, a smaller min_doc_freq or a "
+        "larger scale"
+    )
+
+
+def _fidelity(point: OperatingPoint, made: Mapping[str, Any]) -> dict[str, float] | None:
+    """What was measured of this very pruning, beside real-valued scoring; None where nothing was.
+
+    ``made`` is its description. A neighbouring point's figures would be another index's.
+    """
+    nearest = point.nearest
+    measured = (made["requested_reduction"], made["unit"], 1, "scaled")
+    of_point = (nearest["reduction"], nearest.get("unit", "term"), made["min_doc_freq"], made["tf"])
+    if measured != of_point:
+        return None
     names = ("overlap_at_10", "rbo_at_10", "posting_bytes")
-    for entry in point.nearest["scales"]:
+    for entry in nearest["scales"]:
         if entry["scale"] == point.scale and set(names) <= set(entry):
             return {name: entry[name] for name in names}
     return None

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..errors import TdvError
+from ..arguments import checked_threads
+from ..errors import TdvError, argument
 from ..indexes.record import FieldRecord, read_records
 from ..progress import Progress, silent
-from ..threads import checked_threads
 from ..values.term_values import OperatingPoint, TermValues
-from .field_rule import checksum, load_fields, point_at, rule_of
+from .field_rule import load_fields, rule_of
+from .recorded_values import find_point
+
+_log = logging.getLogger(__name__)
 
 
 def verify_pruned(
@@ -63,11 +67,12 @@ def verify_pruned(
     for record in records:
         _refuse_earlier(pruned, record)
         values = given[record.field]
-        point = _find_point(values, record.content)
+        point = find_point(values, record)
         difference = _difference(record, source, values, point)
         if point is None or difference:
             return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
-        rules.append(rule_of(values, point, record.content["tf"]))
+        rules.append(rule_of(values, point, record.tf))
+    _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
     found = rewriter.compare_indexes(index, pruned, rules, threads=threads, progress=progress)
     return {"equal": "difference" not in found, "postings": 0, **found}
 
@@ -81,7 +86,7 @@ def _refuse_other_fields(
         if field not in given:
             raise TdvError(
                 f"{was}, and no values are given for '{field}': pass those it was pruned "
-                f"with (--tdv {field}=FOLDER)"
+                f"with, too (a further {argument('values')})"
             )
     for field in given:
         if field not in recorded:
@@ -98,32 +103,6 @@ def _refuse_earlier(pruned: str | os.PathLike, record: FieldRecord) -> None:
         )
 
 
-def _find_point(values: TermValues, recorded: Mapping[str, str]) -> OperatingPoint | None:
-    """The operating point whose checksum was recorded; None when the values have no such."""
-    for reduction in _reductions(values, recorded):
-        point = point_at(
-            values,
-            reduction,
-            tf=recorded["tf"],
-            scale=float(recorded["scale"]),
-            unit=recorded.get("unit", "term"),
-            min_doc_freq=int(recorded.get("min_doc_freq", 1)),  # earlier versions had none
-        )
-        if checksum(point) == recorded["values_sha256"]:
-            return point
-    return None
-
-
-def _reductions(values: TermValues, recorded: Mapping[str, str]) -> Iterator[float]:
-    """The reduction asked for; indexes of earlier versions record only the one reached."""
-    if "requested_reduction" in recorded:
-        yield float(recorded["requested_reduction"])
-        return
-    yield values.manifest["recommended_reduction"]
-    yield from (point["reduction"] for point in values.points)
-    yield float(recorded["reduction"])
-
-
 def _difference(
     record: FieldRecord,
     source: Mapping[str, Any],
@@ -132,16 +111,15 @@ def _difference(
 ) -> dict[str, str]:
     """What shows without a look at the indexes; empty when nothing does."""
     expected = {
-        "source_commit": source["commit"],
-        "vocabulary_sha256": values.vocabulary.sha256,
+        "source_commit": (source["commit"], record.source_commit),
+        "vocabulary_sha256": (values.vocabulary.sha256, record.vocabulary_sha256),
     }
-    for name, value in expected.items():
-        found = record.content.get(name)
+    for name, (value, found) in expected.items():
         if found != value:
             what = f"user data {record.prefix}{name}"
             return {"what": what, "expected": value, "found": str(found)}
     if point is None:
         return {"what": f"user data {record.prefix}values_sha256",
                 "expected": "the checksum of values that the folder holds",
-                "found": record.content["values_sha256"]}  # fmt: skip
+                "found": record.values_sha256}  # fmt: skip
     return {}

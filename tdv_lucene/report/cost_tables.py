@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .table import Table, change, ratio, times_interval
+from .wording import counted
 
 _SIDE_BY_SIDE = 3  # indexes in one table of sizes, a column or two each
 _SHRINKING = ("postings", "bytes")  # what pruning is for
@@ -57,8 +58,9 @@ def latency_table(report: Mapping[str, Any]) -> Table:
                 rows.append((f"{label}{how}, {name}", *values, faster, times_interval(bounds)))
     setup = report["latency_setup"]
     note = (
-        f"Inside the JVM, one thread, warm, {setup['queries_timed']:,} "
-        f"queries, median of {setup['counted_rounds']} rounds; faster compares the means, with its "
+        "Inside the JVM, one thread, warm, "
+        f"{counted(setup['queries_timed'], 'query', 'queries')}, median of "
+        f"{counted(setup['counted_rounds'], 'round')}; faster compares the means, with its "
         "95 % interval by a paired bootstrap over queries (noise of the machine comes on top). "
         "Exhaustive: without skipping by block maxima."
     )
@@ -92,6 +94,24 @@ def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
     return Table(title, columns, rows, "Times faster than the first index.")
 
 
+def asked_tables(report: Mapping[str, Any]) -> list[Table]:
+    """For the screen: what is measured only where it is asked for."""
+    rows = _asked_for(report)
+    return [Table("Throughput", ("", *report["indexes"]), rows)] if rows else []
+
+
+def _asked_for(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    names, rows = [*report["indexes"]], []
+    if (throughput := report["throughput"]) is not None:
+        rates = (f"{np.median(throughput['queries_per_second'][name]):,.0f}" for name in names)
+        threads = counted(throughput["threads"], "thread")
+        rows.append((f"queries a second, top-10, {threads}", *rates))
+    if (whole := report["end_to_end"]) is not None:
+        means = (f"{whole['ms'][name]['mean']:.3f}" for name in names)
+        rows.append(("ms a query end to end in Pyserini, top-10, mean", *means))
+    return rows
+
+
 def _work(report: Mapping[str, Any]) -> Table:
     names = [*report["indexes"]]
     per_second = report["queries_per_second"]
@@ -104,12 +124,7 @@ def _work(report: Mapping[str, Any]) -> Table:
     for depth, label in (("top10", "top-10"), ("top1000", "top-1000")):
         cells = (f"{per_second[name][depth]:,.0f}" for name in names)
         rows.append((f"queries a second, {label}, 1 thread", *cells))
-    if (throughput := report["throughput"]) is not None:
-        rates = (f"{np.median(throughput['queries_per_second'][name]):,.0f}" for name in names)
-        rows.append((f"queries a second, top-10, {throughput['threads']} threads", *rates))
-    if (whole := report["end_to_end"]) is not None:
-        means = (f"{whole['ms'][name]['mean']:.3f}" for name in names)
-        rows.append(("ms a query end to end in Pyserini, top-10, mean", *means))
+    rows += _asked_for(report)
     service = report["service_ms"]
     fetching = (f"{service['stored_fields_ms'][name]:.3f}" for name in names)
     rows.append((f"ms to fetch the stored fields of the best {service['hits']}", *fetching))

@@ -2,71 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
-from ..evaluation.evaluate import Evaluation
 from ..timing.latency import Latency
-from ..timing.latency_summary import QueryTerms
 from . import plots
-from .cost_tables import speed_tables
-from .query_tables import extreme_queries, term_tables
-from .ranking_tables import detail_tables
-from .table import change, interval, p_value, ratio, times_interval
-from .tables import comparison_tables
+from .cost_tables import latency_table, size_tables, speed_tables
+from .environment import TEMPLATES, template
+from .page_data import Measured, page_data
+from .query_tables import VALUE_COLUMN, extreme_queries, term_tables
+from .ranking_tables import detail_tables, tables_by_query_set
+from .table import SIGNIFICANT, change, interval, p_value, ratio, times_interval
 
-_TEMPLATES = Path(__file__).parent / "templates"
-_QUERY_MEASURE = "nDCG@10"  # of the per-query plot and tables: finer than nDCG@5, less so than MAP
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """One query set as measured: by query id its texts and terms, by system its values."""
-
-    label: str
-    topics: Mapping[str, str]
-    evaluations: Mapping[str, Evaluation]
-    words: Mapping[str, QueryTerms]
+_QUERY_MEASURE = "nDCG@10"  # of the queries that changed most: finer than nDCG@5, less so than MAP
 
 
 def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], latency: Latency) -> str:
-    """Return the page of a comparison: the content of ``report.json``, and plots.
+    """Return the page of a comparison: the content of ``report.json``, plots, and all queries.
 
-    Headline, plots, queries and terms are of the first two indexes and the first query set; every
-    other index and query set has a part of its own, folded up.
+    The overview speaks of every index and query set. Two indexes on one query set are all
+    unfolded; of more, the tables below the overview are folded up.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     first, *others = report["indexes"]
-    changes = [
-        _pair(report, queries, first, name, number, at)
-        for number, queries in enumerate(query_sets)
-        for at, name in enumerate(others)
-    ]
-    return environment.get_template("report.html").render(
+    changes = [_pair(report, queries, first, name) for queries in query_sets for name in others]
+    several_sets = len(query_sets) > 1
+    return template("report.html").render(
         report=report,
         names=[first, *others],
-        headline=_headline(report),
-        tables=[*comparison_tables(report), *speed_tables(report)],
+        headline=[] if len(others) > 1 else _headline(report),
+        several_sets=several_sets,
+        folded=several_sets or len(others) > 1,
+        significant=SIGNIFICANT,
+        ranking=tables_by_query_set(report),
+        costs=[*size_tables(report), latency_table(report), *speed_tables(report)],
         details=detail_tables(report),
         figures=_figures(report, latency),
         changes=changes,
         terms=[_terms(report, name) for name in others],
+        data=page_data(report, query_sets),
+        style=_raw("report.css"),
+        script=_raw("report.js"),
     )
 
 
+def _raw(name: str) -> Markup:
+    """A file of ours, as it is."""
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8").strip())
+
+
 def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What to know at a glance: figure, what it is, its 95 % interval, from what to what."""
+    """Of two indexes, at a glance: figure, what it is, its 95 % interval, from what to what."""
     full, pruned = [*report["indexes"].values()][:2]
     before, after = [*report["latency_ms"].values()][:2]
     cards = [
@@ -91,12 +78,12 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
         )
     for measure in ("nDCG@5", "R@1000"):
         of = report["measures"][measure]
-        values = [of[name] for name in [*report["indexes"]][:2]]
+        values = [of["means"][name] for name in [*report["indexes"]][:2]]
         cards.append(
             {
                 "figure": f"{of['difference']:+.4f}",
                 "label": measure,
-                "interval": interval(of["ci95"]),
+                "interval": interval(of["ci95_corrected"]),
                 "detail": f"{values[0]:.4f} to {values[1]:.4f}, p {p_value(of['p_value'])}",
             }
         )
@@ -104,53 +91,54 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _figures(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]]:
-    title = "Effectiveness against postings removed, on the training queries held out"
-    curves = {name: curve for name, curve in report["trade_offs"].items() if curve is not None}
     return _drawn(
         [
-            *(
-                (f"{title}: {name}", plots.plot_trade_off(curve, f"-{at}"))
-                for at, (name, curve) in enumerate(curves.items())
-            ),
+            *_trade_offs(report["trade_offs"]),
             ("Queries answered within a time, top-10", plots.plot_latency(latency, "top10")),
             ("Queries answered within a time, top-1000", plots.plot_latency(latency, "top1000")),
-            ("Bytes by kind of file", plots.plot_bytes(report)),
         ]
     )
 
 
-def _pair(
-    report: Mapping[str, Any], queries: Measured, first: str, name: str, number: int, at: int
-) -> dict[str, Any]:
+def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[tuple[str, str]]:
+    """One plot for all indexes made with the same values."""
+    title = "Effectiveness against postings removed, on the training queries held out"
+    alike: list[tuple[Mapping[str, Any], list[str]]] = []
+    for name, curve in curves.items():
+        if curve is None:
+            continue
+        names = next((names for of, names in alike if _same_curve(of, curve)), None)
+        if names is None:
+            alike.append((curve, [name]))
+        else:
+            names.append(name)
+    for at, (curve, names) in enumerate(alike):
+        chosen = {name: curves[name]["chosen"] for name in names}
+        known = {name: share for name, share in chosen.items() if share is not None}
+        yield f"{title}: {', '.join(names)}", plots.plot_trade_off(curve, f"-{at}", known)
+
+
+def _same_curve(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(one[key] == other[key] for key in ("points", "full"))
+
+
+def _pair(report: Mapping[str, Any], queries: Measured, first: str, name: str) -> dict[str, Any]:
     """What the index ``name`` changed against the first for the queries of one set."""
     both = {of: queries.evaluations[of] for of in (first, name)}
-    measures = report["query_sets"][queries.label]["measures"]
     counts = report["query_sets"][queries.label]["queries"]
-    tests = {
-        measure: next(t for t in of["tests"] if (t["baseline"], t["treatment"]) == (first, name))
-        for measure, of in measures.items()
-    }
     where = f", {queries.label}" if len(report["query_sets"]) > 1 else ""
-    title = f"{name} minus {first}{where}"
-    suffix = f"-{number}-{at}"
     return {
-        "title": title,
+        "title": f"{name} minus {first}{where}",
         "counts": counts,
-        "figures": _drawn(
-            [
-                ("Effectiveness: " + title, plots.plot_measures(tests, first, name, suffix)),
-                (f"{_QUERY_MEASURE} of each query: {title}",
-                 plots.plot_queries(both, _QUERY_MEASURE, suffix)),
-            ]
-        ),
         "tables": extreme_queries(queries.topics, both, _QUERY_MEASURE, queries.words),
         "emptied": [(qid, queries.topics[qid]) for qid in counts["emptied_ids_by"][name]],
-    }  # fmt: skip
+    }
 
 
 def _terms(report: Mapping[str, Any], name: str) -> dict[str, Any]:
     of = report["terms_by_index"][name]
-    return {"name": name, "source": of["source"], "tables": term_tables(of)}
+    column = VALUE_COLUMN[of["tdv_kind"]]
+    return {"name": name, "column": column, "source": of["source"], "tables": term_tables(of)}
 
 
 def _drawn(plotted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

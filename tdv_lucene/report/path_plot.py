@@ -8,31 +8,33 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError
-from ..store import new_file, refuse_existing
+from ..output import Output
 
+PLOT = "plot"
 _KINDS = ("svg", "png")
 
 
-def check_plot(output: str | os.PathLike, *, overwrite: bool) -> str:
-    """Return the kind of picture that ``output`` names, before any work is done.
+def check_plot(output: str | os.PathLike, *, overwrite: bool, inputs: Sequence[Any] = ()) -> Output:
+    """Return where the picture ``output`` goes, before any work is done.
+
+    ``inputs`` are those of the work, which the picture may not touch.
 
     Raises
     ------
     TdvError
         When its ending is neither ``.svg`` nor ``.png``, or it cannot be written.
     """
-    kind = Path(output).suffix.lstrip(".").lower()
-    if kind not in _KINDS:
+    place = Output.file(output, PLOT, inputs=inputs, overwrite=overwrite, option="plot")
+    if _kind(output) not in _KINDS:
         raise TdvError(f"a plot is a .svg or a .png file, got '{output}'")
-    refuse_existing(Path(output), overwrite=overwrite)
-    return kind
+    return place
 
 
 def plot_points(
     points: Sequence[Mapping[str, Any]],
     full: Mapping[str, Any],
     recommended: float | None,
-    output: str | os.PathLike,
+    output: str | os.PathLike | Output,
     *,
     overwrite: bool = False,
 ) -> None:
@@ -46,12 +48,17 @@ def plot_points(
     TdvError
         As :func:`check_plot`, and when nothing was validated.
     """
-    kind = check_plot(output, overwrite=overwrite)
+    place = output if isinstance(output, Output) else check_plot(output, overwrite=overwrite)
     points = [point for point in points if point.get("difference")]
     if not points:
         raise TdvError("there is nothing to plot: these values were not validated on queries")
     from .plots import plot_path
 
-    picture = plot_path(points, full, recommended, kind)
-    with new_file(output, overwrite=overwrite) as unfinished:
+    picture = plot_path(points, full, recommended, _kind(place.path))
+    with place as unfinished:
         unfinished.write_bytes(picture)
+        place.write_manifest({"recommended_reduction": recommended})
+
+
+def _kind(path: str | os.PathLike) -> str:
+    return Path(path).suffix.lstrip(".").lower()

@@ -18,16 +18,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from ..evaluation.evaluate import Evaluation
 from ..timing.latency import Latency
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _PLATE = {"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none"}
 """Keeps a number readable where a line runs behind it."""
 _LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
-_HATCHES = ("", "///", "...", "xxx", "---", "\\\\\\", "+++")
 _WIDTH_INCHES = 5.2
+_STEPS = 200  # of a line: thousands, a query each, would make a page of megabytes
 _STYLE = {
+    "text.parse_math": False,  # a dollar in a name is a dollar
     "svg.fonttype": "none",  # text stays text: selectable, in the page's font
     "font.size": 10,
     "axes.spines.top": False,
@@ -38,29 +38,17 @@ _STYLE = {
 }
 
 
-def plot_measures(
-    tests: Mapping[str, Mapping[str, Any]], full: str, pruned: str, suffix: str = ""
+def plot_trade_off(
+    trade_off: Mapping[str, Any], suffix: str = "", chosen: Mapping[str, float] | None = None
 ) -> str:
-    """Difference of each measure with its 95 % interval; ``suffix`` tells plots of a page apart."""
+    """Measures at each operating point, relative to the full index, and the points chosen.
 
-    def draw(axes: Axes) -> None:
-        for at, of in enumerate(reversed(tests.values())):
-            low, high = of["ci95"] or (of["difference"],) * 2
-            axes.plot([low, high], [at, at], color=_COLOURS[1], linewidth=2)
-            axes.plot(of["difference"], at, "o", color=_COLOURS[1])
-            axes.annotate(f"{of['difference']:+.3f}", (of["difference"], at), (0, 7),
-                          textcoords="offset points", ha="center")  # fmt: skip
-        axes.axvline(0, color="#444444", linewidth=1)
-        axes.set_yticks(range(len(tests)), [*reversed(tests)])
-        axes.set_ylim(-0.5, len(tests) - 0.3)
-        axes.set_xlabel(f"{pruned} minus {full}, mean over queries, 95 % interval")
-
-    return _svg(f"measures{suffix}", draw, height_inches=2.4)
-
-
-def plot_trade_off(trade_off: Mapping[str, Any], suffix: str = "") -> str:
-    """Measures at each operating point, relative to the full index, and the point chosen."""
+    ``suffix`` tells plots of a page apart; ``chosen`` is what each index took, by name, where
+    several were made with the same values.
+    """
     removed = [100 * point["reduction"] for point in trade_off["points"]]
+    if chosen is None:
+        chosen = {} if trade_off["chosen"] is None else {"chosen": trade_off["chosen"]}
 
     def draw(axes: Axes) -> None:
         for number, measure in enumerate(m for m in ("nDCG@5", "R@1000") if m in trade_off["full"]):
@@ -69,8 +57,11 @@ def plot_trade_off(trade_off: Mapping[str, Any], suffix: str = "") -> str:
             axes.plot(removed, change, linestyle=_cycled(_LINES, number), marker="os"[number],
                       color=_cycled(_COLOURS, number), label=measure)  # fmt: skip
         axes.axhline(0, color="#444444", linewidth=1)
-        if trade_off["chosen"] is not None:
-            axes.axvline(100 * trade_off["chosen"], color="#444444", linestyle=":", label="chosen")
+        for name, reduction in chosen.items():
+            axes.axvline(100 * reduction, color="#444444", linestyle=":")
+            axes.annotate(name, (100 * reduction, 0.02), (-3, 0), textcoords="offset points",
+                          xycoords=("data", "axes fraction"), rotation=90, fontsize=8,
+                          ha="right", va="bottom")  # fmt: skip
         axes.set_xlabel("postings removed, %")
         axes.set_ylabel("change against full, %")
         axes.legend(frameon=False)
@@ -129,37 +120,14 @@ def _draw_path(
                       fontsize=8, bbox=_PLATE)  # fmt: skip
 
 
-def plot_bytes(report: Mapping[str, Any]) -> str:
-    """Bytes by kind of file, largest first."""
-    sizes = {name: of["bytes_by_kind"] for name, of in report["indexes"].items()}
-    largest = next(iter(sizes.values()))
-    kinds = [
-        k for k in sorted(largest, key=largest.get) if any(s.get(k, 0) for s in sizes.values())
-    ]
-
-    def draw(axes: Axes) -> None:
-        height = 0.8 / len(sizes)
-        for number, (name, of) in enumerate(sizes.items()):
-            at = np.arange(len(kinds)) + height * (len(sizes) / 2 - number - 0.5)
-            megabytes = [of.get(kind, 0) / 1e6 for kind in kinds]
-            bars = axes.barh(at, megabytes, height, label=name, color=_cycled(_COLOURS, number),
-                             hatch=_cycled(_HATCHES, number), edgecolor="white")  # fmt: skip
-            axes.bar_label(bars, [f"{m:.3g}" for m in megabytes], padding=3, fontsize=8)
-        axes.set_yticks(range(len(kinds)), [kind.replace("_", " ") for kind in kinds])
-        axes.set_xlabel("megabytes")
-        axes.margins(x=0.12)
-        axes.legend(frameon=False, loc="lower right")
-
-    return _svg("bytes", draw, height_inches=1.2 + 0.42 * len(kinds))
-
-
 def plot_latency(latency: Latency, depth: str) -> str:
     """Share of queries answered within a time; ``depth`` is ``top10`` or ``top1000``."""
 
     def draw(axes: Axes) -> None:
         for number, name in enumerate(latency.names):
             times = np.sort(latency.per_query_ms(depth, name))
-            share = np.arange(1, len(times) + 1) / len(times)
+            shown = np.unique(np.linspace(0, len(times) - 1, _STEPS).round().astype(int))
+            times, share = times[shown], (shown + 1) / len(times)
             axes.step(times, share, linestyle=_cycled(_LINES, number), where="post",
                       color=_cycled(_COLOURS, number), label=name, linewidth=2)  # fmt: skip
         axes.set_xscale("log")
@@ -169,26 +137,9 @@ def plot_latency(latency: Latency, depth: str) -> str:
         axes.set_ylim(0, 1.02)
         axes.set_xlabel("milliseconds, logarithmic")
         axes.set_ylabel("share of queries")
-        axes.legend(frameon=False, loc="lower right")
+        axes.legend(frameon=False, loc="upper left", fontsize=8)
 
     return _svg(f"latency-{depth}", draw, height_inches=2.6)
-
-
-def plot_queries(evaluations: Mapping[str, Evaluation], measure: str, suffix: str = "") -> str:
-    """Gain or loss of every query from the first to the second system, sorted."""
-    before, after = [evaluation.values[measure] for evaluation in evaluations.values()]
-    differences = np.sort(after - before)[::-1]
-
-    def draw(axes: Axes) -> None:
-        # Two areas, not a bar a query: thousands of bars would make a page of megabytes.
-        edges = np.arange(len(differences) + 1) + 0.5
-        for colour, part in zip(_COLOURS, (np.maximum(differences, 0), np.minimum(differences, 0))):
-            axes.stairs(part, edges, fill=True, color=colour)
-        axes.axhline(0, color="#444444", linewidth=1)
-        axes.set_xlabel("queries, by difference")
-        axes.set_ylabel(f"{measure} difference")
-
-    return _svg(f"queries{suffix}", draw, height_inches=2.6)
 
 
 def _cycled(styles: Sequence[Any], number: int) -> Any:

@@ -11,6 +11,9 @@ from ..evaluation.evaluate import Evaluation
 from ..timing.latency_summary import QueryTerms
 from .table import Table
 
+VALUE_COLUMN = {"learned": "TDV", "ratio": "tf ratio"}
+"""What ``tdv`` is called at the head of a column, by its kind: only learned values are TDVs."""
+
 
 def extreme_queries(
     topics: Mapping[str, str],
@@ -57,7 +60,7 @@ def term_tables(terms: Mapping[str, Any]) -> list[Table]:
         "raised": "Terms raised most",
         "lowered": "Terms lowered most, but kept",
     }
-    columns = ("term", "TDV", "df", "df after")
+    columns = ("term", VALUE_COLUMN[terms["tdv_kind"]], "df", "df after")
     return [
         Table(title, columns, [_term_row(of) for of in terms[key]])
         for key, title in titles.items()

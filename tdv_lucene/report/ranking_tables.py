@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .table import SIGNIFICANT, Table, interval, p_value
+from .wording import counted
 
 _OUTCOMES = " +/=/-: queries better, equal and worse."
 _ROUNDED = 5e-5  # a difference that four decimals do not show
@@ -13,12 +14,14 @@ _ROUNDED = 5e-5  # a difference that four decimals do not show
 
 def ranking_tables(report: Mapping[str, Any]) -> list[Table]:
     """Effectiveness, tests and rank effects on every query set."""
+    return [table for tables in tables_by_query_set(report).values() for table in tables]
+
+
+def tables_by_query_set(report: Mapping[str, Any]) -> dict[str, list[Table]]:
+    """The same by the query sets' labels."""
     comparisons = report["parameters"]["comparisons"]
-    return [
-        table
-        for where, of in _each_query_set(report)
-        for table in _of_query_set(of, where, comparisons)
-    ]
+    each = zip(report["query_sets"], _each_query_set(report))
+    return {label: _of_query_set(of, where, comparisons) for label, (where, of) in each}
 
 
 def detail_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -42,7 +45,7 @@ def _each_query_set(report: Mapping[str, Any]) -> list[tuple[str, Mapping[str, A
 
 
 def _systems(measures: Mapping[str, Any]) -> list[str]:
-    return [*next(iter(measures.values()))["trec_eval"]]
+    return [*next(iter(measures.values()))["means"]]
 
 
 def _of_query_set(of: Mapping[str, Any], where: str, comparisons: int) -> list[Table]:
@@ -61,7 +64,7 @@ def _effectiveness(
     measures: Mapping[str, Any], systems: Sequence[str], where: str, note: str
 ) -> Table:
     rows = [
-        (measure, *(f"{of[name]:.4f}" for name in systems), *_test_cells(of))
+        (measure, *(f"{of['means'][name]:.4f}" for name in systems), *_test_cells(of))
         for measure, of in measures.items()
     ]
     columns = ("measure", *systems, "change", "95 % interval", "p", "+/=/-")
@@ -69,7 +72,7 @@ def _effectiveness(
 
 
 def _means(measures: Mapping[str, Any], systems: Sequence[str], where: str) -> Table:
-    rows = [(name, *(f"{of[name]:.4f}" for of in measures.values())) for name in systems]
+    rows = [(name, *(f"{of['means'][name]:.4f}" for of in measures.values())) for name in systems]
     return Table(f"Effectiveness{where}", ("mean over queries", *measures), rows)
 
 
@@ -99,21 +102,27 @@ def _tests(measures: Mapping[str, Any], where: str, note: str) -> Table:
 
 def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
     outcome = f"{test['wins']}/{test['ties']}/{test['losses']}"
-    return f"{test['difference']:+.4f}", interval(test["ci95"]), p_value(test["p_value"]), outcome
+    return (
+        f"{test['difference']:+.4f}",
+        interval(test["ci95_corrected"]),
+        p_value(test["p_value"]),
+        outcome,
+    )
 
 
 def _effectiveness_note(of: Mapping[str, Any], comparisons: int) -> str:
     queries = of["queries"]
     note = (
-        f"{queries['judged']:,} judged queries, {queries['emptied']:,} of them emptied by pruning. "
-        f"p: two-tailed paired t-test, Bonferroni over {comparisons}; "
+        f"{counted(queries['judged'], 'judged query', 'judged queries')}, "
+        f"{queries['emptied']:,} of them emptied by pruning. "
+        f"p: two-tailed paired t-test, Bonferroni over {comparisons}, and intervals alike; "
         f"* below {SIGNIFICANT}."
     )
     differing = [
         f"{measure} {name} {value:.4f}"
         for measure, values in of["measures"].items()
         for name, value in values["trec_eval"].items()
-        if abs(value - values[name]) >= _ROUNDED
+        if abs(value - values["means"][name]) >= _ROUNDED
     ]
     if differing:
         note += f" trec_eval orders ties otherwise: {', '.join(differing)}."
@@ -128,9 +137,17 @@ def _details(measures: Mapping[str, Any], where: str) -> Table:
             size = "none" if test["effect_size"] is None else f"{test['effect_size']:+.3f}"
             label = f"{measure}, {test['treatment']} - {test['baseline']}" if several else measure
             rows.append(
-                (label, size, interval(test["effect_size_ci95"]), p_value(test["p_randomisation"]))
+                (
+                    label,
+                    size,
+                    interval(test["effect_size_ci95_corrected"]),
+                    p_value(test["p_randomisation"]),
+                )
             )
-    note = "Effect size: mean over standard deviation of the differences (Cohen's d_z)."
+    note = (
+        "Effect size: mean over standard deviation of the differences (Cohen's d_z). Intervals and "
+        "p are corrected as above."
+    )
     columns = ("", "effect size", "95 % interval", "p, randomisation")
     return Table(f"Effect size{where}", columns, rows, note)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from .table import Table
+from .wording import visible
 
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -21,12 +22,22 @@ def to_markdown(tables: Iterable[Table]) -> str:
 
 def _markdown(table: Table) -> str:
     def line(cells: Iterable[str]) -> str:
-        escaped = (re.sub(r"([\\|*_<`])", r"\\\1", cell) for cell in cells)
-        return f"| {' | '.join(escaped)} |"
+        return f"| {' | '.join(map(_escape_markdown, cells))} |"
 
     rule = "| --- |" + " ---: |" * (len(table.columns) - 1)
-    lines = [f"### {table.title}", "", line(table.columns), rule, *map(line, table.rows), ""]
-    return "\n".join([*lines, *([table.note, ""] if table.note else [])])
+    lines = [
+        f"### {_escape_markdown(table.title)}",
+        "",
+        line(table.columns),
+        rule,
+        *map(line, table.rows),
+        "",
+    ]
+    return "\n".join([*lines, *([_escape_markdown(table.note), ""] if table.note else [])])
+
+
+def _escape_markdown(text: str) -> str:
+    return re.sub(r"([\\|*_<>`\[\]~&$])", r"\\\1", visible(text))
 
 
 def to_latex(tables: Iterable[Table]) -> str:
@@ -50,4 +61,4 @@ def _latex(table: Table) -> str:
 
 
 def _escape(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+    return "".join(_LATEX.get(character, character) for character in visible(text))

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from ..errors import TdvError
-from ..evaluation.topics import read_topics
-from ..indexes.record import java_similarity, recorded_parameters
+from ..arguments import checked_hits, checked_threads
+from ..errors import TdvError, argument
+from ..evaluation.topics import checked_topics, read_topics
+from ..indexes.record import java_similarity, recorded_parameters, warn_of_another_model
+from ..output import Output
 from ..progress import Progress, silent
-from ..store import new_file, refuse_existing, write_manifest
+from ..ranking import SearchParameters
+
+RUN = "run"
+
+FEEDBACK = ("rm3", "rocchio")
+"""Ways to expand a query from the best documents it finds."""
 
 
 def search_index(
@@ -19,12 +25,15 @@ def search_index(
     topics: str | os.PathLike | Mapping[str, str],
     output: str | os.PathLike,
     *,
-    model: str = "bm25",
+    model: str | None = None,
     hits: int = 1000,
     threads: int | None = None,
     k1: float | None = None,
     b: float | None = None,
     mu: float | None = None,
+    feedback: str | None = None,
+    tag: str | None = None,
+    topic_field: str = "title",
     field: str = "contents",
     overwrite: bool = False,
     progress: Progress = silent,
@@ -33,7 +42,18 @@ def search_index(
 
     Queries are Anserini's bags of words; hits, order and scores are those of Pyserini's
     ``LuceneSearcher`` given the returned parameters. ``threads`` defaults to the machine's cores
-    and does not change the run. A manifest is written beside the run.
+    and does not change the run. A manifest is written beside the run. ``model`` None takes what the
+    index was learned for, BM25 where it says nothing; another one is warned of in the log.
+
+    Parameters
+    ----------
+    feedback
+        ``"rm3"`` or ``"rocchio"``: Anserini's, with the settings of Pyserini's ``set_rm3()`` and
+        ``set_rocchio()``. They expand queries from term vectors, of field ``contents`` only.
+    tag
+        The last column of the run; None for ``tdv-lucene-MODEL``.
+    topic_field
+        See :func:`tdv_lucene.read_topics`.
 
     Returns the parameters used, ``queries``, ``hits`` and ``queries_without_hits``.
 
@@ -42,18 +62,44 @@ def search_index(
     TdvError
         For unreadable topics or index, a parameter out of its range, or an existing output.
     """
+    place = Output.file(output, RUN, inputs=[index, topics], overwrite=overwrite)
+    threads, hits = checked_threads(threads), checked_hits(hits)
+    queries = (
+        checked_topics(topics) if isinstance(topics, Mapping) else read_topics(topics, topic_field)
+    )
+    if not queries:
+        raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
+    _check_feedback(feedback, field)
+    parameters = recorded_parameters(index, model, field=field, k1=k1, b=b, mu=mu)
+    warn_of_another_model(index, parameters.model, field)
+    return write_run(
+        index, queries, place, parameters, hits=hits, threads=threads, field=field,
+        feedback=feedback, tag=tag, progress=progress,
+    )  # fmt: skip
+
+
+def write_run(
+    index: str | os.PathLike,
+    queries: Mapping[str, str],
+    place: Output,
+    parameters: SearchParameters,
+    *,
+    hits: int,
+    threads: int | None = None,
+    field: str,
+    feedback: str | None = None,
+    tag: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """:func:`search_index` with the parameters given, into a place that was checked."""
     from ..jvm import searcher
     from ..jvm.index import identify
 
-    output = Path(os.path.abspath(output))
-    refuse_existing(output, overwrite=overwrite)
-    threads = os.cpu_count() or 1 if threads is None else threads
-    for name, value in (("hits", hits), ("threads", threads)):
-        if value < 1:
-            raise TdvError(f"{name}={value} is out of range: at least 1 is needed")
-    queries = topics if isinstance(topics, Mapping) else read_topics(topics)
-    parameters = recorded_parameters(index, model, k1=k1, b=b, mu=mu)
-    with new_file(output, overwrite=overwrite) as unfinished:
+    threads, hits = checked_threads(threads), checked_hits(hits)
+    if tag is None:
+        tag = "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
+    source = identify(index)
+    with place as unfinished:
         found = searcher.write_run(
             index,
             java_similarity(parameters, index),
@@ -61,22 +107,38 @@ def search_index(
             queries,
             hits=hits,
             threads=threads,
-            tag=f"tdv-lucene-{model}",
+            tag=tag,
             output=unfinished,
+            feedback=feedback,
             progress=progress,
         )
-    summary = {**parameters.describe(), "field": field, "queries": len(queries), **found}
-    manifest = {**summary, "depth": hits, "source": identify(index)}
-    beside = output.with_name(f"{output.name}.manifest.json")
-    with new_file(beside, overwrite=True) as unfinished:
-        write_manifest(unfinished.parent, "run", manifest, unfinished.name)
+        expanded = {} if feedback is None else {"feedback": feedback}
+        summary = {
+            **parameters.describe(),
+            **expanded,
+            "field": field,
+            "queries": len(queries),
+            **found,
+        }
+        place.write_manifest({**summary, "depth": hits, "source": source})
     return summary
 
 
-def open_searcher(index: str | os.PathLike, model: str = "bm25", **parameters: float) -> Any:
+def _check_feedback(feedback: str | None, field: str) -> None:
+    if feedback not in (None, *FEEDBACK):
+        raise TdvError(f"no feedback '{feedback}': choose one of {', '.join(FEEDBACK)}")
+    if feedback is not None and field != "contents":
+        raise TdvError(
+            f"{feedback} is Anserini's, which searches the field 'contents' alone, not '{field}': "
+            f"leave out {argument('field')}"
+        )
+
+
+def open_searcher(index: str | os.PathLike, model: str | None = None, **parameters: float) -> Any:
     """A Pyserini ``LuceneSearcher`` on ``index``, set up with what it records.
 
-    That is the parameters and, for an index made with ``--tf similarity``, the term values.
+    That is the model that its values were learned for (another ``model`` is warned of in the log),
+    the parameters and, for an index made with ``--tf similarity``, the term values.
 
     Use it like any other; ``tfidf``, which Pyserini has not, works too. Parameters given (``k1``,
     ``b``, ``mu``) take precedence. The first call imports Pyserini's search package, which takes
@@ -90,4 +152,5 @@ def open_searcher(index: str | os.PathLike, model: str = "bm25", **parameters: f
     from ..jvm.searcher import open_pyserini
 
     chosen = recorded_parameters(index, model, **parameters)
+    warn_of_another_model(index, chosen.model)
     return open_pyserini(index, java_similarity(chosen, index))

@@ -11,17 +11,20 @@ from pathlib import Path
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.topics import Qrels
 from ..indexes.record import recorded_parameters
+from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import GRIDS, SearchParameters
-from .search import search_index
+from .search import RUN, write_run
 
 MEASURE = "nDCG@10"
 _HITS = 10
 
 
-def candidates(index: str | os.PathLike, model: str) -> list[dict[str, float]]:
+def candidates(
+    index: str | os.PathLike, model: str, field: str | None = None
+) -> list[dict[str, float]]:
     """The parameters tried: the index's own, then the grid's."""
-    choices = [recorded_parameters(index, model).values()]
+    choices = [recorded_parameters(index, model, field=field).values()]
     grid = GRIDS[model]
     for values in itertools.product(*grid.values()):
         candidate = dict(zip(grid, values))
@@ -34,13 +37,15 @@ def tune_parameters(
     index: str | os.PathLike,
     topics: Mapping[str, str],
     qrels: Qrels,
-    model: str = "bm25",
+    model: str | None = None,
     *,
     field: str = "contents",
     threads: int | None = None,
     progress: Progress = silent,
 ) -> tuple[SearchParameters, list[dict[str, float]]]:
     """Choose the parameters with the best mean nDCG@10 over the training queries.
+
+    ``model`` None takes the one that the index records.
 
     Returns the parameters (the index's own unless others are better) and the table of all tried:
     dicts of the parameters and ``nDCG@10``.
@@ -50,14 +55,15 @@ def tune_parameters(
     TdvError
         As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`.
     """
-    choices = candidates(index, model)
+    model = recorded_parameters(index, model, field=field).model
+    choices = candidates(index, model, field)
     tried = []
     with tempfile.TemporaryDirectory() as folder:
         for number, candidate in enumerate(choices):
             run = Path(folder) / "run"
-            search_index(
-                index, topics, run, model=model, hits=_HITS, threads=threads, field=field,
-                overwrite=True, **candidate,
+            write_run(
+                index, topics, Output.file(run, RUN, inputs=[index], overwrite=True),
+                SearchParameters(model, **candidate), hits=_HITS, threads=threads, field=field,
             )  # fmt: skip
             tried.append({**candidate, MEASURE: evaluate_run(run, topics, qrels).means()[MEASURE]})
             progress("tuning", number + 1, len(choices))

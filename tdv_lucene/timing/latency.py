@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..indexes.record import java_similarity
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -58,10 +58,14 @@ class LatencyPlan:
 
     def __post_init__(self) -> None:
         if self.rounds < _LEAST_ROUNDS:
-            raise TdvError(f"rounds={self.rounds} is out of range: at least {_LEAST_ROUNDS} count")
+            raise TdvError(
+                f"{argument('latency_rounds', self.rounds)} is out of range: at least "
+                f"{_LEAST_ROUNDS} count"
+            )
         if not 0 < self.budget_seconds < float("inf"):
             raise TdvError(
-                f"latency budget {self.budget_seconds} s is out of range: above 0 s is needed"
+                f"{argument('latency_budget_seconds', self.budget_seconds)} is out of range: "
+                "above 0 seconds are needed"
             )
 
 

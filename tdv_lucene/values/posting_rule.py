@@ -132,6 +132,8 @@ class PostingRule:
             raise TdvError("these values are of an earlier version's rule: learn them again")
         length_norm = LengthNorm(described["fixed"], described["per_token"])
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
+        if not all(np.isfinite(part).all() for part in (*length_norm, *thresholds)):
+            raise TdvError("the posting rule of these values holds no finite numbers: learn again")
         return cls(
             priority, described["whole_terms"], length_norm, thresholds,
             tuple(described["factors_at"]), factors,

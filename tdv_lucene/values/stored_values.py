@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 
 MANTISSA_BITS = 7
 """Bits after the first: values are kept to 0.4 %, a fraction of what Lucene's byte loses of a
@@ -28,7 +28,7 @@ def round_values(tdv: np.ndarray) -> np.ndarray:
     if values.size and values.max() > _LARGEST:
         raise TdvError(
             f"value {values.max():g} of term number {values.argmax()} exceeds {_LARGEST:g}, the "
-            "most that --tf similarity keeps: learn the values again"
+            f"most that {argument('tf', 'similarity')} keeps: learn the values again"
         )
     bits = values.view(np.uint32)
     half = np.uint32((1 << (_DROPPED_BITS - 1)) - 1) + (bits >> np.uint32(_DROPPED_BITS) & 1)

@@ -6,25 +6,51 @@ A :class:`TermValues` holds a weight for every term and the order in which terms
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError
+from ..arrays import load_array
+from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
+from ..output import Output
 from ..records import ByteStrings, Vocabulary
-from ..store import new_folder, read_manifest, save_array, write_manifest
+from ..store import check_files, read_manifest, save_array
 from .dropping import drop_terms, nearest
 from .posting_rule import PostingCut, PostingRule
+from .stored_manifest import check_manifest
+
+_log = logging.getLogger(__name__)
 
 KIND = "term-values"
+_MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "weights", "priority")
 _OPTIONAL = ("posting_priority", "posting_factors")
+_SHOWN = "nDCG@5"
+"""The measure by which a reduction is chosen."""
+
+
+def _finite_from_0(array: np.ndarray) -> bool:
+    return bool(np.isfinite(array).all() and np.all(array >= 0))
+
+
+_ADMISSIBLE: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
+    "doc_freq": ("iu", "whole numbers from 0", _finite_from_0),
+    "total_term_freq": ("iu", "whole numbers from 0", _finite_from_0),
+    "weights": ("f", "finite and not negative", _finite_from_0),
+    "priority": ("f", "numbers, none of them NaN", lambda array: not np.isnan(array).any()),
+    "posting_priority": (
+        "f", "finite and above 0", lambda array: _finite_from_0(array) and np.all(array > 0)
+    ),
+    "posting_factors": ("f", "finite and not negative", _finite_from_0),
+}  # fmt: skip
+"""Of every array: kinds of dtype, what its numbers must be in words, and whether they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +98,8 @@ class TermValues:
         Terms with the smallest go first.
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead``, ``source``, ``folds``,
-        ``recommended_reduction`` (see :func:`.frontier.recommend`), and ``points``: dicts with
+        ``recommended_reduction`` (see :func:`.frontier.recommend`; None where
+        nothing was validated), and ``points``: dicts with
         ``reduction``, the ``measures`` on held-out queries (those of the ``full`` index with tuned
         parameters beside them, and the mean ``difference`` of each with its interval), the
         estimated ``posting_bytes`` and ``dictionary_bytes``, where learned from an index also
@@ -110,28 +137,45 @@ class TermValues:
         }
         for name, expected in shapes.items():
             found = getattr(self, name)
-            if found is not None and found.shape != expected:
+            if found is None:
+                continue
+            if found.shape != expected:
                 raise TdvError(
                     f"term values: '{name}' has shape {found.shape}, expected {expected}: "
                     "the folder is damaged or of an earlier version; learn it again"
                 )
-        if not np.isfinite(self.weights).all() or np.any(np.asarray(self.weights) < 0):
-            raise TdvError(
-                "term values: 'weights' must be finite and not negative; the folder is damaged "
-                "or was edited: learn it again"
-            )
-        if np.isnan(self.priority).any():
-            raise TdvError("term values: 'priority' holds NaN; learn it again")
-        rule = self.posting_priority
-        if rule is not None and not (np.isfinite(rule).all() and np.all(np.asarray(rule) > 0)):
-            raise TdvError(
-                "term values: 'posting_priority' must be finite and above 0; learn it again"
-            )
+            kind, legal, holds = _ADMISSIBLE[name]
+            if found.dtype.kind not in kind or not holds(np.asarray(found)):
+                raise TdvError(
+                    f"term values: '{name}' must be {legal}; the folder is damaged or was edited: "
+                    "learn it again"
+                )
 
     @property
     def points(self) -> list[dict[str, Any]]:
         """The learned operating points, in order of reduction."""
         return list(self.manifest["points"])
+
+    @property
+    def recommended_reduction(self) -> float:
+        """What pruning takes unless told otherwise.
+
+        Raises
+        ------
+        TdvError
+            When none is recommended: it names the choices there are.
+        """
+        recommended = self.manifest["recommended_reduction"]
+        if recommended is None:
+            measured = [p for p in self.points if p["measures"] and p["full"]]
+            found = ", ".join(f"{p['reduction']:g} ({p['measures'][_SHOWN]:.4f})" for p in measured)
+            said = f": {_SHOWN} on held-out queries is {found}" if found else ""
+            full = f", {measured[0]['full'][_SHOWN]:.4f} of the full index" if measured else ""
+            raise TdvError(
+                f"no reduction is recommended for these values{said}{full}; choose --reduction, "
+                "--max-loss or --max-bytes"
+            )
+        return recommended
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -160,7 +204,7 @@ class TermValues:
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without its tables by fold, scale and threshold: to be printed."""
-        long = ("folds", "points", "posting_rule")
+        long = ("folds", "points", "posting_rule", "files")
         shown = {k: v for k, v in self.manifest.items() if k not in long}
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
@@ -186,8 +230,8 @@ class TermValues:
         Terms are given up by ``priority`` (see :func:`.dropping.drop_terms`), postings besides by
         ``posting_priority`` (see :class:`.posting_rule.PostingRule`). Terms whose learned value is
         0 go in any case, so a small ``reduction`` may be exceeded: see
-        ``OperatingPoint.reduction``. With a scale, values are rounded to its whole multiples (see
-        :func:`.quantisation.whole_multiples`).
+        ``OperatingPoint.reduction``. What frequencies become at a scale is told in
+        :mod:`.quantisation`.
 
         Parameters
         ----------
@@ -196,16 +240,18 @@ class TermValues:
         scale
             What frequencies are multiplied by, above 0; None for the point's own.
         original_tf
-            Frequencies will be kept, and values are not rounded.
+            Frequencies will be kept.
         unit
             What is given up, ``"term"`` or ``"posting"``; None for what the recipe recommends.
         """
         if reduction is None:
-            reduction = self.manifest["recommended_reduction"]
+            reduction = self.recommended_reduction
         if not 0 <= reduction < 1:
-            raise TdvError(f"reduction must lie within [0, 1), got {reduction}: try 0.45")
+            raise TdvError(
+                f"{argument('reduction')} must lie within [0, 1), got {reduction}: try 0.45"
+            )
         if scale is not None and not scale > 0:
-            raise TdvError(f"scale must be above 0, got {scale}: try 4")
+            raise TdvError(f"{argument('scale')} must be above 0, got {scale}: try 4")
         point = self.points[nearest([p["reduction"] for p in self.points], reduction)]
         if original_tf:
             scale = None
@@ -230,37 +276,41 @@ class TermValues:
             )
         return self.posting_rule if unit == "posting" else None
 
-    def save(self, output: str | os.PathLike, *, overwrite: bool = False) -> None:
+    def save(self, output: str | os.PathLike | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        with new_folder(output, overwrite=overwrite) as folder:
+        place = output
+        if not isinstance(output, Output):
+            place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+        with place as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)
             save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
             for name in (*_ARRAYS, *_OPTIONAL):
                 if getattr(self, name) is not None:
                     save_array(folder / f"{name}.npy", getattr(self, name))
-            write_manifest(folder, KIND, dict(self.manifest))
+            place.write_manifest(dict(self.manifest))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> TermValues:
         """Read a folder written by :meth:`save`, its arrays memory-mapped.
+
+        All files are compared with the sizes and digests in the manifest.
 
         Raises
         ------
         TdvError
             When it is not such a folder, or its values are damaged or not admissible.
         """
-        manifest = read_manifest(path, KIND, "tdv-lucene learn --index INDEX ... --output FOLDER")
+        manifest = read_manifest(path, KIND, _MADE_BY)
+        check_files(path, manifest, _MADE_BY)
         names = ["terms", "terms_indptr", *_ARRAYS]
         names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
-        try:
-            arrays = {
-                name: np.load(Path(path) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-                for name in names
-            }
-        except (OSError, ValueError) as error:
-            raise TdvError(f"{path} is damaged ({error}): learn it again") from error
+        check_manifest(path, manifest, _MADE_BY, by_posting="posting_priority" in names)
+        arrays = {name: load_array(Path(path) / f"{name}.npy") for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
         vocabulary = Vocabulary(manifest["field"], terms)
         if vocabulary.sha256 != manifest["vocabulary_sha256"]:
             raise TdvError(f"{path}: the terms do not match their checksum: learn it again")
+        _log.info(
+            "read values of %d terms of '%s' from %s", len(vocabulary), vocabulary.field, path
+        )
         return cls(vocabulary, manifest=manifest, **arrays)

@@ -32,7 +32,11 @@ def test_demo_says_what_it_is_and_shows_the_comparison(finished: tuple[Path, str
     assert "600 topics to learn from and 300 to measure with" in stderr
     for measure in ("nDCG@5", "nDCG@10", "MAP", "R@1000"):
         assert measure in stdout
+    assert "nDCG@5 held out, by postings removed: 0% 0." in stderr
     assert str(folder / "report" / "report.html") in stdout
+    for words in ("by kind of query", "full-tuned", "pruned against full", "Won:  ", "Lost:  "):
+        assert words in stdout
+    assert stdout.index("report.html") < stdout.index("Won:") < stdout.index("Next, an index")
 
 
 def test_demo_prunes_as_asked_and_keeps_every_document(
@@ -44,6 +48,7 @@ def test_demo_prunes_as_asked_and_keeps_every_document(
     assert 1 - pruned["postings"] / full["postings"] == pytest.approx(0.45, abs=0.01)
     assert pruned["bytes"] < full["bytes"]
     assert report["queries"]["judged"] == 300
+    assert report["tuning"]["queries"] == "topics-train"
 
 
 def test_demo_does_not_overwrite_unasked(finished: tuple[Path, str, str]) -> None:

@@ -68,7 +68,7 @@ def test_hits_tell_which_postings_they_lost(pair):
     "changes, message",
     [
         ({"query": "the of"}, "nothing is left of 'the of'"),
-        ({"hits": 0}, "hits=0 is out of range"),
+        ({"hits": 0}, "hits must be at least 1, got 0"),
         ({"pruned": "/nowhere"}, "no such index"),
         ({"values": "/nowhere"}, "/nowhere"),
     ],

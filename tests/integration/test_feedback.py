@@ -1,4 +1,4 @@
-"""Anserini's RM3 and Rocchio on pruned indexes, through Pyserini."""
+"""Anserini's RM3 and Rocchio on pruned indexes: through Pyserini, and by ``search``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import pytest
 from lucene_indexes import Doc
 from test_prune import _values
 
+from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.searching.search import open_searcher
+from tdv_lucene.searching.search import open_searcher, search_index
 
 pytestmark = [pytest.mark.jvm, pytest.mark.pyserini]
 
@@ -56,3 +57,38 @@ def test_without_vectors_pyserini_says_so(feedback, docs, make_index, tmp_path):
     with pytest.raises(TypeError, match="not supported for indexes without document vectors"):
         getattr(searcher, feedback)()
     assert searcher.search(QUERY)
+
+
+@pytest.mark.parametrize("tf", ["scaled", "similarity"])
+@pytest.mark.parametrize("feedback", FEEDBACK)
+def test_search_expands_as_pyserini(feedback, tf, docs, make_index, tmp_path):
+    """The same hits and scores, for several queries at once."""
+    index, _ = pruned(docs, make_index, tmp_path, tf, vectors="v")
+    topics = {f"q{i}": f"g{i}w1 g{i}w4" for i in range(12)} | {"none": "zyzzy"}
+    name = feedback.removeprefix("set_")
+    summary = search_index(index, topics, tmp_path / "run", feedback=name, hits=50, threads=3)
+    assert summary["feedback"] == name and summary["queries_without_hits"][-1] == "none"
+    searcher = open_searcher(index)
+    getattr(searcher, feedback)()
+    expected = [
+        f"{qid} Q0 {hit.docid} {rank} {hit.score:.6f} tdv-lucene-bm25-{name}"
+        for qid, text in topics.items()
+        for rank, hit in enumerate(searcher.search(text, 50), 1)
+    ]
+    run = (tmp_path / "run").read_text().splitlines()
+    assert run == expected
+    search_index(index, topics, tmp_path / "plain", hits=50, tag="mine")
+    assert (tmp_path / "plain").read_text().splitlines()[0].endswith(" mine")
+    assert len(run) > len((tmp_path / "plain").read_text().splitlines())
+
+
+@pytest.mark.parametrize("feedback", ["rm3", "rocchio"])
+def test_search_says_what_feedback_needs(feedback, docs, make_index, tmp_path):
+    index, _ = pruned(docs, make_index, tmp_path, "scaled", vectors="")
+    with pytest.raises(TdvError, match=f"no term vectors of 'contents', which {feedback}.*-storeD"):
+        search_index(index, {"q": QUERY}, tmp_path / "run", feedback=feedback)
+    with pytest.raises(TdvError, match="searches the field 'contents' alone, not 'title'"):
+        search_index(index, {"q": QUERY}, tmp_path / "run", feedback=feedback, field="title")
+    with pytest.raises(TdvError, match="no feedback 'prf'"):
+        search_index(index, {"q": QUERY}, tmp_path / "run", feedback="prf")
+    assert not (tmp_path / "run").exists()

@@ -76,3 +76,13 @@ def test_existing_output_is_refused_before_anything_runs(collection, tmp_path) -
         build_index(tmp_path / "index", _flags(collection))
     with pytest.raises(TdvError, match="overlaps the input"):
         build_index(collection, _flags(collection), overwrite=True)
+
+
+@pytest.mark.parametrize("files", [{}, {"empty.jsonl": ""}])
+def test_indexing_nothing_is_refused(files, tmp_path) -> None:
+    (tmp_path / "docs").mkdir()
+    for name, text in files.items():
+        (tmp_path / "docs" / name).write_text(text)
+    with pytest.raises(TdvError):
+        build_index(tmp_path / "index", _flags(tmp_path / "docs"))
+    assert os.listdir(tmp_path) == ["docs"]

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -73,10 +72,15 @@ def test_interrupt_ends_the_job_before_it_is_raised(tiny_index, tmp_path) -> Non
     assert getattr(job, "await")(1) is True
 
 
-def _slow_similarity(seconds: list[float], inside: list[int], entered: threading.Event):
-    """Dirichlet whose statistics take their time: each search is long, and says when it is in."""
+def _slow_similarity(inside: list[str]) -> tuple[object, object]:
+    """Dirichlet whose statistics take long, in all threads of a pool but its first.
+
+    ``inside`` has the threads that are in a search. The first of the two objects must be kept.
+    """
     start()
     from jnius import PythonJavaClass, java_method
+
+    thread = java_class("java.lang.Thread")
 
     class Model(PythonJavaClass):
         __javainterfaces__ = ["org/apache/lucene/search/similarities/LMSimilarity$CollectionModel"]
@@ -84,10 +88,10 @@ def _slow_similarity(seconds: list[float], inside: list[int], entered: threading
 
         @java_method("(Lorg/apache/lucene/search/similarities/BasicStats;)D")
         def computeProbability(self, stats):
-            inside.append(1)
-            entered.set()
-            time.sleep(seconds.pop())
-            inside.pop()
+            name = thread.currentThread().getName()
+            inside.append(name)
+            time.sleep(0.3 if name.endswith("thread-1") else 1.5)
+            inside.remove(name)
             return 0.5
 
         @java_method("()Ljava/lang/String;")
@@ -101,9 +105,9 @@ def _slow_similarity(seconds: list[float], inside: list[int], entered: threading
 
 @pytest.mark.parametrize("kind", ["run", "throughput"])
 def test_cancelled_searches_end_before_their_reader_is_closed(kind, tiny_index, tmp_path) -> None:
-    inside: list[int] = []
-    entered = threading.Event()
-    model, similarity = _slow_similarity([0.9] * 50 + [0.2], inside, entered)
+    """What is waited for first ends first: by then the other thread still searches."""
+    inside: list[str] = []
+    model, similarity = _slow_similarity(inside)
     topics = json.dumps([[f"q{i}", "fox"] for i in range(20)])
     if kind == "run":
         job = java_class("tdvlucene.search.SearchJob")(
@@ -113,8 +117,10 @@ def test_cancelled_searches_end_before_their_reader_is_closed(kind, tiny_index, 
         job = java_class("tdvlucene.search.ThroughputJob")("contents", topics, 2, 1, 5.0, 0)
         job.addIndex(str(tiny_index), similarity)
     job.start()
-    assert entered.wait(20)
-    time.sleep(0.1)  # the other thread is in, too
+    waited_until = time.monotonic() + 20
+    while len(inside) < 2 and time.monotonic() < waited_until:
+        time.sleep(0.01)
+    assert len(inside) == 2, "the two threads never searched at once"
     job.cancel()
     while not getattr(job, "await")(5):
         pass

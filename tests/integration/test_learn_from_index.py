@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.learn import learn_from_index
+from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
@@ -73,11 +75,34 @@ def test_an_index_without_positions_is_said_to_have_none(case, tmp_path, capsys)
     assert "-storePositions" not in capsys.readouterr().out
 
 
+def test_learning_says_where_no_reduction_is_recommended(case, tmp_path, capsys):
+    values = learn(case, tmp_path / "V")
+    assert values.recommended_reduction == values.manifest["recommended_reduction"]
+    none = replace(values, manifest={**values.manifest, "recommended_reduction": None})
+    learn_command.print_points(none)
+    shown = capsys.readouterr().out
+    assert "No reduction is recommended" in shown and "*" not in shown
+
+
 def test_a_matrix_at_hand_gives_the_same(case, tmp_path):
     extract_matrix(case.index, tmp_path / "S")
     first = learn(case, tmp_path / "V1")
     second = learn(case, tmp_path / "V2", matrix=tmp_path / "S")
     np.testing.assert_array_equal(first.weights, second.weights)
+
+
+def test_a_matrix_of_some_documents_is_refused_before_any_work(case, tmp_path):
+    """It has the whole index's statistics, and not the postings that they count."""
+    some = [f"d{i}" for i in range(0, 90, 2)]
+    extract_matrix(case.index, tmp_path / "S", documents=some)
+    message = "holds 45 of the 90 documents .* extract the whole index"
+    with pytest.raises(TdvError, match=message):
+        learn(case, tmp_path / "V", matrix=tmp_path / "S")
+    with pytest.raises(TdvError, match=message):
+        make_peer_values(case.index, tmp_path / "V", "df", matrix=tmp_path / "S")
+    with pytest.raises(TdvError, match=message):
+        embed_terms(case.index, tmp_path / "V", matrix=tmp_path / "S")
+    assert not (tmp_path / "V").exists()
 
 
 def test_a_matrix_of_another_index_is_refused(case, tmp_path):

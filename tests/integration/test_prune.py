@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -156,7 +158,7 @@ def test_values_of_an_equal_vocabulary_serve_another_index(tiny_index, tiny_valu
 def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
     output = tmp_path / "pruned"
     first = prune_index(tiny_index, tiny_values, output, reduction=0)
-    with pytest.raises(TdvError, match="exists.*--overwrite"):
+    with pytest.raises(TdvError, match="exists.*overwrite=True"):
         prune_index(tiny_index, tiny_values, output)
     second = prune_index(tiny_index, tiny_values, output, reduction=0.5, overwrite=True)
     assert second["postings"] < first["postings"]
@@ -194,11 +196,12 @@ def test_output_may_not_overlap_the_source(tiny_values, make_index, tmp_path):
 
 
 def _write_newer_format(path: Path) -> None:
-    """Raise the version in the header of segments_N by one hundred."""
+    """Raise the version in the header of segments_N by one hundred; the checksum is right."""
     segments = next(path.glob("segments_*"))
     content = bytearray(segments.read_bytes())
     version_at = 4 + 1 + len("segments")  # magic, length-prefixed codec name
     content[version_at + 3] += 100
+    content[-8:] = zlib.crc32(content[:-8]).to_bytes(8, "big")
     segments.write_bytes(content)
 
 
@@ -344,10 +347,102 @@ def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, t
     shown = CliRunner().invoke(command, [*arguments, "--output", str(tmp_path / "pruned")])
     assert shown.exit_code == 0, shown.output
     assert "--bm25 --k1 3.6 --b 0.4" in shown.output
-    assert "-qld.mu 4000" in shown.output
+    assert "qld" not in shown.output, "nothing is known of these values under another model"
+    assert "bytes_before" in shown.output and re.search(r"reduction +4\d\.\d %", shown.output)
+    assert "The recommended reduction was taken: 45.0 %" in shown.output
     arguments += ["--output", str(tmp_path / "again"), "--json", "--scale", "2"]
     report = json.loads(CliRunner().invoke(command, arguments).output)
     assert report["search"] == {"k1": 1.8, "b": 0.4, "mu": 2000}
+
+
+@pytest.mark.parametrize(
+    ("model", "told", "not_told"),
+    [
+        ("qld", ["--qld --mu 4000", "set_qld(4000)", "-qld.mu 4000"], ["k1", "bm25"]),
+        ("tfidf", ["open_searcher"], ["k1", "bm25", "qld"]),
+        ("any", ["--k1 3.6", "-qld.mu 4000"], []),
+    ],
+)
+def test_only_validated_parameters_are_told(
+    model, told, not_told, tiny_index, tiny_values, tmp_path
+):
+    from tdv_lucene.cli.prune import command
+
+    replace(tiny_values, manifest={**tiny_values.manifest, "model": model}).save(tmp_path / "V")
+    arguments = ["--index", tiny_index, "--tdv", tmp_path / "V", "--output", tmp_path / "P"]
+    shown = CliRunner().invoke(command, [str(a) for a in [*arguments, "--reduction", "0.3"]]).output
+    advice = shown.partition("Search it with")[2]
+    assert all(text in advice for text in told) and not any(text in advice for text in not_told)
+    assert "recommended" not in shown
+
+
+def test_numbers_are_written_as_people_write_them(tiny_index, tiny_values, tmp_path):
+    from tdv_lucene.cli.prune import command
+    from tdv_lucene.cli.search import command as search_command
+
+    manifest = {**tiny_values.manifest, "parameters": {"k1": 1.6, "b": 0.4}}
+    replace(tiny_values, manifest=manifest).save(tmp_path / "V")
+    arguments = ["--index", tiny_index, "--tdv", tmp_path / "V", "--output", tmp_path / "P"]
+    given = [*arguments, "--reduction", "0.3", "--scale", "3"]
+    shown = CliRunner().invoke(command, [str(a) for a in given]).output
+    assert 1.6 * 3 != 4.8 and "--k1 4.8 " in shown
+    report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text())
+    assert f"{100 * report['reduction']:.1f} %" in shown
+    assert report["bytes"] == _bytes(tmp_path / "P")
+    assert report["bytes_before"] == _bytes(tiny_index) and f"{_bytes(tiny_index):,}" in shown
+    (tmp_path / "topics.tsv").write_text("q1\tquick fox\n")
+    searched = ["--index", tmp_path / "P", "--topics", tmp_path / "topics.tsv"]
+    shown = CliRunner().invoke(
+        search_command, [str(a) for a in [*searched, "--output", tmp_path / "run"]]
+    )
+    assert "4.8\n" in shown.output and "4.80" not in shown.output
+
+
+def test_values_without_a_recommendation_ask_for_a_reduction(tiny_index, tiny_matrix, tmp_path):
+    values = _path(_values(tiny_matrix), (0.3, 0.45), (0.6, 0.2))
+    values = replace(values, manifest={**values.manifest, "recommended_reduction": None})
+    message = r"no reduction is recommended.*0.3 \(0.4500\), 0.6 \(0.2000\), 0.5000 of the full"
+    with pytest.raises(TdvError, match=message + ".*--reduction, --max-loss or --max-bytes"):
+        prune_index(tiny_index, values, tmp_path / "P")
+    assert _leftovers(tmp_path) == []
+    prune_index(tiny_index, values, tmp_path / "P", reduction=0.3)
+    assert verify_pruned(tiny_index, tmp_path / "P", values)["equal"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_doc_freq": 100_000}, "min_doc_freq=100000 leaves no posting .*: 4 is the largest"),
+        ({"min_doc_freq": 5, "reduction": 0.0}, "min_doc_freq=5 leaves no posting .*: 4 is the"),
+    ],
+)
+def test_a_pruning_that_leaves_nothing_is_refused(
+    options, message, tiny_index, tiny_values, tmp_path
+):
+    with pytest.raises(TdvError, match=message):
+        prune_index(tiny_index, tiny_values, tmp_path / "P", **options)
+    assert _leftovers(tmp_path) == []
+    assert prune_index(tiny_index, tiny_values, tmp_path / "P", reduction=0, min_doc_freq=4)
+
+
+def test_values_of_nothing_but_zeros_are_refused(tiny_index, tiny_matrix, tmp_path):
+    values = _values(tiny_matrix, np.zeros(tiny_matrix.shape[0]))
+    with pytest.raises(TdvError, match="reduction=0.3 leaves no posting of 'contents'"):
+        prune_index(tiny_index, values, tmp_path / "P", reduction=0.3)
+    assert _leftovers(tmp_path) == []
+
+
+def test_fidelity_is_told_of_what_was_measured_only(tiny_index, tiny_values, tmp_path):
+    scales = [{"scale": 4, "overlap_at_10": 0.96, "rbo_at_10": 0.9, "posting_bytes": 9}]
+    point = {"reduction": 0.45, "scale": 4, "measures": {}, "full": {}, "scales": scales}
+    values = replace(tiny_values, manifest={**tiny_values.manifest, "points": [point]})
+    measured = prune_index(tiny_index, values, tmp_path / "a", reduction=0.45)
+    assert measured["fidelity"]["overlap_at_10"] == 0.96
+    others = ({"reduction": 0.3}, {"min_doc_freq": 2}, {"scale": 5}, {"tf": "original"})
+    for number, options in enumerate(others):
+        asked = {"reduction": 0.45, **options}
+        report = prune_index(tiny_index, values, tmp_path / f"{number}", **asked)
+        assert report["fidelity"] is None
 
 
 def test_an_unlearned_pruning_keeps_frequencies(tiny_index: Path, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_wrong_second_field_is_found(source, pruned, matrices, values, tmp_path)
 
 
 def test_values_that_do_not_suit_the_pruned_fields_are_refused(source, pruned, values, tmp_path):
-    with pytest.raises(TdvError, match="'contents', 'title', and no values.*--tdv title=FOLDER"):
+    with pytest.raises(TdvError, match="'contents', 'title', and no values.*a further values"):
         verify_pruned(source, pruned, values["contents"])
     one = tmp_path / "one"
     prune_index(source, values["contents"], one)

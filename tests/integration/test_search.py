@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -134,11 +138,14 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
         ({"b": 1.5}, "b=1.5 is out of range"),
         ({"k1": float("nan")}, "k1=nan is out of range"),
         ({"model": "qld", "mu": 0.0}, "mu=0.0 is out of range"),
-        ({"hits": 0}, "hits=0 is out of range"),
-        ({"threads": 0}, "threads=0 is out of range"),
+        ({"hits": 0}, "hits must be at least 1, got 0"),
+        ({"threads": 0}, "threads must be at least 1, got 0, and at most 1024"),
+        ({"threads": 10**9}, "threads must be at least 1, got 1000000000"),
+        ({"hits": 2**40}, "and at most 1000000"),
         ({"field": "body"}, r"no field 'body' .*fields with frequencies: contents"),
         ({"index": "/nowhere"}, "no such index"),
         ({"topics": "/nowhere.tsv"}, "no such topics file"),
+        ({"topics": {}}, "no topic to search for"),
         (
             {"topics": {"long": " ".join(f"w{i}" for i in range(1100))}},
             "query 'long' has more than",
@@ -166,6 +173,11 @@ def test_an_existing_run_is_kept(tiny_index, tmp_path):
     with pytest.raises(TdvError, match="exists"):
         search_index(tiny_index, TOPICS, tmp_path / "run")
     assert (tmp_path / "run").read_text() == "precious"
+    with pytest.raises(TdvError, match="no manifest of a 'run' beside it"):
+        search_index(tiny_index, TOPICS, tmp_path / "run", overwrite=True)
+    assert (tmp_path / "run").read_text() == "precious"
+    (tmp_path / "run").unlink()
+    search_index(tiny_index, TOPICS, tmp_path / "run")
     search_index(tiny_index, TOPICS, tmp_path / "run", overwrite=True)
     assert (tmp_path / "run").read_text() != "precious"
 
@@ -183,3 +195,23 @@ def test_command_line(tiny_index, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["tdv-lucene", *arguments, *other])
     main()
     assert json.loads(capsys.readouterr().out)["mu"] == 1000.0
+
+
+def test_in_a_pipe(tiny_index, tmp_path):
+    """Topics from standard input, the run and nothing else on standard output."""
+    search_index(tiny_index, {"q1": "quick fox", "q2": "the"}, tmp_path / "run", tag="x")
+    done = subprocess.run(
+        [sys.executable, "-m", "tdv_lucene", "search", "--index", str(tiny_index), "--topics", "-",
+         "--output", "-", "--tag", "x"],
+        input="q1\tquick fox\nq2\tthe\n", capture_output=True, text=True, check=True,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    assert done.stdout == (tmp_path / "run").read_text()
+    assert "queries_without_hits  1  q2" in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "run.manifest.json"}
+
+
+def test_a_tag_fits_into_a_run(tiny_index, tmp_path):
+    with pytest.raises(TdvError, match="the tag 'two words' holds white space"):
+        search_index(tiny_index, TOPICS, tmp_path / "run", tag="two words")
+    assert list(tmp_path.iterdir()) == []

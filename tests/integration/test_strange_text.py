@@ -1,94 +1,235 @@
-"""Terms, ids and names of any characters: passed through whole, or refused with the remedy."""
+"""No text of a user's is interpreted: by a screen, a browser, Markdown, LaTeX, or a reader of runs.
+
+Each command runs on a collection whose ids, terms, queries and paths are full of markup. A command
+joins by an entry in ``COMMANDS`` (arguments, and what it prints of that text) or, where it prints
+nothing a user wrote, in ``NO_USER_TEXT``.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 
+from tdv_lucene.cli import _COMMANDS, _group
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm import searcher
+from tdv_lucene.report.wording import visible
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 
-TERMS = [b"\xff\xfe", b"new\nline", b"tab\tbed", b"nul\x00", "\U0001f98a".encode(), b"\xc3("]
-BAD_NAMES = ["two words", "tab\tbed", "new\nline", "", "no\u00a0break", "next\u0085line"]
+ACTING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+WORDS = [
+    "page[a]", "[/b]", "[red]x[/red]", "<script>alert(1)</script>", "\x1b[31mred\x1b[0m",
+    "gpj.\u202eexe", "$x$", "a|b", ":smile:", "\\input{x}&%#_^~", "'\"`*", "{{1+1}}", "שלום",
+]  # fmt: skip
+"""Without white space, so that they can be ids."""
+TERMS = [*WORDS, b"new\nline", b"tab\tbed"]
+NAME = "in[b]dex \x1b[31m$x$\n<b>|\u202e"
+"""Of the folders of the indexes."""
 
 
 @pytest.fixture(scope="module")
-def indexes(tmp_path_factory) -> tuple[Path, Path]:
-    """An index with strange terms in each document, and one that has only half of them."""
+def case(tmp_path_factory) -> SimpleNamespace:
+    """A collection of strange ids and terms, its values, and a pruned index."""
     folder = tmp_path_factory.mktemp("strange")
     rng = np.random.default_rng(2)
-    plain = [[f"t{t}" for t in rng.integers(0, 9, 12)] for _ in range(40)]
-    full = [Doc(f"d{i}", [*tokens, *TERMS]) for i, tokens in enumerate(plain)]
-    half = [Doc(f"d{i}", [*tokens, *TERMS[::2] * 3]) for i, tokens in enumerate(plain)]
-    write_index(folder / "full", [full[:20], full[20:]])
-    write_index(folder / "half", [half[:20], half[20:]])
-    return folder / "full", folder / "half"
+    ids = [*WORDS, *(f"d{i}" for i in range(60))]
+    docs = [
+        Doc(name, [f"t{t}" for t in np.minimum(rng.zipf(1.5, 30), 40)] + [TERMS[i % len(TERMS)]])
+        for i, name in enumerate(ids)
+    ]
+    index = write_index(folder / NAME, [docs[:40], docs[40:]])
+    topics, qrels = folder / "top[i]cs\x1b.tsv", folder / "qr[e]ls.txt"
+    texts = {qid: f"t{i + 1} t{i + 2} {qid}" for i, qid in enumerate(WORDS)}
+    topics.write_text("".join(f"{qid}\t{text}\n" for qid, text in texts.items()), encoding="utf-8")
+    qrels.write_text(
+        "".join(f"{qid} 0 {name} {rng.integers(0, 2)}\n" for qid in WORDS for name in ids),
+        encoding="utf-8",
+    )
+    docs_folder = folder / "d[o]cs"
+    docs_folder.mkdir()
+    (docs_folder / "docs.jsonl").write_text(
+        "".join(json.dumps({"id": word, "contents": f"text {word}"}) + "\n" for word in WORDS)
+    )
+    return SimpleNamespace(
+        folder=folder, index=str(index), topics=str(topics), qrels=str(qrels), texts=texts,
+        docs=str(docs_folder), values=str(folder / "val[u]es"), pruned=str(folder / "pr[u]ned"),
+    )  # fmt: skip
 
 
-def test_every_term_comes_as_its_bytes(indexes) -> None:
-    with searcher.every_term(indexes[0], "contents") as rows:
-        terms = [term for term, _, _ in rows]
-    assert terms == sorted(terms)
-    assert {*TERMS} <= {*terms} and len(terms) == len(TERMS) + 9
+def made(case: SimpleNamespace) -> SimpleNamespace:
+    """With values and a pruned index."""
+    if not Path(case.pruned).exists():
+        run("peers", "--index", case.index, "--name", "ridf", "--output", case.values)
+        run("prune", "--index", case.index, "--tdv", case.values, "--reduction", "0.4",
+            "--output", case.pruned)  # fmt: skip
+    return case
 
 
-def test_no_term_at_all(make_index) -> None:
-    with searcher.every_term(make_index([[Doc("a", [])]]), "contents") as rows:
-        assert list(rows) == []
+def run(*arguments: str) -> str:
+    """What a command prints, on either stream."""
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(_group, [*arguments])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.output
 
 
-def test_compare_shows_strange_terms(indexes, tmp_path: Path) -> None:
-    full, half = indexes
-    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
-    topics.write_text("".join(f"q{i}\tt{i} t{i + 1}\n" for i in range(8)))
-    qrels.write_text("".join(f"q{i} 0 d{i} 1\n" for i in range(8)))
-    output = tmp_path / "report"
-    compare_indexes(full, half, topics, qrels, output, latency_budget_seconds=0.5, latency_rounds=5)
-    terms = json.loads((output / "report.json").read_text())["terms"]
-    assert {row["term"] for row in terms["most_dropped"]} == {"new\nline", "nul\x00", "\\xc3("}
-    shown = {row["term"]: row for row in terms["raised"]}
-    assert {"\\xff\\xfe", "tab\tbed", "\U0001f98a"} <= shown.keys()
-    assert shown["tab\tbed"]["df_before"] == 40
+Made = Callable[[SimpleNamespace, str], tuple[list[str], list[str]]]
+"""(case, path of a new output) -> (arguments, texts that stand in what is printed)."""
 
 
-def test_counts_of_terms_with_newlines(indexes) -> None:
-    asked = ["new\nline", "tab\tbed", "absent\n", ""]
-    found = searcher.count_terms(indexes[0], "contents", asked)
-    assert found == {"new\nline": (40, 40), "tab\tbed": (40, 40), "absent\n": (0, 0), "": (0, 0)}
+def judged(case: SimpleNamespace) -> list[str]:
+    return ["--topics", case.topics, "--qrels", case.qrels]
 
 
-def test_postings_of_documents_with_any_id(make_index) -> None:
-    ids = ["two words", "new\nline", "caf\u00e9 \U0001f98a"]
-    index = make_index([[Doc(doc_id, [b"new\nline", "x"]) for doc_id in ids]])
-    assert searcher.known_documents(index, [*ids, "new", "line"]) == ids
-    matching, found = searcher.query_postings(index, "contents", ["new\nline"], [*ids, "none"])
-    assert matching == 3
-    assert found == {doc_id: {"new\nline": 1} for doc_id in ids}
+COMMANDS: dict[str, Made] = {
+    "index": lambda case, output: (
+        ["--index", output, "-collection", "JsonCollection", "-input", case.docs,
+         "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1"], [output]),
+    "inspect": lambda case, output: (["--index", case.index], [case.index]),
+    "extract": lambda case, output: (["--index", case.index, "--output", output], [output]),
+    "embed": lambda case, output: (["--index", case.index, "--output", output], [output]),
+    "peers": lambda case, output: (
+        ["--index", case.index, "--name", "df", "--output", output], [output]),
+    "learn": lambda case, output: (
+        ["--index", case.index, *judged(case), "--no-values", "--k1", "1", "--b", "0.4",
+         "--output", output], []),
+    "prune": lambda case, output: (
+        ["--index", case.index, "--tdv", made(case).values, "--reduction", "0.4",
+         "--output", output], [output]),
+    "verify": lambda case, output: (
+        ["--index", case.index, "--pruned", made(case).pruned, "--tdv", case.values], []),
+    "search": lambda case, output: (
+        ["--index", case.index, "--topics", case.topics, "--output", output], [output]),
+    "compare": lambda case, output: (
+        ["--index", case.index, "--pruned", made(case).pruned, *judged(case),
+         "--latency-budget", "0.5", "--output", output], [output]),
+    "explain": lambda case, output: (
+        ["--index", case.index, "--pruned", made(case).pruned, "--query",
+         "t1 t2 page[a] \x1b[31m", "--hits", "80"], WORDS),
+}  # fmt: skip
+
+NO_USER_TEXT = {"reproduce", "demo"}
+"""They print tables of names and numbers of ours; ``demo`` makes its own collection."""
 
 
-@pytest.mark.parametrize("name", BAD_NAMES)
-def test_runs_refuse_document_ids_that_no_tool_reads(name: str, make_index, tmp_path: Path) -> None:
-    index = make_index([[Doc("fine", ["y"]), Doc(name, ["x"])]])
-    search_index(index, {"q": "y"}, tmp_path / "fine")
-    with pytest.raises(TdvError) as told:
-        search_index(index, {"q": "x"}, tmp_path / "run")
-    problem = "is empty" if not name else "holds white space"
-    assert f"the document id '{name}' {problem}" in str(told.value)
-    assert "index the documents again with other ids" in str(told.value)
-    assert not (tmp_path / "run").exists()
+def test_every_command_is_here():
+    assert COMMANDS.keys() | NO_USER_TEXT == _COMMANDS.keys()
+    assert not COMMANDS.keys() & NO_USER_TEXT
 
 
-@pytest.mark.parametrize("name", BAD_NAMES)
-def test_runs_refuse_query_ids_that_no_tool_reads(name: str, tiny_index, tmp_path: Path) -> None:
-    with pytest.raises(TdvError, match="(?s)the query id .*give the topic another id") as told:
-        search_index(tiny_index, {"q": "fox", name: "dog"}, tmp_path / "run")
-    assert f"'{name}'" in str(told.value)
-    assert not (tmp_path / "run").exists()
+@pytest.mark.parametrize("command", COMMANDS)
+def test_nothing_acts_on_the_screen(command, case):
+    output = str(case.folder / f"{command}[b] \x1b[31m\u202e<i>$x$")
+    arguments, shown = COMMANDS[command](case, output)
+    printed = run(command, *arguments)
+    assert not ACTING.search(printed), ACTING.search(printed)
+    together = re.sub(r"\s", "", printed)
+    for text in shown:
+        assert re.sub(r"\s", "", visible(text)) in together, text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_nothing_acts_in_an_error(command, case, monkeypatch, capsys):
+    """What a user names wrongly is named to them, and does nothing either."""
+    from tdv_lucene.cli import main
+
+    arguments, _ = COMMANDS[command](case, str(case.folder / "new"))
+    place = arguments.index("--index") + 1
+    missing = str(case.folder / "absent" / "[/b]\x1b[31m\u202e")
+    monkeypatch.setattr(
+        "sys.argv", ["tdv-lucene", command, *arguments[:place], missing, *arguments[place + 1 :]]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert "[/b]\\x1b[31m\\u202e" in error and not ACTING.search(error)
+
+
+def test_runs_keep_ids_as_they_are(case, tmp_path):
+    search_index(case.index, case.topics, tmp_path / "run", hits=80)
+    lines = (tmp_path / "run").read_text(encoding="utf-8").split("\n")[:-1]
+    rows = [line.split(" ") for line in lines]
+    assert {len(row) for row in rows} == {6}
+    assert {row[0] for row in rows} == {*WORDS}
+    assert {*WORDS} <= {row[2] for row in rows}
+
+
+@pytest.mark.parametrize("qid", ["", "two words", "tab\tbed", "new\nline"])
+def test_ids_that_no_run_can_hold_are_refused(qid, case, tmp_path):
+    with pytest.raises(TdvError, match="(?s)query id .*give the topic another id"):
+        search_index(case.index, {"q": "t1", qid: "t1"}, tmp_path / "run")
+    assert not [*tmp_path.iterdir()]
+
+
+class Elements(HTMLParser):
+    """The elements of a page, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        self.tags.add(tag)
+        assert not [name for name, _ in attributes if name.startswith("on")]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def compared(case) -> Path:
+    output = case.folder / "comp[a]red"
+    compare_indexes(
+        case.index, made(case).pruned, case.topics, case.qrels, output,
+        latency_budget_seconds=0.5, further_queries=[(case.topics, case.qrels)],
+    )  # fmt: skip
+    return output
+
+
+def test_the_page_is_text(compared):
+    page = (compared / "report.html").read_text(encoding="utf-8")
+    assert not ACTING.search(page)
+    elements = Elements(page)
+    assert not elements.tags & {"script", "b", "i", "img", "iframe", "object"}
+    assert "page[a]: " in elements.text and visible("\x1b[31mred\x1b[0m") in elements.text
+    assert "in[b]dex \\x1b[31m$x$\\n<b>|\\u202e" in elements.text
+
+
+def test_tables_of_queries_keep_their_columns(compared):
+    files = [*compared.glob("per_query.*.tsv"), *compared.glob("latency.*.tsv")]
+    assert len(files) == 3
+    for path in files:
+        head, *rows = [line.split("\t") for line in path.read_text("utf-8").split("\n")[:-1]]
+        assert {len(row) for row in rows} == {len(head)}
+        assert {row[0] for row in rows} <= {*WORDS} and len(rows) > 5
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_tables_for_papers_are_text(form, case):
+    output = str(case.folder / f"{form}[x]")
+    printed = run(
+        "compare", "--index", case.index, "--pruned", made(case).pruned, *judged(case),
+        "--latency-budget", "0.5", "--output", output, "--format", form,
+    )  # fmt: skip
+    assert not ACTING.search(printed)
+    bare = re.sub(r"\\.", "", printed)
+    if form == "markdown":
+        assert not re.search(r"[\[\]<$]", bare)
+        for table in re.findall(r"(?:^\|.*\n)+", bare, re.MULTILINE):
+            assert len({line.count("|") for line in table.splitlines()}) == 1
+    else:
+        assert not re.search(r"[$#]", bare)

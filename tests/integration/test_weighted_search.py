@@ -211,7 +211,7 @@ def test_index_without_its_values_is_refused(tiny_index):
 def test_pruned_once_is_not_pruned_again(source, matrix, tmp_path):
     pruned, _ = pruned_by(matrix, source, tmp_path, "usual")
     again = _values(extract_matrix(pruned, tmp_path / "again"))
-    with pytest.raises(TdvError, match="was made with --tf similarity.*prune its source"):
+    with pytest.raises(TdvError, match="was made with tf='similarity'.*prune its source"):
         prune_index(pruned, again, tmp_path / "twice")
 
 

@@ -82,3 +82,11 @@ def test_every_line_of_the_ablation_is_a_recipe(monkeypatch: pytest.MonkeyPatch)
     assert recipes.pop("default") == DefaultRecipe()
     assert DefaultRecipe() not in recipes.values()
     assert len(set(recipes.values())) == len(recipes) > 10
+
+
+def test_the_readmes_picture_is_drawn_of_the_table(tmp_path: Path) -> None:
+    drawn = tmp_path / "frontier.svg"
+    raw = BENCH / "runs" / "2026-11-22-table" / "raw.json"
+    command = [sys.executable, BENCH / "picture.py", "--raw", raw, "--output", drawn]
+    subprocess.run(command, check=True, capture_output=True)
+    assert drawn.read_bytes() == raw.with_name("frontier.svg").read_bytes()

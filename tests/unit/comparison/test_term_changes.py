@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from tdv_lucene.comparison.term_changes import Pruned, list_changes, pair_terms
+from tdv_lucene.comparison.term_changes import frequency_ratio, list_changes, pair_terms
+from tdv_lucene.indexes.record import FieldRecord
 
 BEFORE = {"gone": (50, 60), "rare": (2, 2), "up": (20, 40), "down": (30, 40), "same": (10, 10)}
 AFTER = {"up": (20, 240), "down": (15, 40), "same": (10, 40)}
 
 
 def test_values_from_counts():
-    made = Pruned.of({"tdv.scale": "4.0", "tdv.tf": "scaled", "tdv.reduction": "0.45"})
+    made = FieldRecord.of({"tdv.scale": "4.0", "tdv.tf": "scaled", "tdv.reduction": "0.45"})
     assert made.reduction == 0.45
-    assert made.value("up", BEFORE["up"], AFTER["up"]) == pytest.approx(1.5)
-    assert made.value("gone", BEFORE["gone"], (0, 0)) == 0.0
-    kept = Pruned.of({"tdv.tf": "original", "tdv.scale": "4.0"})
-    assert kept.value("t", (10, 20), (10, 20)) is None, "frequencies do not tell"
-    assert Pruned.of({}).value("t", (10, 20), (10, 10)) == 0.5
+    assert frequency_ratio(made, "up", BEFORE["up"], AFTER["up"]) == pytest.approx(1.5)
+    assert frequency_ratio(made, "gone", BEFORE["gone"], (0, 0)) == 0.0
+    kept = FieldRecord.of({"tdv.tf": "original", "tdv.scale": "4.0"})
+    assert frequency_ratio(kept, "t", (10, 20), (10, 20)) is None, "frequencies do not tell"
+    assert frequency_ratio(FieldRecord.of({}), "t", (10, 20), (10, 10)) == 0.5
 
 
 def test_lists():
-    made = Pruned(4.0, False, None)
+    made = partial(frequency_ratio, FieldRecord.of({"tdv.scale": "4.0"}))
     before, after = (
         [(term, *counts) for term, counts in sorted(of.items())] for of in (BEFORE, AFTER)
     )
-    found = list_changes(pair_terms(before, after), 100, made.value)
+    found = list_changes(pair_terms(before, after), 100, made)
     assert found["dropped"] == 2
     assert [row["term"] for row in found["most_dropped"]] == ["gone", "rare"]
     assert found["most_dropped"][0] == {"term": "gone", "tdv": 0.0, "df_before": 50, "df_after": 0}
@@ -47,6 +50,6 @@ def test_pairs_come_in_order_with_zeros():
 
 def test_only_the_twenty_largest_are_shown():
     terms = ((f"t{n:03d}", (n, n), (0, 0)) for n in range(1, 101))
-    found = list_changes(terms, 1000, Pruned.of({}).value)
+    found = list_changes(terms, 1000, partial(frequency_ratio, FieldRecord.of({})))
     assert found["dropped"] == 100
     assert [row["df_before"] for row in found["most_dropped"]] == list(range(100, 80, -1))

@@ -70,7 +70,8 @@ def test_every_format_is_read(name, fasttext, tmp_path):
         "a.kv": lambda: fasttext.wv.save(str(path)),
         "a.model": lambda: fasttext.save(str(path)),
     }[name]()
-    found = read_word_vectors(path)
+    pickled = name in ("a.kv", "a.model")
+    found = read_word_vectors(path, trust_pickle=pickled)
     assert set(found.words) == {word for sentence in SENTENCES for word in sentence}
     place = list(found.words).index("pruning")
     np.testing.assert_allclose(found.vectors[place], fasttext.wv["pruning"], atol=1e-5)
@@ -112,7 +113,7 @@ def test_words_of_another_language_are_refused():
 def test_what_is_no_vectors_file_is_refused(name, tmp_path):
     (tmp_path / name).write_text("{not vectors}\n")
     with pytest.raises(TdvError, match="is not a vectors file gensim can read"):
-        read_word_vectors(tmp_path / name)
+        read_word_vectors(tmp_path / name, trust_pickle=True)
     with pytest.raises(TdvError, match="no such vectors file"):
         read_word_vectors(tmp_path / "absent.vec")
 
@@ -128,7 +129,7 @@ def test_round_trip_and_checks(tmp_path):
     with pytest.raises(TdvError, match="made for another vocabulary"):
         load_term_vectors(tmp_path / "E", matrix_of("other"))
     np.save(tmp_path / "E" / "vectors.npy", np.full_like(made.vectors, np.nan))
-    with pytest.raises(TdvError, match="damaged vectors"):
+    with pytest.raises(TdvError, match="damaged.*vectors"):
         TermVectors.load(tmp_path / "E")
 
 

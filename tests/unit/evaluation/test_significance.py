@@ -50,9 +50,38 @@ def test_one_query_has_no_test():
     assert result.wins == 1
 
 
-def test_constant_gain():
-    result = compare_paired(np.array([0.1, 0.2]), np.array([0.2, 0.3]))
-    assert result.p_value == 0.0 and result.effect_size is None
+@pytest.mark.parametrize(("queries", "expected"), [(2, 0.5), (8, 2 / 2**8), (2000, 1e-4)])
+def test_constant_gain(queries, expected):
+    """With no spread there is nothing to test by but the signs; p is never 0."""
+    before = np.linspace(0.1, 0.2, queries)
+    result = compare_paired(before, before + 0.1, comparisons=1)
+    assert result.p_value == pytest.approx(expected)
+    assert result.effect_size is None and result.ci95 is None and result.ci95_corrected is None
+    assert result.p_randomisation == pytest.approx(expected, abs=2e-4)
+
+
+def test_a_p_value_is_never_zero():
+    differences = 0.5 + np.random.default_rng(0).normal(0, 1e-6, 4000)
+    assert compare_paired(np.zeros(4000), differences).p_value > 0
+
+
+def test_corrected_intervals_agree_with_corrected_p_values():
+    """Of many samples, an interval leaves out 0 exactly where p is below .05."""
+    rng = np.random.default_rng(2)
+    outcomes = set()
+    for _ in range(60):
+        a = rng.random(40)
+        result = compare_paired(a, a + rng.normal(0.04, 0.1, 40), comparisons=8)
+        low, high = result.ci95_corrected
+        assert (low > 0 or high < 0) == (result.p_value < 0.05)
+        assert low < result.ci95[0] < result.ci95[1] < high
+        wide = result.effect_size_ci95_corrected
+        assert wide[0] < result.effect_size_ci95[0] < result.effect_size_ci95[1] < wide[1]
+        alone = result.ci95[0] > 0 or result.ci95[1] < 0
+        outcomes.add((alone, result.p_value < 0.05))
+    assert (True, False) in outcomes, "an uncorrected interval seems to contradict p"
+    alone = compare_paired(a, a + rng.normal(0.04, 0.1, 40), comparisons=1)
+    assert alone.ci95 == alone.ci95_corrected
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import subprocess
 import sys
@@ -11,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.topics import check_overlap, judged_queries, read_qrels, read_topics
+from tdv_lucene.evaluation.topics import (
+    check_overlap,
+    checked_topics,
+    judged_queries,
+    read_qrels,
+    read_topics,
+)
 from tdv_lucene.records import ByteStrings
 
 TREC_1 = """<top>
@@ -97,6 +104,79 @@ def test_topics_that_are_not_text(tmp_path):
         read_topics(path)
 
 
+FIELDS = """<top>
+<num> Number: 051
+<title> Topic: Airbus
+ Subsidies
+<desc> Description:
+Document discusses subsidies
+to Airbus.
+<narr> Narrative:
+Relevant is <what> counts.
+</top>
+"""
+
+
+@pytest.mark.parametrize(
+    "field, text",
+    [("title", "Airbus Subsidies"), ("desc", "Document discusses subsidies to Airbus."),
+     ("narr", "Relevant is")],
+)  # fmt: skip
+def test_fields_of_trec_topics(tmp_path, field, text):
+    assert read_topics(write(tmp_path, FIELDS), field)["51"].startswith(text)
+
+
+def test_a_field_that_is_not_there(tmp_path):
+    with pytest.raises(TdvError, match="have no topic_field='desc'"):
+        read_topics(write(tmp_path, "1\ttext\n"), "desc")
+    with pytest.raises(TdvError, match="no <narr> text"):
+        read_topics(write(tmp_path, FIELDS.replace("<narr>", "<smry>")), "narr")
+    with pytest.raises(TdvError, match="no topic field 'body': choose one of title, desc, narr"):
+        read_topics(write(tmp_path, FIELDS), "body")
+
+
+@pytest.mark.parametrize("name", ["topics.jsonl", "topics.txt", "topics.jsonl.gz"])
+def test_json_lines(tmp_path, name):
+    lines = ['{"id": "q1", "title": "one", "description": "of one"}',
+             '{"_id": 7, "text": "seven\\tand", "desc": "of seven"}',
+             '{"qid": "8", "query": "eight", "description": "of eight"}']  # fmt: skip
+    content = ("\n".join(lines) + "\n").encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    found = read_topics(tmp_path / name)
+    assert found == {"q1": "one", "7": "seven\tand", "8": "eight"}
+    assert list(read_topics(tmp_path / name, "desc").values()) == ["of one", "of seven", "of eight"]
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ('{"id": "1"}', "line 2: expected an id .* and a text .*found id"),
+        ('{"title": "x"}', "line 2: expected an id"),
+        ('{"id": "1", "title": 3}', "line 2: expected an id"),
+        ('["1", "x"]', "line 2: expected an object"),
+        ('{"id": "1", ', "line 2: not JSON"),
+        ('{"id": "0", "title": "x"}', "line 2: query id '0' occurs twice"),
+        ('{"id": "a b", "title": "x"}', "line 2: query id 'a b' holds a space"),
+    ],
+)
+def test_bad_json_lines(tmp_path, line, message):
+    with pytest.raises(TdvError, match=message):
+        read_topics(write(tmp_path, '{"id": "0", "title": "x"}\n' + line + "\n", "t.jsonl"))
+
+
+def test_a_query_in_braces_is_no_json(tmp_path):
+    assert read_topics(write(tmp_path, "{1}\ttext\n")) == {"{1}": "text"}
+
+
+@pytest.mark.parametrize("content", [b"1\ttext\n", FIELDS.encode(), b'{"id": 1, "query": "text"}'])
+def test_topics_on_standard_input(content, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert len(read_topics("-")) == 1
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
+    with pytest.raises(TdvError, match="topics on standard input are not UTF-8"):
+        read_topics("-")
+
+
 def test_missing_files():
     with pytest.raises(TdvError, match="no such topics file"):
         read_topics("/nowhere/topics.tsv")
@@ -146,11 +226,16 @@ def test_overlap_with_the_index():
 
 NAMED = """
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.topics import read_topics
+from tdv_lucene.evaluation.topics import read_qrels, read_topics
 print(read_topics("robust04"))
+print(read_qrels("robust04"))
 for name in ("core17", "robust044"):
     try:
         read_topics(name)
+    except TdvError as error:
+        print(error)
+    try:
+        read_qrels(name)
     except TdvError as error:
         print(error)
 """
@@ -164,6 +249,9 @@ def test_names_pyserini_knows(tmp_path):
     In a process of its own, because the JVM must not reach the network or the user's cache.
     """
     write(tmp_path, ROBUST, "topics.robust04.txt")
+    stored = tmp_path / ".cache" / "pyserini" / "topics-and-qrels"
+    stored.mkdir(parents=True)
+    write(stored, "301 0 FBIS3-10082 1\n", "qrels.robust04.txt")
     offline = f"-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=9 -Duser.home={tmp_path}"
     repository = str(Path(__file__).parents[3])
     done = subprocess.run(
@@ -174,9 +262,21 @@ def test_names_pyserini_knows(tmp_path):
         text=True,
         check=True,
     )
-    assert done.stdout.startswith("{'301': 'International Organized Crime'}"), "no log lines"
+    assert done.stdout.startswith(
+        "{'301': 'International Organized Crime'}\n{'301': {'FBIS3-10082': 1}}\n"
+    ), "no log lines"
+    assert "the qrels 'core17' are not stored on this machine" in done.stdout
+    assert "no such qrels: 'robust044' is neither a file nor a name Pyserini" in done.stdout
+    assert "Downloading" not in done.stdout
     assert "'core17' are not stored on this machine and could not be fetched" in done.stdout
     assert (
         "'robust044' is neither a file nor a name Pyserini knows (did you mean robust04"
         in done.stdout
     )
+
+
+@pytest.mark.parametrize("qid", ["", " ", "a b", "a\tb", "a\n", "a\u00a0b", "\u2028"])
+def test_ids_given_in_memory_fit_into_a_run(qid):
+    assert checked_topics({"a|b": "x", "[c]": "y"}) == {"a|b": "x", "[c]": "y"}
+    with pytest.raises(TdvError, match="give the topic another id"):
+        checked_topics({"q1": "x", qid: "text"})

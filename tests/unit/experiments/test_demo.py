@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tdv_lucene import TdvError
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
+from tdv_lucene.experiments import demo_topics
 from tdv_lucene.experiments.demo import (
     DemoCollection,
     JudgedTopics,
-    _borne_reduction,
+    _reductions,
+    careful_reduction,
     make_collection,
 )
+from tdv_lucene.experiments.demo_topics import Documentation, choose_queries
 from tdv_lucene.experiments.python_docs import read_documentation
 
 
@@ -64,7 +69,7 @@ def test_reading_the_documentation_imports_no_python_module_it_documents() -> No
 
 
 @pytest.mark.parametrize(("part", "count"), [("train", 20), ("test", 10)])
-def test_each_topic_is_a_sentence_taken_out_of_its_document(
+def test_each_topic_is_of_its_kind(
     collection: DemoCollection, documentation: dict[str, str], part: str, count: int
 ) -> None:
     judged: JudgedTopics = getattr(collection, part)
@@ -72,11 +77,63 @@ def test_each_topic_is_a_sentence_taken_out_of_its_document(
     documents = _documents(collection)
     assert len(topics) == count
     assert topics.keys() == qrels.keys()
-    for number, sentence in topics.items():
-        (name,) = qrels[number]
-        assert sentence in " ".join(documentation[name].split())
-        assert not any(sentence in text for text in documents.values())
-        assert len(documents[name].split()) >= 25
+    for number, text in topics.items():
+        for name in qrels[number]:
+            original = " ".join(documentation[name].split()).replace('"', "")
+            title, _, left = documents[name].partition("\n")
+            if number.startswith("names"):
+                module, *names = text.split()
+                assert name.partition(".")[0] == module and len(names) == 2
+                assert set(names) <= set(re.findall(r"\w+", left))
+                continue
+            assert text in original
+            assert len(left.split()) >= 25
+            if number.startswith("heading"):
+                assert name.startswith("help:") and not left.startswith(text)
+            else:
+                assert not any(text in other for other in documents.values())
+            if number.startswith("summary"):
+                assert text in original[: len(text) + 80]
+
+
+def test_all_kinds_are_asked_and_none_by_half(documentation: dict[str, str]) -> None:
+    queries = choose_queries(Documentation.of(documentation), 100, random.Random(3))
+    count = {kind: sum(q.kind == kind for q in queries) for kind in {q.kind for q in queries}}
+    assert count == {"heading": 15, "names": 20, "sentence": 20, "summary": 45}
+
+
+SMALL = {
+    "help:with": 'The "with" statement\n********************\n\n' + "block " * 30,
+    "help:compound.10": 'The "with" statement\n====================\n\n' + "wrap " * 30,
+    "help:short": "Some other heading\n***\n\nToo little is left.",
+    "pack.f": "Short.\n\n'alpha' -- one\n'beta' -- another\n",
+    "pack.g": "Raises nothing. alpha beta gamma\n",
+    "other.h": "alpha beta\n",
+    "_private.f": "'alpha' -- one\n'beta' -- another\n",
+    "pack.k": "k(a) -> b\n\nReturn what the caller asks for.\n\n" + "more " * 24
+    + "\nThis is one more sentence that can be asked for.",
+}  # fmt: skip
+
+
+def test_small_documentation_gives_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The section under two names has two answers; names are looked for in their module alone."""
+    small = Documentation.of(SMALL)
+    with pytest.raises(TdvError, match="gives 3$"):
+        choose_queries(small, 100, random.Random(0))
+    kinds = [(find, 1.0) for find, _ in demo_topics._KINDS if "sentence" not in find.__name__]
+    monkeypatch.setattr(demo_topics, "_KINDS", kinds)
+    queries = choose_queries(small, 3, random.Random(0))
+    found = {(q.kind, frozenset(q.text.split()), tuple(sorted(q.answers))) for q in queries}
+    summary = "Return what the caller asks for."
+    assert found == {
+        ("heading", frozenset({"The", "with", "statement"}), ("help:compound.10", "help:with")),
+        ("names", frozenset({"pack", "alpha", "beta"}), ("pack.f", "pack.g")),
+        ("summary", frozenset(summary.split()), ("pack.k",)),
+    }
+    left = small.without(queries)
+    assert left["help:with"] == " ".join(["block"] * 30)
+    assert summary not in left["pack.k"] and left["pack.k"].startswith("k(a) -> b\n\nmore")
+    assert left["pack.f"] == small.texts["pack.f"]
 
 
 def test_training_and_test_topics_share_no_document(collection: DemoCollection) -> None:
@@ -108,7 +165,7 @@ def test_wrong_number_of_topics_is_refused_and_nothing_is_written(
 
 def test_an_existing_collection_is_kept(tmp_path: Path) -> None:
     (tmp_path / "collection").mkdir()
-    with pytest.raises(TdvError, match="exists: choose another --output, or pass --overwrite"):
+    with pytest.raises(TdvError, match="exists: choose another output, or pass overwrite=True"):
         make_collection(tmp_path / "collection", topics=3)
 
 
@@ -123,4 +180,20 @@ def test_demo_removes_the_most_that_held_out_queries_bear(
         {"reduction": reduction, "measures": {"nDCG@5": value}, "full": {"nDCG@5": 0.3}}
         for reduction, value in zip((0.0, 0.3, 0.6), pruned)
     ]
-    assert _borne_reduction(points) == expected
+    assert careful_reduction(points) == expected
+
+
+@pytest.mark.parametrize(
+    ("recommended", "asked", "expected"),
+    [(0.6, None, {"pruned": 0.3, "smaller": 0.6}), (0.3, None, {"pruned": 0.3}),
+     (0.6, 0.45, {"pruned": 0.45})],
+)  # fmt: skip
+def test_demo_prunes_carefully_and_as_recommended(
+    recommended: float, asked: float | None, expected: dict[str, float]
+) -> None:
+    points = [
+        {"reduction": reduction, "measures": {"nDCG@5": value}, "full": {"nDCG@5": 0.3}}
+        for reduction, value in ((0.0, 0.31), (0.3, 0.30), (0.6, 0.2))
+    ]
+    learned = SimpleNamespace(points=points, manifest={"recommended_reduction": recommended})
+    assert _reductions(learned, asked) == expected

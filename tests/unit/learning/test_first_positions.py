@@ -157,7 +157,7 @@ def test_values_remember_their_lead(tmp_path):
 
 def test_a_search_that_weights_knows_no_places():
     values = learn_term_values(*make_titled(), recipe=SHORT)
-    with pytest.raises(TdvError, match="learn again with --no-lead"):
+    with pytest.raises(TdvError, match="learn again with lead=False"):
         point_at(values, 0.45, tf="similarity", scale=None, unit=None)
     assert (
         point_at(values, 0.45, tf="original", scale=None, unit=None).position_boost

@@ -12,7 +12,7 @@ from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.candidates import make_candidates, make_lists, sample_places
 from tdv_lucene.learning.measures import mean_measures
-from tdv_lucene.learning.problem import Problem
+from tdv_lucene.learning.problem import JudgedMatrix, Problem
 from tdv_lucene.learning.queries import make_queries
 from tdv_lucene.learning.recipes import Parameters
 from tdv_lucene.learning.retrieval import top_documents
@@ -86,7 +86,7 @@ def test_measures_are_those_of_trec_eval(problem):
 def test_relevant_documents_outside_the_index_count_against_recall():
     matrix = make_matrix(np.eye(3, dtype=int) + 1)
     queries = make_queries(matrix, {"q": ["t000"]}, {"q": {"d0": 2, "elsewhere": 1}})
-    problem = Problem(matrix, queries, None, "bm25", Parameters())
+    problem = Problem(JudgedMatrix(matrix, queries), None, "bm25", Parameters())
     ndcg, recall, _ = problem.measure(problem.plain)[0]
     assert recall == 0.5
     assert ndcg == pytest.approx(2 / (2 + 1 / np.log2(3)))

@@ -101,10 +101,10 @@ def test_values_have_the_counts_of_the_whole_index_and_say_how_they_were_made():
 
 
 def test_judgements_or_self_supervision(tmp_path):
-    with pytest.raises(TdvError, match="leave out --topics"):
+    with pytest.raises(TdvError, match="leave out topics"):
         learn_from_index("I", "T", "Q", tmp_path / "V", self_supervised="auto")
     for topics, qrels in ((None, None), ("T", None)):
-        with pytest.raises(TdvError, match="needs --topics and --qrels"):
+        with pytest.raises(TdvError, match="needs topics and qrels"):
             learn_from_index("I", topics, qrels, tmp_path / "V")
 
 

@@ -46,7 +46,7 @@ def test_a_loss_counts_to_the_end_of_its_interval():
 
 
 def test_where_every_point_loses_more_the_least_is_named():
-    with pytest.raises(TdvError, match=r"best, at a reduction of 0.3, reaches to 2.0%.*0.02"):
+    with pytest.raises(TdvError, match=r"best, at a reduction of 0.3, reaches to 2.0%.*=0.02"):
         point_within_loss(points((0.3, 0.49), (0.6, 0.4)), 0.01)
 
 

@@ -71,8 +71,8 @@ TABLE = Table("Size & <speed>", ("", "a_b"), [("50 %", "1|2"), ("x", "$3")], "no
 
 def test_markdown():
     assert to_markdown([TABLE]) == (
-        "### Size & <speed>\n\n"
-        "|  | a\\_b |\n| --- | ---: |\n| 50 % | 1\\|2 |\n| x | $3 |\n\nnote_1\n"
+        "### Size \\& \\<speed\\>\n\n"
+        "|  | a\\_b |\n| --- | ---: |\n| 50 % | 1\\|2 |\n| x | \\$3 |\n\nnote\\_1\n"
     )
 
 

@@ -202,8 +202,8 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     rule, priority = make_rule(matrix, 0.2)
     rule = make_up_for(rule, matrix, priority, (0.0, 0.5), "bm25", 0.9)
     scored = TermScores(weights, priority, rule)
-    left, collection = scored.prune(problem, reduction, scale, "posting")
-    assert problem.left(rule, priority, reduction)[0] is left
+    what_is_left = scored.left(problem, reduction, "posting")
+    left, collection = what_is_left.problem, scored.prune(what_is_left, reduction, scale, "posting")
 
     tdv, cut = rule.drop(weights, priority, matrix.doc_freq, reduction)
     written = apply_values(matrix, tdv, scale, cut)

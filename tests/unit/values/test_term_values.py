@@ -21,11 +21,12 @@ POINT = {
 }
 
 
-def make_values(weights=(0.5, 1.0, 2.0, 0.0), **changes) -> TermValues:
+def make_values(weights=(0.5, 1.0, 2.0, 0.0), manifest_=None, **changes) -> TermValues:
     vocabulary = Vocabulary("contents", ByteStrings.of([b"a", b"b", b"\xff", b"\xff\x00"]))
     manifest = {
         "field": "contents",
         "vocabulary_sha256": vocabulary.sha256,
+        "model": "bm25",
         "parameters": {"k1": 0.9, "b": 0.4, "mu": 1000.0},
         "points": [POINT, {**POINT, "reduction": 0.5, "scale": 2}],
         "recommended_reduction": 0.5,
@@ -36,7 +37,7 @@ def make_values(weights=(0.5, 1.0, 2.0, 0.0), **changes) -> TermValues:
         "weights": np.array(weights, np.float32),
         "priority": np.array([1, 2, 3, 4], np.float32),
     }
-    return TermValues(vocabulary, manifest=manifest, **{**arrays, **changes})
+    return TermValues(vocabulary, manifest=manifest_ or manifest, **{**arrays, **changes})
 
 
 def test_round_trip(tmp_path):
@@ -77,6 +78,48 @@ def test_weights_for_several_sizes_are_of_an_earlier_version():
 def test_nan_priority_is_refused():
     with pytest.raises(TdvError, match="priority"):
         make_values(priority=np.array([1, np.nan, 3, 4], np.float32))
+
+
+RULE = {"factors_at": [0.0, 0.5], "whole_terms": 0.0, "fixed": 0.5, "per_token": 0.1,
+        "reductions": [0.0, 0.99], "thresholds": [0.0, 0.5]}  # fmt: skip
+
+
+def with_rule(rule=RULE, **changes) -> TermValues:
+    manifest = {**make_values().manifest, "posting_rule": rule, "unit": "posting"}
+    given = {"posting_priority": np.ones(4, np.float32),
+             "posting_factors": np.ones((2, 4), np.float32)}  # fmt: skip
+    return make_values(manifest_=manifest, **{**given, **changes})
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -1.0])
+def test_inadmissible_factors_are_refused(bad, tmp_path):
+    with_rule().save(tmp_path / "V")
+    factors = np.ones((2, 4), np.float32)
+    factors[1, 2] = bad
+    with pytest.raises(TdvError, match="'posting_factors' must be finite and not negative"):
+        with_rule(posting_factors=factors)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        ("doc_freq", np.array([40.5, 30, 20, 10]), "'doc_freq' must be whole numbers"),
+        ("total_term_freq", np.array([80, 60, -1, 20]), "'total_term_freq' must be whole"),
+        ("priority", np.array([1, 2, 3, 4]), "'priority' must be numbers"),
+        ("posting_priority", np.zeros(4, np.float32), "'posting_priority' must be .* above 0"),
+        ("posting_factors", np.ones((3, 4), np.float32), "'posting_factors' has shape"),
+        ("posting_factors", np.ones((2, 4), bool), "'posting_factors' must be"),
+    ],
+)
+def test_arrays_of_another_kind_are_refused(name, array, message):
+    with pytest.raises(TdvError, match=message):
+        with_rule(**{name: array})
+
+
+@pytest.mark.parametrize("wrong", [{"fixed": float("nan")}, {"thresholds": [0.0, float("inf")]}])
+def test_a_rule_without_finite_numbers_is_refused(wrong):
+    with pytest.raises(TdvError, match="no finite numbers"):
+        with_rule({**RULE, **wrong}).at_reduction(0.3)
 
 
 def test_wrong_length_is_refused():

@@ -6,12 +6,12 @@ import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
 
 /**
- * Tells damage as damage.
+ * Recognises damaged indexes.
  *
- * <p>Lucene does not compare checksums when it reads terms or postings: a wrong byte there ends in
- * whatever the decoder meets next, such as an index out of bounds, or in wrong numbers. So where
- * reading fails for no reason of the user's, the files are checked, and a damaged one is the
- * reason.
+ * <p>Lucene does not compare checksums when it reads terms or postings. A wrong byte there shows
+ * as whatever the decoder trips over next, such as an index out of bounds, or as wrong numbers. So
+ * when reading fails and the user is not to blame, the files are checked; if one is damaged, that
+ * is what the user is told.
  */
 public final class Damage {
   private static final int SHOWN = 3;
@@ -45,11 +45,25 @@ public final class Damage {
    */
   static UserException behind(Throwable thrown, String index, LongConsumer progress) {
     try {
-      List<String> damaged = IndexFiles.of(index).findDamage(true, progress);
-      return damaged.isEmpty() ? null : describe(index, damaged, thrown);
+      return behind(thrown, index, IndexFiles.of(index), progress);
     } catch (IOException e) { // no folder, or one we may not read: then that is what was thrown
       return null;
     }
+  }
+
+  /** As above, for an index that may be of another Lucene: looks at small files alone. */
+  static UserException behindFormat(Throwable thrown, String index) {
+    try {
+      return behind(thrown, index, IndexFiles.of(index).small(), read -> {});
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  private static UserException behind(
+      Throwable thrown, String index, IndexFiles files, LongConsumer progress) throws IOException {
+    List<String> damaged = files.findDamage(true, progress);
+    return damaged.isEmpty() ? null : describe(index, damaged, thrown);
   }
 
   private static UserException describe(String index, List<String> damaged, Throwable thrown) {

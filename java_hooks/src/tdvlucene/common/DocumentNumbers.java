@@ -7,9 +7,9 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Dense numbers, in index order, for some of an index's documents: the live or the selected ones.
+ * Numbers some of an index's documents, the live or the selected ones, from 0 in index order.
  *
- * <p>Read-only, so that threads share it. Memory: a bit and a half a document.
+ * <p>Read-only, so threads can share it. Memory: a bit and a half for each document.
  */
 public final class DocumentNumbers {
   /** Null when every document has its own number. */

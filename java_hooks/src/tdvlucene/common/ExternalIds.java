@@ -10,7 +10,9 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.util.BytesRef;
 
-/** The collection's ids of a segment's documents, asked for in ascending order. */
+/**
+ * The ids that the collection gave to a segment's documents; to be asked for in ascending order.
+ */
 public final class ExternalIds {
   private static final String ID = "id";
 

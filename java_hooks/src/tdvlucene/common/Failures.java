@@ -5,7 +5,7 @@ import java.util.Collection;
 import java.util.function.LongConsumer;
 import org.apache.lucene.index.CorruptIndexException;
 
-/** Tells the user's errors, and damage to their indexes, from defects of ours. */
+/** Tells the user's errors and damaged indexes from our own defects. */
 final class Failures {
   /** The operating system's words for ENOSPC, EDQUOT and EFBIG: Java has no class for them. */
   private static final String[] DISK_FULL = {

@@ -2,6 +2,7 @@ package tdvlucene.common;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Paths;
 import java.util.ArrayList;
@@ -24,9 +25,9 @@ import org.apache.lucene.store.NoLockFactory;
 /**
  * The files of an index's last commit, checked without the codecs that read them.
  *
- * <p>Lucene begins each file with a magic number and ends it with a checksum of all before. Readers
- * compare the checksums of small files when they open them; those of terms, postings, norms and
- * stored fields only when segments are merged.
+ * <p>Every file of Lucene's begins with a magic number and ends with a checksum of all that comes
+ * before. Readers compare the checksums of small files when they open them, but those of terms,
+ * postings, norms and stored fields only when segments are merged.
  */
 public final class IndexFiles {
   /**
@@ -65,6 +66,9 @@ public final class IndexFiles {
    * that have a name of Lucene's. Empty where there is no commit.
    */
   public static IndexFiles of(String index) throws IOException {
+    if (!Files.isDirectory(Paths.get(index))) { // Lucene would make a folder of this name
+      throw new NoSuchFileException(index);
+    }
     try (Directory folder = open(index)) {
       String commit = SegmentInfos.getLastCommitSegmentsFileName(folder);
       if (commit == null) {
@@ -100,6 +104,19 @@ public final class IndexFiles {
   public IndexFiles searched() throws IOException {
     List<String> kept = new ArrayList<>(names);
     kept.removeIf(name -> NOT_SEARCHED.contains(String.valueOf(IndexFileNames.getExtension(name))));
+    return new IndexFiles(index, commit, kept);
+  }
+
+  /** The small ones: the commit, and what describes its segments, fields and other files. */
+  IndexFiles small() throws IOException {
+    List<String> kept = new ArrayList<>();
+    try (Directory folder = open(index)) {
+      for (String name : names) {
+        if (lengthOf(folder, name) <= STEP) {
+          kept.add(name);
+        }
+      }
+    }
     return new IndexFiles(index, commit, kept);
   }
 

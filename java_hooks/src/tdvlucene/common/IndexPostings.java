@@ -12,11 +12,11 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
 
 /**
- * A term's postings over all segments, by document of the whole index.
+ * A term's postings over all segments, with the whole index's document numbers.
  *
- * <p>What {@code MultiPostingsEnum} does, without its second virtual call for each document and
- * each frequency: it gives out the postings of the segments, which are read here one after the
- * other. For one thread, and for terms enums of {@code MultiTerms} or of an only segment.
+ * <p>Does what {@code MultiPostingsEnum} does without its second virtual call for each document
+ * and each frequency: it takes the segments' postings from it and reads them one after another.
+ * For one thread, and for terms enums of {@code MultiTerms} or of a single segment.
  */
 public final class IndexPostings {
   public static final int END = DocIdSetIterator.NO_MORE_DOCS;
@@ -30,7 +30,6 @@ public final class IndexPostings {
   private int lastPart;
   private PostingsEnum current;
   private int base;
-  private int doc = -1;
 
   public IndexPostings(IndexReader reader, String field) {
     this.leaves = reader.leaves();
@@ -44,7 +43,6 @@ public final class IndexPostings {
     parts = whole instanceof MultiPostingsEnum ? (MultiPostingsEnum) whole : null;
     lastPart = parts == null ? 0 : parts.getNumSubs() - 1;
     enter(0);
-    doc = -1;
   }
 
   private void enter(int next) {
@@ -61,7 +59,7 @@ public final class IndexPostings {
         enter(part + 1);
         next = current.nextDoc();
       }
-      return doc = next == END ? END : base + next;
+      return next == END ? END : base + next;
     } catch (IOException | RuntimeException e) {
       throw locate(e);
     }
@@ -75,15 +73,10 @@ public final class IndexPostings {
         enter(part + 1);
         next = current.advance(Math.max(target - base, 0));
       }
-      return doc = next == END ? END : base + next;
+      return next == END ? END : base + next;
     } catch (IOException | RuntimeException e) {
       throw locate(e);
     }
-  }
-
-  /** The current document. */
-  int doc() {
-    return doc;
   }
 
   public int freq() throws IOException {

@@ -31,7 +31,7 @@ import org.apache.lucene.store.LockObtainFailedException;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.Version;
 
-/** Opening indexes and choosing fields, with errors in the user's words. */
+/** Opens indexes and looks up fields; its errors are in the user's words. */
 public final class Indexes {
   /** The oldest Lucene whose indexes a supported Pyserini reads. */
   private static final int OLDEST_READ = 8;
@@ -75,8 +75,18 @@ public final class Indexes {
     }
   }
 
-  /** Opens the last commit of an index. */
-  static DirectoryReader open(String index) throws IOException {
+  /** As above, of a reader of the index that stays open. */
+  public static <T> T read(String index, DirectoryReader reader, Reading<T> reading)
+      throws IOException {
+    try {
+      return reading.of(reader);
+    } catch (Throwable t) {
+      throw IOUtils.rethrowAlways(Failures.explain(t, List.of(index), read -> {}));
+    }
+  }
+
+  /** Opens the last commit of an index; {@link #read} from it. */
+  public static DirectoryReader open(String index) throws IOException {
     Directory directory = folder(index);
     try {
       return DirectoryReader.open(directory);
@@ -155,21 +165,25 @@ public final class Indexes {
   }
 
   private static UserException explain(String index, Exception e) {
-    UserException damage = Damage.behind(e, index, read -> {});
+    String lucene = "Lucene " + Version.LATEST;
+    boolean tooOld = e instanceof IndexFormatTooOldException;
+    boolean tooNew = e instanceof IndexFormatTooNewException || isFromTheFuture(e);
+    boolean otherFormat = tooOld || tooNew || e instanceof IllegalArgumentException;
+    UserException damage =
+        otherFormat ? Damage.behindFormat(e, index) : Damage.behind(e, index, read -> {});
     if (damage != null) {
       return damage;
     }
-    String lucene = "Lucene " + Version.LATEST;
     if (e instanceof IndexNotFoundException) {
       return new UserException(
           "not a Lucene index: " + index + " holds no commit (no segments_N file)", e);
     }
-    if (e instanceof IndexFormatTooNewException || isFromTheFuture(e)) {
+    if (tooNew) {
       return new UserException(
           index + " was written by a newer Lucene than the installed " + lucene
               + " reads: install the Pyserini that made it (2.x for Lucene 10)", e);
     }
-    if (e instanceof IndexFormatTooOldException) {
+    if (tooOld) {
       return new UserException(tooOld(index, lucene, (IndexFormatTooOldException) e), e);
     }
     if (e instanceof CorruptIndexException) { // with a checksum that holds

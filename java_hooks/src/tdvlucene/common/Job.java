@@ -14,8 +14,8 @@ import org.apache.lucene.index.DirectoryReader;
  * <p>The bridge blocks its caller: a signal sent to Python during a Java call is handled only when
  * the call returns. So the caller starts a job, waits for it in short steps with {@link #await},
  * shows {@link #done} of {@link #total} in between, and may {@link #cancel} it. A cancelled or
- * failed job cleans up in its own {@code run}; what it threw is read with {@link #failure}. It
- * opens indexes through {@link #open} alone, so that what damage causes is told as damage.
+ * failed job cleans up in its own {@code run}; {@link #failure} says what went wrong. A job opens
+ * indexes only through {@link #open}, so that damage in them is recognised.
  */
 public abstract class Job {
   private Thread thread;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * JSON: how small arguments and results cross the bridge, whatever characters are in them.
+ * JSON, in which small arguments and results cross the bridge, whatever characters they hold.
  *
  * <p>Writes maps, collections, strings, numbers and booleans.
  */

@@ -3,7 +3,7 @@ package tdvlucene.common;
 import java.io.IOException;
 import org.apache.lucene.util.BytesRef;
 
-/** A failure while postings were read, and where in the index that was. */
+/** A failure while postings were read, with its place in the index. */
 public final class LocatedException extends IOException {
   private static final long serialVersionUID = 1L;
 

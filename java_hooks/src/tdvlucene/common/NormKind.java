@@ -14,11 +14,11 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.SmallFloat;
 
 /**
- * What a field's norms hold, told from their sum, without reading postings.
+ * What a field's norms hold, inferred from their sum without reading postings.
  *
- * <p>Norms and the field's number of tokens both count deleted documents, so the sums must agree:
- * exactly for exact lengths, to a ninth from below for {@link SmallFloat#intToByte4} (three bits
- * after the first above 40). A reader's norms do not say by which similarity they were written.
+ * <p>A reader does not say which similarity wrote its norms. But norms and the field's number of
+ * tokens both count deleted documents, so their sums must agree: exactly for exact lengths, and
+ * within an eighth for {@link SmallFloat#intToByte4}, which keeps four significant bits.
  */
 public enum NormKind {
   /** The field has none. */

@@ -14,7 +14,7 @@ import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.NamedThreadFactory;
 import org.apache.lucene.util.ThreadInterruptedException;
 
-/** A fixed number of threads, with errors thrown as they were. */
+/** A fixed number of threads; rethrows what their tasks threw. */
 public final class Pool implements Closeable {
   private final ExecutorService threads;
 

@@ -5,7 +5,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import org.apache.lucene.util.BytesRef;
 
-/** Terms in messages. */
+/** Shows terms in messages. */
 public final class TermText {
   private TermText() {}
 

@@ -11,7 +11,9 @@ import org.apache.lucene.index.SortedNumericDocValues;
 import org.apache.lucene.index.SortedSetDocValues;
 import org.apache.lucene.util.IOUtils;
 
-/** What both Lucenes ask of {@link Lucene#withBinary}; Lucene 10 asks for skippers besides. */
+/**
+ * The part of {@link Lucene#withBinary} that both Lucenes share; Lucene 10 also asks for skippers.
+ */
 abstract class WithBinary extends DocValuesProducer {
   private final DocValuesProducer in;
   private final String name;

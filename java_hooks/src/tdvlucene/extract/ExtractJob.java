@@ -32,13 +32,13 @@ import tdvlucene.common.Pool;
 /**
  * Writes a field's term-document matrix as NumPy arrays, in one pass over its postings.
  *
- * <p>Live documents only, or those of them that are selected, numbered densely in index order.
- * Terms in unsigned byte order, those without a live posting left out; their statistics are those
- * of all live documents. Needs neither term vectors nor stored text.
+ * <p>Rows are the live documents, or those of them that were selected, numbered from 0 in index
+ * order. Terms are in unsigned byte order; terms without a live posting are left out. Term
+ * statistics count all live documents. Needs neither term vectors nor stored text.
  *
- * <p>Threads decode pieces of the vocabulary, this job's own writes them in order: the bytes are
- * the same whatever the number of threads. Memory: four bytes a row, a bit and a half a document
- * where some are left out, and some megabytes a thread.
+ * <p>Several threads decode pieces of the vocabulary and the job's own thread writes them in
+ * order, so the bytes do not depend on the number of threads. Memory: four bytes for each row, a
+ * bit and a half for each document where some are left out, and some megabytes for each thread.
  */
 public final class ExtractJob extends Job {
   private static final int CHECK_EVERY = 1 << 16;

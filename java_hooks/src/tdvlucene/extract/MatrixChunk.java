@@ -10,8 +10,8 @@ import tdvlucene.common.IndexPostings;
 /**
  * A piece of a term-document matrix on its way from the postings to the files.
  *
- * <p>Either some terms with all their postings, or a stretch of one long list. Reused: it grows to
- * the largest piece, whose size {@link MatrixPlan} bounds.
+ * <p>Holds either some terms with all their postings, or a stretch of one long list. It is reused
+ * and grows to the largest piece, whose size {@link MatrixPlan} bounds.
  */
 final class MatrixChunk {
   /** Terms after one another, and where each ends. */

@@ -7,7 +7,7 @@ import org.apache.lucene.util.BytesRefBuilder;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.NpyWriter;
 
-/** The files of a matrix's terms and postings, filled by chunks in the order of the terms. */
+/** The files that hold a matrix's terms and postings; chunks are written in the order of terms. */
 final class MatrixFiles implements Closeable {
   private final NpyWriter text;
   private final NpyWriter textEnds;

@@ -8,11 +8,11 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 
 /**
- * Cuts a field into pieces of bounded size, to be read by threads and written in order.
+ * Cuts a field into pieces of bounded size, which threads read and one thread writes in order.
  *
- * <p>Walks the dictionary, whose document frequencies tell how much there is to read. A piece is
- * either a run of terms or, of a list longer than a whole piece, the postings of some documents:
- * so a thread's buffer never depends on the size of the index.
+ * <p>Walks the dictionary, whose document frequencies say how much there is to read. A piece is a
+ * run of terms or, where one list is longer than a whole piece, that list's postings in a range of
+ * documents. So a thread's buffer never depends on the size of the index.
  */
 public final class MatrixPlan {
   /** Postings of a piece: large against the cost of seeking, 2 MB in memory. */

@@ -19,7 +19,10 @@ import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.UserException;
 
-/** The documents whose ids a file names. Memory: the ids, and a bit and a half a document. */
+/**
+ * Finds the documents whose ids are listed in a file. Memory: the ids, and a bit and a half for
+ * each document.
+ */
 final class Selection {
   private static final int CHECK_EVERY = 1 << 16;
   private static final int SHOWN = 5;

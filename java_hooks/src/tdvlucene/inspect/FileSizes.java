@@ -12,7 +12,7 @@ import org.apache.lucene.index.StandardDirectoryReader;
 import org.apache.lucene.store.Directory;
 import tdvlucene.common.Lucene;
 
-/** Bytes of the files of a commit. */
+/** The sizes of a commit's files. */
 final class FileSizes {
   private static final String COMPOUND_DATA = "cfs";
 

@@ -10,7 +10,7 @@ import org.apache.lucene.index.StandardDirectoryReader;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
-/** Which index this is: enough to tell later that it is still the same one. */
+/** Identifies an index, so that it can be recognised later. */
 public final class Identity {
   private Identity() {}
 

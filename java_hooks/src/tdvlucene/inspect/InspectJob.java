@@ -30,11 +30,11 @@ import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 
 /**
- * Says what an index holds and which of its fields can be pruned.
+ * Describes an index and says which of its fields can be pruned.
  *
- * <p>Reads descriptions, norms, and the dictionary where several segments share it; no postings,
- * but to compare the checksums of their files.
- * Terms, postings and tokens are Lucene's counts, which include deleted documents.
+ * <p>Reads field descriptions, norms and, where several segments share it, the dictionary.
+ * Postings are read only to compare their files' checksums. The counts of terms, postings and
+ * tokens are Lucene's own, which include deleted documents.
  */
 public final class InspectJob extends Job {
   private final String index;

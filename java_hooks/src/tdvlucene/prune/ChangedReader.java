@@ -4,7 +4,7 @@ import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.FilterCodecReader;
 
-/** A segment seen with other content, under other descriptions of its fields. For merging. */
+/** A segment whose content or field descriptions were changed, to be merged. */
 abstract class ChangedReader extends FilterCodecReader {
   private final FieldInfos infos;
 

@@ -13,13 +13,14 @@ import org.apache.lucene.index.SegmentReadState;
 import org.apache.lucene.index.SegmentWriteState;
 
 /**
- * A codec under its own name and with its own formats, that writes postings without Lucene's
- * merging where a merge has one segment whose documents all stay.
+ * A codec with the name and the formats of another, which bypasses Lucene's merging of postings
+ * where a merge has one segment whose documents all stay.
  *
- * <p>{@code FieldsConsumer.merge} puts four layers between the reader and the writer, each with a
- * virtual call a posting: segments side by side, their numbers mapped, deleted ones left out. A
- * third of the time of a merge goes there, and one whole segment needs none of it: its postings
- * can be written as a flush writes them. This pays for the first pass of the rewriter.
+ * <p>{@code FieldsConsumer.merge} puts four layers between the reader and the writer, each of
+ * which costs a virtual call for every posting: segments are joined, numbers mapped, deleted
+ * documents left out. That is a third of the time of a merge, and a single whole segment needs
+ * none of it: its postings can be written as a flush writes them. The saving pays for the
+ * rewriter's first pass.
  */
 final class DirectCodec extends FilterCodec {
   private final PostingsFormat postings;

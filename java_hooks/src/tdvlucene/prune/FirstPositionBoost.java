@@ -1,11 +1,12 @@
 package tdvlucene.prune;
 
 /**
- * The first-position boost: what a frequency counts for, by the term's first position in its
- * document.
+ * The first-position boost: a frequency counts for more or less depending on the term's first
+ * position in the document.
  *
- * <p>{@code tf * factors[first]}, where the last factor also serves all positions behind it: one
- * product of floats, as in the Python class of this name; the two must agree on every posting.
+ * <p>The boosted frequency is {@code tf * factors[first]}, where the last factor also serves all
+ * later positions: one product of floats, as in the Python class of this name. The two must agree
+ * on every posting.
  */
 final class FirstPositionBoost {
   /** Frequencies count for what they are. */

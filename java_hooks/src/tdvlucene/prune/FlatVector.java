@@ -10,7 +10,7 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 
-/** One document's vector of the pruned field, terms and frequencies only, in flat arrays. */
+/** One document's term vector of the pruned field, only terms and frequencies, in flat arrays. */
 final class FlatVector extends Fields {
   private final String field;
   private final TermTexts texts;

@@ -8,15 +8,16 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.ArrayUtil;
 
 /**
- * Term vectors made from the pruned postings, not from the old vectors.
+ * Term vectors made from the pruned postings rather than from the old vectors.
  *
- * <p>Both say the same, and turning the postings round costs a tenth of decoding the vectors,
- * which are read a document at a time though compressed several together. It asks for fields whose
- * documents all have a vector (Lucene enforces that since version 9) and for segments with no
- * other vectors; the others are read by {@link PrunedVectors}.
+ * <p>Both hold the same, and inverting the postings costs a tenth of decoding the vectors, which
+ * are compressed several documents together but read one at a time. It needs every document to
+ * have a vector of the field (which Lucene enforces since version 9) and segments without other
+ * vectors; elsewhere {@link PrunedVectors} is used.
  *
- * <p>Documents are taken in blocks of as many postings as fit into {@code capacity}, one pass over
- * the postings a block. Memory: eight bytes a posting of a block, eight a document.
+ * <p>Documents are taken in blocks of at most {@code capacity} postings, with one pass over the
+ * postings for each block. Memory: eight bytes for each posting of a block, eight for each
+ * document.
  */
 final class InvertedVectors extends TermVectorsReader {
   private final TermVectorsReader in;

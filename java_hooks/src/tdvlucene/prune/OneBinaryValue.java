@@ -3,7 +3,7 @@ package tdvlucene.prune;
 import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.util.BytesRef;
 
-/** The binary doc values of a segment in which one document has one. */
+/** Binary doc values that only one document of a segment has. */
 final class OneBinaryValue extends BinaryDocValues {
   private final int only;
   private final BytesRef value;

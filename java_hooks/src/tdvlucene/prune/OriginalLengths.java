@@ -9,7 +9,7 @@ import org.apache.lucene.search.DocIdSetIterator;
 import tdvlucene.common.Job;
 import tdvlucene.common.NormKind;
 
-/** Document lengths before pruning, as a {@link PostingRule} is told them. */
+/** Document lengths before pruning, which a {@link PostingRule} may read. */
 public final class OriginalLengths {
   private static final int END = DocIdSetIterator.NO_MORE_DOCS;
 

@@ -11,7 +11,7 @@ import org.apache.lucene.index.MergeTrigger;
 import tdvlucene.common.Pool;
 
 /**
- * Runs merges on a pool and waits for them, the largest first.
+ * Runs merges on a pool, the largest first, and waits for them.
  *
  * <p>{@code ConcurrentMergeScheduler} chooses its own number of threads, throttles writing, and
  * loses the stack of what failed.

@@ -7,7 +7,7 @@ import tdvlucene.common.Indexes;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
 
-/** Refuses fields that a rule cannot be applied to. */
+/** Refuses fields to which a rule cannot be applied. */
 public final class PrunableField {
   private PrunableField() {}
 

@@ -25,15 +25,16 @@ import tdvlucene.common.NormKind;
 import tdvlucene.common.Pool;
 
 /**
- * Writes a new index in which the postings of one field, or of several, have the frequencies a
- * {@link PostingRule} gives.
+ * Writes a new index in which a {@link PostingRule} has decided the frequencies of one or more
+ * fields.
  *
- * <p>Two passes over the field: a {@link Survey} for the document lengths, then a merge of each
- * segment, wrapped in a {@link PrunedReader} for each field, into a segment of its own, the
- * segments side by side. Document order, stored fields, doc values, points and other fields stay;
- * deleted documents are dropped. Soft-deleted documents stay, and stay soft-deleted: to Anserini's
- * readers they are documents like any other. Memory: about twelve bytes a document and four a term;
- * for term vectors the vocabulary as well, and up to a quarter of the heap.
+ * <p>Two passes over each field: a {@link Survey} computes the document lengths, then each
+ * segment, wrapped in a {@link PrunedReader} for each field, is merged into a segment of its own;
+ * segments are merged in parallel. Document order, stored fields, doc values, points and other
+ * fields stay; deleted documents are dropped. Soft-deleted documents stay, and stay soft-deleted:
+ * to Anserini's readers they are documents like any other. Memory: about twelve bytes for each
+ * document and four for each term; for term vectors also the vocabulary and up to a quarter of the
+ * heap.
  */
 public final class PruneJob extends Job {
   /** More in memory would save nothing: the passes over the postings are few by then. */

@@ -7,7 +7,7 @@ import org.apache.lucene.index.FilterLeafReader.FilterTerms;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 
-/** A segment's postings with one field pruned, the others as they are. */
+/** A segment's postings, with one field pruned and the others as they are. */
 final class PrunedFields extends FieldsProducer {
   private final FieldsProducer in;
   private final Pruning pruning;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.lucene.index.FilterLeafReader.FilterPostingsEnum;
 import org.apache.lucene.index.PostingsEnum;
 
-/** A term's postings with their new frequencies, without those that fell to 0. */
+/** A term's postings with their new frequencies; those with frequency 0 are dropped. */
 final class PrunedPostings extends FilterPostingsEnum {
   private final Pruning pruning;
   private final PrunedTermsEnum terms;

@@ -9,12 +9,12 @@ import org.apache.lucene.index.FieldInfos;
 import tdvlucene.common.Lucene;
 
 /**
- * A segment seen with one field pruned, to be handed to {@code IndexWriter.addIndexes}.
+ * A segment with one field pruned, to be given to {@code IndexWriter.addIndexes}.
  *
  * <p>Overrides only what changes: the field's postings, norms and vectors, and its description
  * where frequencies are scaled. Stored fields, doc values, points and other fields come from the
- * segment's own readers, so that merging copies them in bulk. For merging only: the terms can be
- * walked, not sought.
+ * segment's own readers, so that a merge copies them in bulk. It serves merges only: terms can be
+ * walked but not sought.
  */
 final class PrunedReader extends ChangedReader {
   private final Pruning pruning;

@@ -9,10 +9,10 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 
 /**
- * The terms that keep postings, walked in step with the vocabulary.
+ * Walks the terms that keep postings, in step with the vocabulary.
  *
- * <p>A term whose postings are all dropped is still met; Lucene's terms writer leaves out terms
- * without documents.
+ * <p>A term whose postings are all dropped still appears here; Lucene's terms writer leaves out
+ * terms without documents.
  */
 final class PrunedTermsEnum extends BaseTermsEnum {
   private final TermsEnum in;

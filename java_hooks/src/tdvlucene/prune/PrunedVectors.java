@@ -17,10 +17,10 @@ import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
 
 /**
- * Term vectors that agree with the pruned postings: RM3 and Rocchio read them.
+ * Term vectors that agree with the pruned postings; RM3 and Rocchio read them.
  *
- * <p>Where frequencies are scaled, positions and offsets are dropped, as they are from the postings. A
- * document left without a term has no vector of the field.
+ * <p>Where frequencies are scaled, positions and offsets are dropped, as they are from the
+ * postings. A document left without a term has no vector of the field.
  */
 final class PrunedVectors extends TermVectorsReader {
   private final TermVectorsReader in;

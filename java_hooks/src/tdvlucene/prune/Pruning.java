@@ -7,7 +7,7 @@ import tdvlucene.common.LocatedException;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
 
-/** What becomes of one field in one segment: all that the wrappers of its readers share. */
+/** How one field is pruned in one segment: what the wrappers of its readers share. */
 final class Pruning {
   final Job job;
   final Segment segment;

@@ -5,9 +5,9 @@ import tdvlucene.common.UserException;
 /**
  * Makes each frequency {@code max(1, rint(scale * tf * tdv))}; only terms of TDV 0 go.
  *
- * <p>In double precision and rounded half to even, as {@code tdv_lucene.values.quantisation} has it:
- * the two must agree on every posting. Where the table has a {@link FirstPositionBoost}, tf is the
- * boosted frequency.
+ * <p>In double precision and rounded half to even, as {@code tdv_lucene.values.quantisation} has
+ * it: the two must agree on every posting. Where the table has a {@link FirstPositionBoost}, tf is
+ * the boosted frequency.
  */
 public final class ScaledRule implements PostingRule {
   private final float[] tdv;

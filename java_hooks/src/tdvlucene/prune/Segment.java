@@ -9,7 +9,7 @@ import org.apache.lucene.index.SegmentReader;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.Bits;
 
-/** A segment of the source and the numbers its documents have among the live ones. */
+/** A segment of the source, and the numbers of its documents among the live ones. */
 public final class Segment {
   final SegmentReader reader;
   final Bits live;

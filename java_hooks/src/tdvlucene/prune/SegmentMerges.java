@@ -12,7 +12,10 @@ import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.index.SegmentReader;
 
-/** Makes one segment of each reader added, in order, or one of all; and no merge otherwise. */
+/**
+ * Merges each added reader into a segment of its own, in order, or all into one; never anything
+ * else.
+ */
 final class SegmentMerges extends MergePolicy {
   private final boolean oneSegment;
 

@@ -14,7 +14,7 @@ import org.apache.lucene.index.SegmentReader;
 import org.apache.lucene.search.Sort;
 import tdvlucene.common.Lucene;
 
-/** A writer's configuration under which an index stays the kind of index it was. */
+/** A writer's configuration that keeps the properties of the source index. */
 final class SourceSettings {
   private static final String MODE_ATTRIBUTE =
       Lucene90StoredFieldsFormat.class.getSimpleName() + ".mode";

@@ -16,16 +16,17 @@ import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.UserException;
 
 /**
- * The TDVs of a field's terms, kept in the index for a similarity that applies them at search.
+ * The TDVs of a field's terms, stored in the index for a similarity that applies them at search.
  *
- * <p>They are the binary doc value of one document, in a field of their own beside the one they are
- * for: what copies, merges, compresses or replicates the index takes them along, no reader meets
- * them unasked, and they cost a little over a byte a term. A file beside Lucene's would be lost by
- * every tool that copies what the commit lists; the commit's user data is text, read whenever the
- * index is opened; terms of a second field would repeat the dictionary.
+ * <p>They are the binary doc value of one document, in a field of their own. So whatever copies,
+ * merges, compresses or replicates the index takes them along, no reader meets them unasked, and
+ * they cost little more than a byte for each term. The alternatives are worse: a file beside
+ * Lucene's would be lost by every tool that copies what the commit lists; the commit's user data
+ * is text and is read whenever the index is opened; terms of a second field would repeat the
+ * dictionary.
  *
- * <p>The TDVs are good for the terms that the index had when they were written, so they say how
- * many postings and tokens the field had then; an index with others is refused.
+ * <p>The TDVs hold only for the terms the index had when they were written. So the field's numbers
+ * of postings and tokens are stored with them, and an index with other numbers is refused.
  */
 public final class StoredTdvs {
   private static final String PREFIX = "tdv.values.";

@@ -20,14 +20,14 @@ import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
 
 /**
- * The rewriter's first pass over a field: new document lengths, what is kept of it, and the proof
- * that the TDVs belong to its vocabulary.
+ * The rewriter's first pass over a field: it computes the new document lengths, counts what is
+ * kept, and makes sure that the TDVs belong to the field's vocabulary.
  *
  * <p>Norms are merged before postings, so the lengths must be known first. The pass decodes only
- * terms that keep postings (all terms in a segment with deletions, to see which of them live) and
- * takes ranges of the vocabulary in parallel. It is a fifth of the work of a rewrite: keeping what
- * it decoded for the merge would not pay for the memory. Memory: four bytes a document for the
- * lengths, and as much again a thread for the segment at hand.
+ * terms that keep postings (in a segment with deletions all terms, to see which of them live) and
+ * reads ranges of the vocabulary in parallel. It takes a fifth of the time of a rewrite: keeping
+ * the decoded postings for the merge would not be worth the memory. Memory: four bytes for each
+ * document for the lengths, and as much again in each thread for the current segment.
  */
 final class Survey {
   /** Ranges begin at multiples of this, so that no two threads share a word of a bit set. */

@@ -5,15 +5,15 @@ import java.util.Arrays;
 import org.apache.lucene.util.BytesRef;
 
 /**
- * Finds terms of the vocabulary in any order: what rewriting term vectors needs.
+ * Finds terms of the vocabulary in any order, which rewriting term vectors needs.
  *
- * <p>A vector's terms are terms of the field, so a fingerprint that no two terms of the vocabulary
- * share identifies them without a look at their bytes: one miss of the processor's cache a lookup
- * instead of three, which is half the time of rewriting vectors. Slots hold the fingerprint above
- * the term's number; terms are hashed anew when two meet with equal fingerprints. Of terms
+ * <p>The terms of a vector are terms of the field, so a fingerprint that no two terms of the
+ * vocabulary share identifies them without comparing bytes. That is one cache miss for each lookup
+ * instead of three, and halves the time of rewriting vectors. A slot holds the fingerprint above
+ * the term's number; when two terms have the same fingerprint, all are hashed again. Of terms
  * <em>not</em> in the vocabulary, which only a damaged index has, one in billions goes unnoticed.
  *
- * <p>Read-only once made, so that threads share it. Memory: 16 to 32 bytes a term.
+ * <p>Read-only once made, so threads can share it. Memory: 16 to 32 bytes for each term.
  */
 final class TermLookup {
   private static final long FREE = -1; // no term has it: a number is never all ones

@@ -17,8 +17,8 @@ import org.apache.lucene.util.IOUtils;
 /**
  * A vocabulary in byte order with each term's TDV, read from NumPy arrays.
  *
- * <p>The terms stay in memory-mapped files and are met in order by a {@link Cursor}; only the
- * TDVs are on the heap, four bytes a term.
+ * <p>The terms stay in memory-mapped files, where a {@link Cursor} reads them in order; only the
+ * TDVs are on the heap, four bytes for each term.
  */
 public final class TermTable implements Closeable {
   private static final String LEAST_SATURATION = "least_saturation.npy";

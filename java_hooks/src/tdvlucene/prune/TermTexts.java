@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.UserException;
 
-/** The vocabulary's terms on the heap, by number; read-only, so that threads share it. */
+/** The vocabulary's terms on the heap, by number. Read-only, so threads can share it. */
 final class TermTexts {
   private final byte[] bytes;
   private final int[] ends;

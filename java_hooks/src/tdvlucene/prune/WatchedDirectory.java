@@ -8,7 +8,7 @@ import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexOutput;
 import tdvlucene.common.Job;
 
-/** Lets a job be cancelled while Lucene copies files in bulk and asks nobody. */
+/** Lets a job be cancelled while Lucene copies files in bulk, when it calls nothing of ours. */
 final class WatchedDirectory extends FilterDirectory {
   private final Job job;
 

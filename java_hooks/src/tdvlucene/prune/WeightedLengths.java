@@ -5,9 +5,10 @@ import java.util.concurrent.atomic.DoubleAdder;
 /**
  * Document lengths where TDVs are applied at search: sums of tf x TDV instead of tf.
  *
- * <p>They are stored multiplied by what makes them sum to the field's tokens, so that a length over
- * Lucene's average length is what it is for the weighted frequencies, and plain BM25 on the same
- * index has sensible lengths too. While they are summed they are counted in parts of the mean TDV.
+ * <p>They are stored scaled so that they sum to the field's tokens. Then a length divided by
+ * Lucene's average length is what it would be with weighted frequencies, and plain BM25 on the
+ * same index has sensible lengths too. While being summed they are counted in fractions of the
+ * mean TDV.
  */
 public final class WeightedLengths {
   private static final double PARTS = 256;

@@ -6,13 +6,15 @@ import java.io.IOException;
 import org.apache.lucene.util.BytesRef;
 
 /**
- * A number for each of a set of terms, without the terms: 1.23 times the number's bits a term.
+ * Maps each of a set of terms to a number without storing the terms, in 1.23 times the number's
+ * bits.
  *
- * <p>The static function of Graf and Lemire's "Xor Filters" (2020): a term is hashed to a slot in
- * each third of a table, and its three slots xor to its number. The table was solved for the terms
- * it was made of and <em>knows no others</em>: any other term gets some number or other.
+ * <p>This is the static function of Graf and Lemire's "Xor Filters" (2020): a term is hashed to
+ * one slot in each third of a table, and the xor of its three slots is its number. The table is
+ * solved for the terms it is made of and <em>knows no others</em>: any other term gets an
+ * arbitrary number.
  *
- * <p>Memory: the table's bytes; about 40 bytes a term while it is made.
+ * <p>Memory: the table's bytes; about 40 bytes for each term while it is made.
  */
 final class XorTable {
   private static final int PARTS = 3;

@@ -13,10 +13,11 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 
 /**
- * A reader that counts the postings its searches stop at, on one thread.
+ * A reader that counts the postings at which its searches stop; for one thread.
  *
- * <p>Skipping decides by impacts and scores, which pass unchanged, so a search here stops where it
- * would without the counting. A posting inside a block that is decoded but skipped does not count.
+ * <p>Impacts and scores, on which skipping depends, pass unchanged, so a search stops where it
+ * would stop without the counting. A posting that is decoded with its block but skipped does not
+ * count.
  */
 final class CountingReader extends FilterDirectoryReader {
   private final Counter counter;

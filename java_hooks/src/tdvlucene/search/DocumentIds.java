@@ -10,7 +10,7 @@ import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
-/** Which documents an index has, by the collection's ids. */
+/** Finds out which documents an index has, by the collection's ids. */
 public final class DocumentIds {
   private DocumentIds() {}
 

@@ -12,7 +12,7 @@ import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
-/** Lucene's own account of scores, many at a time: the yardstick of every other scorer. */
+/** Lucene's own explanations of scores, by which every other scorer is tested. */
 public final class Explanations {
   private Explanations() {}
 

@@ -4,7 +4,7 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
 
-/** Garbage collections since the making of this object: what may have stood in a timed round. */
+/** Garbage collections since this object was made: they may have interrupted a timed round. */
 final class GarbageCollections {
   private final long number = number();
   private final long millis = millis();

@@ -20,15 +20,15 @@ import tdvlucene.search.TimedIndex.Mode;
 /**
  * Times the same queries on several indexes, in this JVM and on one thread.
  *
- * <p>Queries are built beforehand and documents are not fetched: what is timed is the search of the
- * inverted index. First the hits are checked against the run. Then rounds are run until their time is
- * stable, and after that so many rounds count. Within a round each index is timed on all queries, in
- * an order shuffled anew; the index that begins changes from round to round, so that drift of the
- * machine meets all alike.
+ * <p>Queries are built beforehand and documents are not fetched: only the search of the inverted
+ * index is timed. First the hits are checked against the run. Then rounds are repeated until their
+ * time is stable; only rounds after that count. Within a round each index is timed on all queries
+ * in a newly shuffled order. Another index begins in each round, so that a drift of the machine
+ * affects all alike.
  *
- * <p>The budget is kept by timing fewer queries, the first of a seeded shuffle: as many as can be
- * checked in a share of it, and as the counted rounds then have time for. Writes int64 nanoseconds
- * [round, mode, index, query]. At last the postings that each search stops at are counted.
+ * <p>To keep within the budget, fewer queries are timed: the first of a seeded shuffle, as many as
+ * can be checked in a share of the budget and timed in the rest. Writes int64 nanoseconds [round,
+ * mode, index, query]. Finally it counts the postings at which each search stops.
  */
 public final class LatencyJob extends Job {
   private static final int MOST_QUERIES = 1000;

@@ -21,13 +21,15 @@ final class Queries {
 
   private Queries() {}
 
-  /** A topic's id and the query made of its text. */
+  /** A topic's id, its text and the query made of that. */
   static final class Topic {
     final String id;
+    final String text;
     final Query query;
 
-    Topic(String id, Query query) {
+    Topic(String id, String text, Query query) {
       this.id = id;
+      this.text = text;
       this.query = query;
     }
   }
@@ -44,7 +46,7 @@ final class Queries {
       String id = row.get(0);
       try {
         Query query = (Query) build.invoke(generator, field, analyzer, row.get(1));
-        parsed.add(new Topic(id, query));
+        parsed.add(new Topic(id, row.get(1), query));
       } catch (InvocationTargetException e) {
         throw explain(id, e);
       }

@@ -16,11 +16,11 @@ import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
 
 /**
- * The one search of these hooks: what Anserini's {@code SimpleSearcher} returns, without fetching
- * the documents.
+ * The one search of these hooks: returns what Anserini's {@code SimpleSearcher} returns, without
+ * fetching the documents.
  *
- * <p>Equal scores are ordered by document id where the index has it as doc values. Those of Lucene 8
- * have not; there, as in Anserini, the order of the index decides.
+ * <p>Equal scores are ordered by document id where the index has it as doc values. Indexes of
+ * Lucene 8 do not; there, as in Anserini, index order decides.
  */
 final class Ranking {
   private static final String ID = "id";

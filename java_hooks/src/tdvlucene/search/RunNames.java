@@ -2,7 +2,7 @@ package tdvlucene.search;
 
 import tdvlucene.common.UserException;
 
-/** Names that stand in a run: its columns are separated by spaces, and there is no quoting. */
+/** Checks the names in a run, whose columns are separated by spaces without any quoting. */
 final class RunNames {
   private static final char NEXT_LINE = '\u0085'; // white space in Unicode and Python, not in Java
 

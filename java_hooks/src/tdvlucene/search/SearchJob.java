@@ -25,10 +25,10 @@ import tdvlucene.common.Json;
 import tdvlucene.common.Pool;
 
 /**
- * Writes the run of a set of topics in TREC's form, {@code qid Q0 docid rank score tag}.
+ * Searches a set of topics and writes a TREC run, {@code qid Q0 docid rank score tag}.
  *
- * <p>Hits and scores are those of Anserini's {@code SimpleSearcher}. Queries are spread over
- * threads; lines come out in the topics' order, and memory is bounded by a few queries a thread.
+ * <p>Hits and scores are those of Anserini's {@code SimpleSearcher}. Several threads search; lines
+ * are written in the order of the topics, and memory is bounded by a few queries for each thread.
  */
 public final class SearchJob extends Job {
   private static final int QUEUED_PER_THREAD = 4;
@@ -41,6 +41,7 @@ public final class SearchJob extends Job {
   private final int threads;
   private final String tag;
   private final Path output;
+  private String feedback; // null for none
 
   private final List<String> empty = new ArrayList<>();
   private long written;
@@ -59,6 +60,11 @@ public final class SearchJob extends Job {
     this.output = Paths.get(output);
   }
 
+  /** Expand queries by {@code rm3} or {@code rocchio}; see {@link Feedback}. */
+  public void expand(String method) {
+    feedback = method;
+  }
+
   /** A JSON object: hits written, and the ids of queries that found nothing. */
   @Override
   public String result() {
@@ -69,6 +75,7 @@ public final class SearchJob extends Job {
   protected void run() throws Exception {
     try (DirectoryReader reader = open(index);
         BufferedWriter out = Files.newBufferedWriter(output);
+        Feedback expanding = expansion(reader);
         Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
       Indexes.requireFrequencies(reader, index, field);
       IndexFiles files = IndexFiles.of(index).searched();
@@ -76,7 +83,10 @@ public final class SearchJob extends Job {
       Damage.refuse(index, files, this::advance);
       List<Queries.Topic> queries = Queries.parse(field, topics);
       requireNames(queries);
-      search(new Ranking(reader, similarity), queries, pool, out);
+      Ranking ranking = new Ranking(reader, similarity);
+      search(
+          topic -> expanding == null ? lines(ranking, topic) : lines(expanding, topic),
+          queries, pool, out);
     }
   }
 
@@ -91,8 +101,16 @@ public final class SearchJob extends Job {
     }
   }
 
+  private Feedback expansion(DirectoryReader reader) throws ReflectiveOperationException {
+    return feedback == null ? null : Feedback.open(index, reader, similarity, feedback);
+  }
+
+  private interface Search {
+    List<String> lines(Queries.Topic topic) throws IOException;
+  }
+
   private void search(
-      Ranking ranking, List<Queries.Topic> queries, Pool pool, BufferedWriter out)
+      Search search, List<Queries.Topic> queries, Pool pool, BufferedWriter out)
       throws IOException {
     phase("searching", queries.size());
     Iterator<Queries.Topic> waiting = queries.iterator();
@@ -100,7 +118,7 @@ public final class SearchJob extends Job {
     for (int done = 0; done < queries.size(); done++) {
       while (waiting.hasNext() && running.size() < threads * QUEUED_PER_THREAD) {
         Queries.Topic topic = waiting.next();
-        running.add(pool.submit(() -> lines(ranking, topic)));
+        running.add(pool.submit(() -> search.lines(topic)));
       }
       List<String> lines = Pool.get(running.remove());
       if (lines.isEmpty()) {
@@ -120,14 +138,25 @@ public final class SearchJob extends Job {
     float[] scores = ranking.printedScores(found);
     List<String> lines = new ArrayList<>(found.length);
     for (int i = 0; i < found.length; i++) {
-      String id = ranking.id(found[i]);
-      if (RunNames.isBad(id)) {
-        throw RunNames.refuse("document id", id, "index the documents again with other ids");
-      }
-      lines.add(
-          String.format(
-              Locale.ROOT, "%s Q0 %s %d %f %s\n", topic.id, id, i + 1, scores[i], tag));
+      lines.add(line(topic, ranking.id(found[i]), i + 1, scores[i]));
     }
     return lines;
+  }
+
+  private List<String> lines(Feedback expanding, Queries.Topic topic) throws IOException {
+    checkCancelled();
+    Object[] found = expanding.search(topic.text, hits);
+    List<String> lines = new ArrayList<>(found.length);
+    for (Object hit : found) {
+      lines.add(line(topic, Feedback.id(hit), lines.size() + 1, Feedback.score(hit)));
+    }
+    return lines;
+  }
+
+  private String line(Queries.Topic topic, String id, int rank, float score) {
+    if (RunNames.isBad(id)) {
+      throw RunNames.refuse("document id", id, "index the documents again with other ids");
+    }
+    return String.format(Locale.ROOT, "%s Q0 %s %d %f %s\n", topic.id, id, rank, score, tag);
   }
 }

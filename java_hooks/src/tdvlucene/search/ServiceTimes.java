@@ -15,13 +15,14 @@ import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 
 /**
- * What a query costs beside the search: analysing its text, and fetching the documents found.
+ * Times what a query costs besides the search: analysing its text and fetching the hits'
+ * documents.
  *
- * <p>Analysis knows nothing of the index. Stored fields are the same in all indexes made from one,
- * but the documents found differ. Every query's fetch is timed by itself, the indexes in turn, so
- * that whatever else the machine does falls on all of them. Reported is the mean over queries of
- * the median round; the first rounds only warm up, for so long that Java's compiler has finished:
- * a round over a small index takes a few milliseconds.
+ * <p>Analysis does not depend on the index. All indexes made from one store the same fields, but
+ * the hits differ. Each query's fetch is timed on its own, on one index after another, so that
+ * whatever else the machine does affects all of them. The result is the mean over queries of the
+ * median round. The first rounds only warm up, long enough for Java's compiler to finish: a round
+ * over a small index takes a few milliseconds.
  */
 public final class ServiceTimes extends Job {
   private static final int WARM_UP_ROUNDS = 5;

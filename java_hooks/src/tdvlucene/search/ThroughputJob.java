@@ -16,11 +16,10 @@ import tdvlucene.common.Json;
 import tdvlucene.common.Pool;
 
 /**
- * Queries answered a second when several threads search at once.
+ * Measures how many queries a second are answered when several threads search at once.
  *
- * <p>Each thread takes the next query of a shuffled list until the time of the round is up; indexes
- * take turns, and the one that begins changes from round to round. The first round of each index
- * only warms up.
+ * <p>Each thread takes the next query of a shuffled list until the round's time is up. Indexes
+ * take turns, and another one begins in each round. The first round of each index only warms up.
  */
 public final class ThroughputJob extends Job {
   private static final int HITS = 10;

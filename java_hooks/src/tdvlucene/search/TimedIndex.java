@@ -20,11 +20,11 @@ import tdvlucene.common.Job;
 import tdvlucene.common.Lucene;
 
 /**
- * An index whose searches are timed, and the run its hits must agree with.
+ * An index whose searches are timed, and the run with which its hits must agree.
  *
- * <p>Timed is Lucene's own search for the best documents. Anserini's also orders equal scores by id
- * and scores the hits a second time; that costs the same on every index and would hide what
- * differs.
+ * <p>What is timed is Lucene's own search for the best documents. Anserini's search also orders
+ * equal scores by id and scores the hits a second time; that costs the same on every index and
+ * would hide the difference.
  */
 final class TimedIndex implements Closeable {
   /** What is timed: so many hits, with or without skipping by block maxima. */

@@ -15,17 +15,17 @@ import tdvlucene.common.UserException;
 import tdvlucene.prune.StoredTdvs;
 
 /**
- * Lucene's BM25 or Dirichlet model, or our TF-IDF, of frequencies multiplied by the term's TDV:
+ * Lucene's BM25 or Dirichlet model, or our TF-IDF, with frequencies multiplied by the term's TDV;
  * for an index made by {@code prune --tf similarity}, which keeps original frequencies.
  *
- * <p>The TDV v of a term is looked up once a query. Nothing is scored here: each term gets Lucene's
- * own scorer with changed parameters, which is the same number. BM25: v tf / (v tf + k1 K) = tf /
- * (tf + (k1 / v) K). Dirichlet, with lengths and mu in the stored unit u: ln(1 + v tf / (mu p)) +
- * ln(u mu / (length + u mu)), p = (v cf + 1) / (tokens / u + 1). TF-IDF: a boost of v. So scores
- * grow with the frequency and fall with the length as Lucene's do, and skipping by block maxima
- * stays exact.
+ * <p>The TDV v of a term is looked up once for each query. Nothing is scored here: each term gets
+ * Lucene's own scorer with changed parameters, which comes to the same number. BM25, whose length
+ * norm K is proportional to k1: v tf / (v tf + K) = tf / (tf + K / v). Dirichlet, with lengths and
+ * mu in the stored unit u: ln(1 + v tf / (mu p)) + ln(u mu / (length + u mu)), p = (v cf + 1) /
+ * (tokens / u + 1). TF-IDF: a boost of v. So scores grow with the frequency and fall with the
+ * length as Lucene's do, and skipping by block maxima stays exact.
  *
- * <p>A phrase counts with the mean TDV of its terms; fields other than the one the TDVs are for,
+ * <p>A phrase counts with the mean TDV of its terms. Fields other than the one the TDVs are for,
  * and terms pooled by a {@code SynonymQuery}, count unweighted.
  */
 public final class WeightedSimilarity extends Similarity {

@@ -15,7 +15,7 @@ import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 
-/** Lucene's CheckIndex with the slow checks: vectors against postings, impacts, norms. */
+/** Runs Lucene's CheckIndex with the slow checks: vectors against postings, impacts, norms. */
 public final class CheckIndexJob extends Job {
   private final String index;
   private String result = "";

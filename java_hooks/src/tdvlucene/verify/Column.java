@@ -9,7 +9,7 @@ import org.apache.lucene.index.SortedDocValues;
 import org.apache.lucene.index.SortedNumericDocValues;
 import org.apache.lucene.index.SortedSetDocValues;
 
-/** A segment's doc values of one field, of whatever type, read in order of documents. */
+/** A segment's doc values of one field, of any type, read in order of documents. */
 interface Column {
   /** Adds the document's values to its image: nothing when it has none. */
   void add(int doc, DocumentImage image) throws IOException;

@@ -11,7 +11,7 @@ import tdvlucene.prune.StoredTdvs;
 import tdvlucene.prune.TermTable;
 import tdvlucene.prune.WeightedLengths;
 
-/** A field to be compared, and what pruning was to make of it. */
+/** A field to be compared, and what pruning should have made of it. */
 final class ComparedField {
   /** Threads add up weighted tokens in any order, which changes the last bits of their sum. */
   private static final double UNIT_TOLERANCE = 1e-9;

@@ -11,7 +11,7 @@ import tdvlucene.common.Lucene;
 import tdvlucene.common.UserException;
 import tdvlucene.prune.StoredTdvs;
 
-/** Compares what does not depend on documents: how many there are, and which fields of what kind. */
+/** Compares the number of documents and the kinds of fields. */
 final class DescriptionsComparison {
   private final ComparedIndex source;
   private final ComparedIndex pruned;

@@ -13,7 +13,10 @@ import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.LeafReaderContext;
 import tdvlucene.common.ExternalIds;
 
-/** Reads the live documents of an index by ascending number, over all segments; for one thread. */
+/**
+ * Reads the live documents of an index in order of their numbers, over all segments; for one
+ * thread.
+ */
 final class DocumentCursor {
   private final ComparedIndex index;
 

@@ -6,7 +6,7 @@ import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.NormKind;
 
-/** Compares a field's norms: with the source's, or with those of new lengths. */
+/** Compares a field's norms with the source's, or with those of the new lengths. */
 final class NormsComparison {
   private final ComparedIndex source;
   private final ComparedIndex pruned;

@@ -6,8 +6,10 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.PointValues;
 
 /**
- * Compares a field's points by a sum over all (document, value) pairs, whose order differs between
- * two trees with the same points: differences are found, their place is not.
+ * Compares a field's points by a sum over all (document, value) pairs.
+ *
+ * <p>Two trees with the same points may hold them in different orders. So differences are found,
+ * but not where they are.
  */
 final class PointsComparison {
   private PointsComparison() {}

@@ -36,12 +36,12 @@ import tdvlucene.prune.WeightedLengths;
  * Compares a pruned index with what the rule makes of its source, and stops at the first
  * difference.
  *
- * <p>Everything is streamed from both and compared in the order of live documents, so that the two
- * may be cut into segments differently: postings, statistics and norms of the pruned fields; those
- * of all others, ids, stored fields, doc values, points and term vectors, which are to be as they
- * were. Of k-NN vectors only the fields' descriptions are compared. Memory: four bytes a document
- * and thread, four a document more where the rule reads lengths, and the vocabulary where there
- * are term vectors.
+ * <p>Both are streamed and compared in the order of live documents, so they may be cut into
+ * segments differently. Compared are the postings, statistics and norms of the pruned fields; and,
+ * which must not have changed, those of all other fields, ids, stored fields, doc values, points
+ * and term vectors. Of k-NN vectors only the fields' descriptions are compared. Memory: four bytes
+ * for each document in each thread, four more for each document where the rule reads lengths, and
+ * the vocabulary where there are term vectors.
  */
 public final class VerifyJob extends Job {
   private static final int DOCUMENTS_AT_ONCE = 1 << 13;
@@ -71,7 +71,7 @@ public final class VerifyJob extends Job {
     target.weighted = new WeightedLengths(target.table.tdv(), mean);
   }
 
-  /** JSON: documents compared, postings of the pruned fields compared, the first difference if any. */
+  /** JSON: documents and (of the pruned fields) postings compared; the first difference, if any. */
   @Override
   public String result() {
     return result;

@@ -1,0 +1,72 @@
+"""Reading NumPy's files: nothing in them is executed, and a damaged one is told as that."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from .errors import TdvError
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def load_array(path: str | os.PathLike) -> np.ndarray:
+    """Map one of our ``.npy`` files into memory, read-only.
+
+    Raises
+    ------
+    TdvError
+        As :func:`read_array`, and when there is no such file.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            shape, _ = _check(file, path.stat().st_size, str(path))
+    except OSError as error:
+        raise TdvError(f"cannot read {path}: {error.strerror or error}") from error
+    # What is empty cannot be mapped.
+    return np.load(path, mmap_mode="r" if math.prod(shape) else None, allow_pickle=False)
+
+
+def read_array(file: IO[bytes], size: int, name: str) -> np.ndarray:
+    """Read one ``.npy`` of ``size`` bytes from a file that can seek; ``name`` is for messages.
+
+    Raises
+    ------
+    TdvError
+        When it is none, would be a pickle, or its shape does not make up ``size``.
+    """
+    _check(file, size, name)
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def damaged(name: str | os.PathLike, byte: int, reason: str = "") -> TdvError:
+    """The error of a file that is not what it says from ``byte`` on."""
+    why = f" ({reason})" if reason else ""
+    return TdvError(f"{name} is damaged or truncated at byte {byte:,}{why}: make or fetch it again")
+
+
+def _check(file: IO[bytes], size: int, name: str) -> tuple[tuple[int, ...], np.dtype]:
+    try:
+        version = np.lib.format.read_magic(file)
+        shape, _, dtype = _HEADERS[version](file)
+    except (ValueError, KeyError, EOFError) as error:
+        raise TdvError(
+            f"{name} is not a NumPy array (.npy), or damaged or truncated at byte "
+            f"{min(size, file.tell()):,}: {error}"
+        ) from error
+    if dtype.hasobject:
+        raise TdvError(
+            f"{name} holds Python objects, a pickle, which is not read: save plain arrays"
+        )
+    if min(shape, default=0) < 0 or file.tell() + math.prod(shape) * dtype.itemsize != size:
+        raise damaged(name, size, f"{dtype}{list(shape)} is another size")
+    return shape, dtype

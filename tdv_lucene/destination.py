@@ -1,0 +1,224 @@
+"""Where a result may be written: what is read, and what exists, is protected from it.
+
+- What is read is never written to: a destination that is, holds, lies in or links to an input is
+  refused, and so is one inside a Lucene index's folder.
+- Nothing that exists is touched, unless replacing it was asked for. Then only a result of the same
+  kind is replaced whose manifest lists all that is there, each file with its size. A single file
+  has its manifest beside it, and must still be what that says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .errors import TdvError, argument
+from .store import describe_file, unlisted_files
+
+_COMMIT = re.compile(r"segments_[0-9a-z]+")
+_OVERWRITE = argument("overwrite", True)
+_NAMED = 3  # files named in a refusal
+
+
+class Destination:
+    """The place of one result; made, it is legal, and :meth:`check` says whether it still is.
+
+    Attributes
+    ----------
+    path : Path
+        Absolute.
+    kind : str or None
+        What the manifest calls the result; None for what has no manifest and is never replaced.
+    manifest : str
+        The manifest's file name: inside a folder, beside a file.
+    is_folder : bool
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        kind: str | None,
+        *,
+        inputs: Sequence[Path],
+        beside: Sequence[Path],
+        overwrite: bool,
+        option: str,
+        manifest: str,
+        is_folder: bool,
+    ) -> None:
+        self._option = argument(option)
+        self.kind = kind
+        self._inputs = inputs
+        self._beside = beside
+        self._overwrite = overwrite
+        self.manifest = manifest
+        self.is_folder = is_folder
+        self._refuse_name(path)
+        self.path = Path(os.path.abspath(path))
+        self.check()
+
+    def check(self) -> None:
+        """Raise :class:`TdvError` when the result cannot, or may not, be written."""
+        self._refuse_place()
+        for place in self.places():
+            self._refuse_overlap(place)
+        self._refuse_index()
+        if self.is_folder:
+            self._refuse_existing_folder()
+        else:
+            self._refuse_existing_file()
+
+    def _refuse_name(self, path: str | os.PathLike) -> None:
+        if not os.fspath(path):
+            raise TdvError(f"{self._option} is empty: name the place to write to")
+        try:
+            os.fspath(path).encode()
+        except UnicodeEncodeError as error:
+            raise TdvError(
+                f"{self._option} {os.fspath(path)!a} is not UTF-8, as Java wants paths: choose "
+                "another name"
+            ) from error
+
+    def _refuse_place(self) -> None:
+        parent = self.path.parent
+        if not parent.is_dir():
+            raise TdvError(f"cannot write {self.path}: the folder {parent} does not exist")
+        if not os.access(parent, os.W_OK):
+            raise TdvError(f"cannot write {self.path}: the folder {parent} is not writable")
+        here = Path.cwd()
+        if self.path in (here, *here.parents):
+            raise TdvError(
+                f"{self.path} is the folder you are in, or holds it: choose another {self._option}"
+            )
+
+    def _refuse_index(self) -> None:
+        for folder in self._real_place().parents:
+            if _is_index(folder):
+                raise TdvError(
+                    f"{self.path} lies in the Lucene index {folder}, to which nothing is added: "
+                    f"choose another {self._option}"
+                )
+
+    def places(self) -> list[Path]:
+        """All that is written."""
+        beside = [] if self.is_folder else [self.path.with_name(self.manifest)]
+        return [self.path, *beside]
+
+    def _real_place(self) -> Path:
+        """The path without the links in its parents."""
+        return Path(os.path.realpath(self.path.parent)) / self.path.name
+
+    def _refuse_overlap(self, place: Path) -> None:
+        for given in self._inputs:
+            if (os.path.lexists(given) or given in self._beside) and _overlap(place, given):
+                raise TdvError(
+                    f"output {place} overlaps the input {given}, which is never written to: "
+                    f"choose another {self._option}"
+                )
+
+    def _refuse_existing(self, place: Path) -> None:
+        """Refuse what exists unless replacing was asked for, and what is not a thing of its own."""
+        if not self._overwrite:
+            raise TdvError(f"{place} exists: choose another {self._option}, or pass {_OVERWRITE}")
+        if place.is_symlink():
+            raise TdvError(
+                f"{place} is a symbolic link, which {_OVERWRITE} does not replace: name what it "
+                "points to, or remove it yourself"
+            )
+
+    def _refuse_existing_folder(self) -> None:
+        if not os.path.lexists(self.path):
+            return
+        self._refuse_existing(self.path)
+        if not self.path.is_dir():
+            raise self._not_ours(self.path, f"is a file, not a folder with a '{self.kind}'")
+        if any(self.path.iterdir()):
+            self._refuse_foreign(self.path)
+
+    def _refuse_foreign(self, folder: Path) -> None:
+        """Refuse a folder that is not, as a whole, an earlier result of this kind."""
+        listed = self.listed(folder / self.manifest)
+        if listed is None:
+            entries = _some(sorted(entry.name for entry in folder.iterdir()))
+            raise self._not_ours(folder, f"holds files tdv-lucene did not write ({entries})")
+        found = unlisted_files(folder, {**listed, self.manifest: None})
+        if found:
+            raise self._not_ours(folder, f"holds files tdv-lucene did not write ({_some(found)})")
+
+    def _refuse_existing_file(self) -> None:
+        target, beside = self.places()
+        for place in (target, beside):
+            if os.path.lexists(place):
+                if place.is_dir() and not place.is_symlink():
+                    raise TdvError(f"{place} is a folder: choose a file name as {self._option}")
+                self._refuse_existing(place)
+        listed = self.listed(beside) if os.path.lexists(beside) else None
+        ours = (listed or {}).get(target.name)
+        if os.path.lexists(beside) and ours is None:
+            raise self._not_ours(beside, f"is not the manifest of a '{self.kind}'")
+        if os.path.lexists(target) and ours is None:
+            raise self._not_ours(target, f"has no manifest of a '{self.kind}' beside it")
+        if os.path.lexists(target) and describe_file(target) != ours:
+            raise self._not_ours(target, f"is not the '{self.kind}' that its manifest describes")
+
+    def listed(self, path: Path) -> dict[str, Any] | None:
+        """The files that a manifest of this kind lists; None where there is none such."""
+        if self.kind is None or path.is_symlink() or not path.is_file():
+            return None
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(found, dict) or found.get("kind") != self.kind:
+            return None
+        if not isinstance(found.get("files"), dict):
+            raise self._not_ours(
+                path, "lists no files, as an earlier version made it: what else lies there is "
+                "not known",
+            )  # fmt: skip
+        return found["files"]
+
+    def _not_ours(self, path: Path, why: str) -> TdvError:
+        return TdvError(
+            f"{path} {why}, which {_OVERWRITE} would delete: choose another {self._option}, or "
+            "remove it yourself"
+        )
+
+
+def _overlap(place: Path, given: Path) -> bool:
+    """Whether one is or holds the other, by name, link, hard link or mount."""
+    read = Path(os.path.realpath(given))
+    real = [Path(os.path.realpath(place)), Path(os.path.realpath(place.parent)) / place.name]
+    for path in real:
+        if path == read or read in path.parents or path in read.parents:
+            return True
+        within, held = _identity(read), _identity(path)
+        if within is not None and within in map(_identity, (path, *path.parents)):
+            return True
+        if held is not None and held in map(_identity, (read, *read.parents)):
+            return True
+    return False
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _is_index(folder: Path) -> bool:
+    try:
+        return any(_COMMIT.fullmatch(name) for name in os.listdir(folder))
+    except OSError:
+        return False
+
+
+def _some(names: list[str]) -> str:
+    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,115 @@
+"""What the demonstration says at its end: won, lost, by kind of query, and what to do next."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..report.table import SIGNIFICANT, Table, change, interval, times_interval
+
+_MEASURE = "nDCG@5"
+
+NEXT_STEPS = """\
+Next, an index of your own. Topics are lines of an id, a tab and a text, qrels are TREC's; keep some
+queries away from learning to compare with.
+
+  tdv-lucene inspect --index INDEX
+  tdv-lucene learn --index INDEX --topics TRAIN.tsv --qrels TRAIN.txt --output values
+  tdv-lucene prune --index INDEX --tdv values --output pruned --max-loss 0.01
+  tdv-lucene compare --index INDEX --pruned pruned --topics TEST.tsv --qrels TEST.txt \\
+      --tune-topics TRAIN.tsv --tune-qrels TRAIN.txt --output report
+"""
+
+
+def tell_outcomes(report: Mapping[str, Any]) -> str:
+    """What each pruned index won and lost on the test topics, in words; of ``compare``'s report."""
+    _, *others = report["indexes"]
+    told = [f"{name} against full\n{tell_outcome(report, name)}" for name in others]
+    comparisons = report["parameters"]["comparisons"]
+    rule = (
+        f"A measure is won if that holds after correction for all {comparisons} comparisons; it is "
+        "lost\nas soon as its own interval says so."
+    )
+    return "\n\n".join([*told, rule])
+
+
+def tell_outcome(report: Mapping[str, Any], name: str) -> str:
+    """What the index ``name`` won and lost."""
+    judged = report["queries"]["judged"]
+    told: dict[str, list[str]] = {"Won": [], "Lost": [], "Undecided": []}
+    for verdict, text in (*_sizes(report, name), _speed(report, name), *_measures(report, name)):
+        told[verdict].append(text)
+    none = {"Won": "nothing", "Lost": f"nothing that {judged} queries can show", "Undecided": ""}
+    return "\n".join(
+        f"{f'{verdict}:' if not at else '':<11}{text}"
+        for verdict, texts in told.items()
+        for at, text in enumerate(texts or filter(None, [none[verdict]]))
+    )
+
+
+def _sizes(report: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
+    before, after = next(iter(report["indexes"].values())), report["indexes"][name]
+    for what in ("postings", "bytes"):
+        if after[what] == before[what]:
+            yield "Undecided", f"{what}: as many as before"
+            continue
+        text = f"{what} {change(before[what], after[what])}"
+        kinds = [of["bytes_by_kind"].get("positions", 0) for of in (before, after)]
+        if what == "bytes" and kinds[0] and not kinds[1]:
+            alone = change(before[what], before[what] - kinds[0])
+            text += f" (positions alone {alone}: weighted frequencies go without them)"
+        yield "Won" if after[what] < before[what] else "Lost", text
+
+
+def _speed(report: Mapping[str, Any], name: str) -> tuple[str, str]:
+    of = report["latency_ratio"][name]["top10"]
+    low, high = of["ci95"] or (0.0, math.inf)
+    verdict = "Won" if low > 1 else "Lost" if high < 1 else "Undecided"
+    return verdict, f"speed of the ten best x{of['ratio']:.2f}{_bounds(times_interval(of['ci95']))}"
+
+
+def _measures(report: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
+    for measure in (_MEASURE, "R@1000"):
+        of = report["measures"][measure]
+        for test in (test for test in of["tests"] if test["treatment"] == name):
+            baseline = test["baseline"]
+            yield (
+                _verdict(test),
+                f"{measure} {test['difference']:+.4f}, {of[baseline]:.4f} ({baseline}) to "
+                f"{of[name]:.4f}{_bounds(interval(test['ci95']))}",
+            )
+
+
+def _verdict(test: Mapping[str, Any]) -> str:
+    """Slow to call a gain, quick to call a loss."""
+    low, high = test["ci95"] or (-math.inf, math.inf)
+    sure = test["p_value"] is not None and test["p_value"] < SIGNIFICANT
+    if high < 0 or sure and test["difference"] < 0:
+        return "Lost"
+    return "Won" if sure and low > 0 else "Undecided"
+
+
+def _bounds(shown: str) -> str:
+    return f" (95 %: {shown})" if shown else ""
+
+
+def kinds_table(per_query: str | os.PathLike) -> Table:
+    """The mean of each kind of query, from ``per_query.tsv``, whose ids begin with the kind."""
+    with Path(per_query).open(newline="", encoding="utf-8") as file:
+        rows = [*csv.DictReader(file, delimiter="\t")]
+    systems = [column.split(" ", 1)[1] for column in rows[0] if column.startswith(f"{_MEASURE} ")]
+    by_kind: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for row in rows:
+        by_kind[row["query"].partition("-")[0]].append(row)
+    lines = [
+        (kind, f"{len(of)}",
+         *(f"{sum(float(row[f'{_MEASURE} {name}']) for row in of) / len(of):.4f}"
+           for name in systems))
+        for kind, of in sorted(by_kind.items())
+    ]  # fmt: skip
+    return Table(f"{_MEASURE} by kind of query", ("", "queries", *systems), lines)

@@ -1,0 +1,280 @@
+"""Where a stage writes: the one way a result comes into being, or takes the place of another.
+
+Every stage function makes an :class:`Output` before any work, with all that it reads. A result is
+built under a hidden name beside its place and moved there in one rename, so that what fails or is
+killed leaves nothing that can be taken for a result. What may be written where is told in
+:mod:`.destination`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .destination import Destination
+from .errors import TdvError
+from .interruption import check, deferred
+from .store import MANIFEST, unlisted_files, write_manifest
+
+_MARK = "unfinished"
+_MARK_TEXT = "tdv-lucene makes {} here. Once no such run is at work, this folder can be removed.\n"
+_finished: list[Path] = []
+_log = logging.getLogger(__name__)
+
+
+def finished() -> list[Path]:
+    """The results that this process has finished, in order; for a command that is interrupted."""
+    return list(_finished)
+
+
+class Output:
+    """A place for one result; use :meth:`folder` or :meth:`file`, then ``with``.
+
+    The block is given the path to write to: an empty folder, or a file that does not exist yet.
+    It ends with :meth:`write_manifest`.
+    """
+
+    @classmethod
+    def folder(
+        cls,
+        path: str | os.PathLike,
+        kind: str | None,
+        *,
+        inputs: Sequence[Any],
+        overwrite: bool = False,
+        manifest: str = MANIFEST,
+        option: str = "output",
+    ) -> Output:
+        """A folder with its manifest inside.
+
+        Parameters
+        ----------
+        kind
+            What the manifest calls the result; None for what has no manifest and is never
+            replaced.
+        inputs
+            All that is read: paths, of which those that do not exist are passed over, as is
+            anything that is no path (None, values in memory). Also the outputs beside this one.
+        manifest
+            The manifest's file name.
+        option
+            What the user calls ``path``.
+
+        Raises
+        ------
+        TdvError
+            When nothing can, or may, be written there.
+        """
+        return cls._at(
+            path, kind, inputs, overwrite=overwrite, option=option, manifest=manifest,
+            is_folder=True,
+        )  # fmt: skip
+
+    @classmethod
+    def file(
+        cls,
+        path: str | os.PathLike,
+        kind: str,
+        *,
+        inputs: Sequence[Any],
+        overwrite: bool = False,
+        option: str = "output",
+    ) -> Output:
+        """A file, with its manifest beside it as ``NAME.manifest.json``; else as :meth:`folder`."""
+        manifest = f"{os.path.basename(os.path.abspath(path))}.manifest.json"
+        return cls._at(
+            path, kind, inputs, overwrite=overwrite, option=option, manifest=manifest,
+            is_folder=False,
+        )  # fmt: skip
+
+    @classmethod
+    def _at(
+        cls, path: str | os.PathLike, kind: str | None, inputs: Sequence[Any], **options: Any
+    ) -> Output:
+        given = [i.path if isinstance(i, Output) else i for i in inputs]
+        read = [Path(i) for i in given if isinstance(i, (str, os.PathLike))]
+        beside = [i.path for i in inputs if isinstance(i, Output)]
+        return cls(Destination(path, kind, inputs=read, beside=beside, **options))
+
+    def __init__(self, place: Destination) -> None:
+        self._place = place
+        self.path = place.path
+        self._aside: Path | None = None
+        self._mark: int | None = None
+
+    def __enter__(self) -> Path:
+        self._place.check()
+        try:
+            with deferred():
+                self._remove_abandoned()
+                self._make_aside()
+        except BaseException as error:
+            self._clear()
+            if isinstance(error, OSError):
+                raise explain_os_error(error, self.path) from error
+            raise
+        return self._unfinished if self._place.is_folder else self._unfinished / self.path.name
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        with deferred():
+            aside = self._aside
+            try:
+                if error is None:
+                    self._finish()
+            except OSError as met:
+                error = met
+            finally:
+                self._clear()
+            if isinstance(error, OSError):
+                raise explain_os_error(error, self.path, aside) from error
+
+    @contextmanager
+    def in_place(self) -> Iterator[Path]:
+        """Yield the folder itself, empty, for stages that record the paths they work on.
+
+        When the block fails the folder goes, and what it should have replaced is back.
+        """
+        self._place.check()
+        with self._set_aside():
+            try:
+                self.path.mkdir()
+            except OSError as error:
+                raise explain_os_error(error, self.path) from error
+            try:
+                yield self.path
+                self._refuse_unlisted(self.path)
+            except BaseException as error:
+                with deferred():
+                    shutil.rmtree(self.path, ignore_errors=True)
+                if isinstance(error, OSError):
+                    raise explain_os_error(error, self.path, self.path) from error
+                raise
+        self._tell()
+
+    def write_manifest(self, content: dict[str, Any]) -> None:
+        """Describe the result; its files must all be written."""
+        folder = self.path if self._aside is None else self._unfinished
+        write_manifest(folder, self._place.kind, content, self._place.manifest)
+
+    # the hidden place -----------------------------------------------------------------------
+
+    @property
+    def _unfinished(self) -> Path:
+        return self._aside / "result"
+
+    def _make_aside(self) -> None:
+        self._aside = Path(tempfile.mkdtemp(prefix=self._prefix("unfinished"), dir=self._parent))
+        self._mark = os.open(self._aside / _MARK, os.O_CREAT | os.O_RDWR, 0o600)
+        self._unfinished.mkdir()
+        try:
+            fcntl.flock(self._mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # a file system without locks: nobody may take it for abandoned
+            return
+        os.write(self._mark, _MARK_TEXT.format(self.path).encode())
+
+    def _clear(self) -> None:
+        """Remove the hidden place, if it is there."""
+        if self._aside is not None:
+            shutil.rmtree(self._aside, ignore_errors=True)
+        if self._mark is not None:
+            os.close(self._mark)
+        self._aside = self._mark = None
+
+    def _remove_abandoned(self) -> None:
+        """Remove what a killed run left: only that whose lock nobody holds."""
+        for left in self._parent.glob(f"{_escape(self._prefix('unfinished'))}*/{_MARK}"):
+            try:
+                with open(left, "rb+") as mark:
+                    fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    if mark.read().decode(errors="replace") == _MARK_TEXT.format(self.path):
+                        shutil.rmtree(left.parent, ignore_errors=True)
+            except OSError:
+                continue  # another run's, at work
+
+    def _finish(self) -> None:
+        """Move the whole result into its place."""
+        made = self._unfinished
+        self._refuse_unlisted(made)
+        _sync(made)
+        check()
+        self._place.check()  # the place may have changed since
+        if self._place.is_folder:
+            with self._set_aside():
+                os.rename(made, self.path)
+        else:
+            for place in reversed(self._place.places()):  # the manifest first: no file without one
+                os.replace(made / place.name, place)
+        self._tell()
+
+    def _tell(self) -> None:
+        _finished.append(self.path)
+        _log.info("wrote %s (%s)", self.path, self._place.kind or "index")
+
+    def _refuse_unlisted(self, folder: Path) -> None:
+        """What a stage writes and does not list could not be replaced: a defect of ours."""
+        if self._place.kind is not None:
+            listed = self._place.listed(folder / self._place.manifest)
+            if listed is None or unlisted_files(folder, {**listed, self._place.manifest: None}):
+                raise RuntimeError(
+                    f"the '{self._place.kind}' for {self.path} was written without a list"
+                )
+
+    @contextmanager
+    def _set_aside(self) -> Iterator[None]:
+        """Keep what stands in the folder's place until the block has put something there."""
+        if not os.path.lexists(self.path):
+            yield
+            return
+        old = Path(tempfile.mkdtemp(prefix=self._prefix("replaced"), dir=self._parent))
+        os.rename(self.path, old / self.path.name)
+        try:
+            yield
+        except BaseException:
+            with deferred():
+                os.rename(old / self.path.name, self.path)
+                os.rmdir(old)
+            raise
+        with deferred():
+            shutil.rmtree(old, ignore_errors=True)
+
+    @property
+    def _parent(self) -> Path:
+        return self.path.parent
+
+    def _prefix(self, what: str) -> str:
+        return f".{self.path.name[:100]}.{what}-"
+
+
+def explain_os_error(error: OSError, output: Path, within: Path | None = None) -> TdvError:
+    """Turn an operating-system error met while making ``output`` into the user's words.
+
+    ``within`` is the folder where it was made: an error of another place is told as that.
+    """
+    reason = error.strerror or str(error)
+    elsewhere = error.filename if isinstance(error.filename, (str, os.PathLike)) else None
+    if elsewhere is not None and within is not None:
+        place = Path(os.path.abspath(elsewhere))
+        if within not in (place, *place.parents) and place != output:
+            return TdvError(f"{elsewhere}: {reason}; {output} was not written")
+    return TdvError(f"cannot write {output}: {reason}; nothing was left there")
+
+
+def _escape(prefix: str) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", prefix)
+
+
+def _sync(folder: Path) -> None:
+    """Force the files to disk before the rename makes them a result."""
+    for path in folder.rglob("*"):
+        if stat.S_ISREG(path.lstat().st_mode):
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())

@@ -1,0 +1,78 @@
+"""The values of a pruned index: those given for it, held to what it records of its making."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..errors import TdvError
+from ..indexes.record import FieldRecord
+from ..values.term_values import OperatingPoint, TermValues
+from .field_rule import checksum, point_at
+
+
+def find_point(values: TermValues, record: FieldRecord) -> OperatingPoint | None:
+    """The operating point whose checksum was recorded; None when the values have no such."""
+    for reduction in _reductions(values, record):
+        point = point_at(
+            values,
+            reduction,
+            tf=record.tf,
+            scale=record.scale,
+            unit=record.unit,
+            min_doc_freq=record.min_doc_freq,
+        )
+        if checksum(point) == record.values_sha256:
+            return point
+    return None
+
+
+def _reductions(values: TermValues, record: FieldRecord) -> Iterator[float]:
+    """The reduction asked for; indexes of earlier versions record only the one reached."""
+    if record.requested_reduction is not None:
+        yield record.requested_reduction
+        return
+    if values.manifest["recommended_reduction"] is not None:
+        yield values.manifest["recommended_reduction"]
+    yield from (point["reduction"] for point in values.points)
+    if record.reduction is not None:
+        yield record.reduction
+
+
+def values_of_index(
+    index: str | os.PathLike, field: str, given: str | os.PathLike
+) -> tuple[TermValues, np.ndarray]:
+    """The values ``given`` (a folder), and float32[V] those applied to ``field`` of ``index``.
+
+    0 where a term was given up.
+
+    Raises
+    ------
+    TdvError
+        When the folder cannot be read, or the index does not say that its ``field`` was pruned
+        with these values.
+    """
+    values = TermValues.load(given)
+    if values.vocabulary.field != field:
+        raise TdvError(
+            f"{given} holds values of the field '{values.vocabulary.field}', not of '{field}': "
+            f"give those of '{field}', or leave them out"
+        )
+    record = FieldRecord.read(index, field)
+    if record.values_sha256 is None:
+        raise TdvError(
+            f"{index} does not say that its field '{field}' was pruned, so nothing tells whether "
+            f"{given} are its values: leave them out"
+        )
+    if record.vocabulary_sha256 is not None:
+        values.check(record.vocabulary_sha256)
+    point = find_point(values, record)
+    if point is None:
+        raise TdvError(
+            f"{index} was not pruned with the values in {given}: those it was made with have "
+            f"another checksum ({record.values_sha256[:12]}); give the folder that 'prune' was "
+            "given, or leave it out"
+        )
+    return values, point.tdv

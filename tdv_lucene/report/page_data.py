@@ -1,0 +1,133 @@
+"""What the page's script draws from: each number once, as JSON inside the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from ..evaluation.evaluate import Evaluation
+from ..timing.latency_summary import QueryTerms
+from .table import SIGNIFICANT
+from .wording import visible
+
+_DEPTHS = ("top10", "top1000")
+_DIGITS = "0123456789abcdefghijklmnopqrstuv"
+_THOUSANDTHS = [high + low for high in _DIGITS for low in _DIGITS][:1001]
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One query set as measured: by query id its texts and terms, by system its values."""
+
+    label: str
+    topics: Mapping[str, str]
+    evaluations: Mapping[str, Evaluation]
+    words: Mapping[str, QueryTerms]
+
+
+def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Markup:
+    """Return the JSON for a ``<script>`` element.
+
+    Lists run over ``systems``: the indexes, and the first with tuned parameters if it was tuned.
+    That one has the first's bytes and no latency, which was not measured.
+    """
+    systems = [*report["parameters"]["search"]]
+    first = systems[0]
+    sizes = [report["indexes"].get(name, report["indexes"][first]) for name in systems]
+    data = {
+        "systems": [visible(name) for name in systems],
+        "indexes": len(report["indexes"]),
+        "bytes": [of["bytes"] for of in sizes],
+        "postings": [of["postings"] for of in sizes],
+        "kinds": _kinds(report["indexes"]),
+        "ms": {
+            depth: [_mean_ms(report["latency_ms"].get(name), depth) for name in systems]
+            for depth in _DEPTHS
+        },
+        "faster": {
+            depth: [_faster(report["latency_ratio"].get(name), depth) for name in systems]
+            for depth in _DEPTHS
+        },
+        "significant": SIGNIFICANT,
+        "comparisons": report["parameters"]["comparisons"],
+        "sets": [_query_set(report["query_sets"][of.label], of, systems) for of in query_sets],
+    }
+    return for_script(data)
+
+
+def for_script(data: Any) -> Markup:
+    """JSON that ends no ``<script>`` and begins no comment, whatever its texts hold."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def _kinds(indexes: Mapping[str, Any]) -> list[tuple[str, list[int]]]:
+    """Kinds of files, the first index's largest first, with their bytes in each index."""
+    by_kind = [of["bytes_by_kind"] for of in indexes.values()]
+    kinds = {kind for of in by_kind for kind, size in of.items() if size}
+    order = sorted(kinds, key=lambda kind: (-by_kind[0].get(kind, 0), kind))
+    return [(kind, [of.get(kind, 0) for of in by_kind]) for kind in order]
+
+
+def _mean_ms(summary: Mapping[str, Any] | None, depth: str) -> float | None:
+    return None if summary is None else _short(summary[depth]["mean"])
+
+
+def _faster(ratios: Mapping[str, Any] | None, depth: str) -> list[float] | None:
+    """Ratio and the bounds of its interval, which are the ratio itself where there is none."""
+    if ratios is None:
+        return None
+    of = ratios[depth]
+    return [_short(x) for x in (of["ratio"], *(of["ci95"] or (of["ratio"],) * 2))]
+
+
+def _query_set(of: Mapping[str, Any], measured: Measured, systems: Sequence[str]) -> dict[str, Any]:
+    queries = next(iter(measured.evaluations.values())).queries
+    return {
+        "label": visible(measured.label),
+        "judged": of["queries"]["judged"],
+        "emptied": [of["queries"]["emptied_by"].get(name, 0) for name in systems],
+        "measures": {
+            measure: {
+                "means": [_short(found["means"][name]) for name in systems],
+                "tests": [_test(test, systems) for test in found["tests"]],
+                "values": [
+                    _encoded(measured.evaluations[name].values[measure]) for name in systems
+                ],
+            }
+            for measure, found in of["measures"].items()
+        },
+        "queries": [visible(query) for query in queries],
+        "texts": [visible(measured.topics[query]) for query in queries],
+    }
+
+
+def _test(test: Mapping[str, Any], systems: Sequence[str]) -> list[Any]:
+    """Numbers of baseline and treatment, difference, bounds (or null), p (or null)."""
+    low, high = test["ci95_corrected"] or (None, None)
+    numbers = (test["difference"], low, high, test["p_value"])
+    pair = [systems.index(test[side]) for side in ("baseline", "treatment")]
+    return [*pair, *(None if x is None else _short(x) for x in numbers)]
+
+
+def _encoded(values: np.ndarray) -> str | list[float]:
+    """Values within [0, 1] as two digits to the base 32 each, in thousandths; others as they are.
+
+    Half the size of decimal numbers: thousands of queries by indexes and measures are most of a
+    page.
+    """
+    if len(values) and (values.min() < 0 or values.max() > 1):
+        return [round(float(value), 3) for value in values]
+    return "".join(_THOUSANDTHS[at] for at in np.rint(1000 * values).astype(int))
+
+
+def _short(number: float) -> float:
+    """Six significant digits, more than the page shows."""
+    return float(f"{number:.6g}")

@@ -1,0 +1,34 @@
+"""How things are said: text of others made fit to be shown, and numbers of things.
+
+Ids, terms, names and queries come from collections and users. A terminal obeys the escapes in
+them, a line break begins a row of its own, and marks of direction turn the order of what follows.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_LINES = "\u2028\u2029"
+_ACTING = re.compile(f"[\x00-\x1f\x7f-\x9f{_DIRECTION}{_LINES}\u200b\ufeff\ud800-\udfff]")
+_SHORT = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""Return ``text`` with every character that acts instead of showing written as its escape.
+
+    Those are control characters (``\x1b``), line breaks and tabs (``\n``, ``\t``), marks of
+    direction (``\u202e``), spaces without width and lone surrogates; others stay as they are.
+    ``keep`` holds those that may stay, as the line breaks of a message.
+    """
+    return _ACTING.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """``1 query``, ``1,234 queries``; ``more`` is the plural where no s alone makes it."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"

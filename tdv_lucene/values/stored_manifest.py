@@ -1,0 +1,66 @@
+"""What the manifest of term values must hold: a damaged one is told, not stumbled over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ..matrix.first_positions import FirstPositionBoost
+from ..store import NUMBER, check_content, check_numbers
+
+_MANIFEST = {
+    "field": str, "vocabulary_sha256": str, "model": str, "parameters": dict, "points": list,
+    "recommended_reduction": (*NUMBER, type(None)),
+}  # fmt: skip
+_FURTHER = {
+    "source": dict, "recipe": dict, "lead": (dict, type(None)), "posting_rule": dict, "unit": str,
+    "folds": list, "self_supervised": dict, "queries": int, "full": dict,
+}  # fmt: skip
+_POINT = {"reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": dict,
+          "scales": (list, dict)}  # fmt: skip
+_OF_POINT = {
+    "removed": NUMBER, "full": dict,
+    "posting_bytes": NUMBER, "dictionary_bytes": NUMBER, "index_bytes": NUMBER, "visited": NUMBER,
+    "difference": dict,
+}  # fmt: skip
+_RULE = {
+    "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": list,
+    "reductions": list, "thresholds": list,
+}  # fmt: skip
+
+
+def check_manifest(
+    folder: str | os.PathLike, manifest: Mapping[str, Any], made_by: str, *, by_posting: bool
+) -> None:
+    """Raise :class:`TdvError` when an entry that anybody relies on is missing or of another type.
+
+    ``by_posting``: whether there is a ``posting_priority``, which needs its rule.
+    """
+    check_content(folder, manifest, made_by, required=_MANIFEST, optional=_FURTHER)
+    check_content(
+        folder, manifest["parameters"], made_by, required=dict.fromkeys(("k1", "b", "mu"), NUMBER)
+    )
+    reductions = [point.get("reduction") for point in manifest["points"] if isinstance(point, dict)]
+    check_numbers(folder, "points", reductions, made_by, count=len(reductions) or 1)
+    for point in manifest["points"]:
+        check_content(folder, point, made_by, required=_POINT, optional=_OF_POINT)
+        for name, difference in point.get("difference", {}).items():
+            check_content(folder, point["difference"], made_by, required={name: dict})
+            check_content(folder, difference, made_by, required={"mean": NUMBER, "ci95": list})
+            check_numbers(folder, "ci95", difference["ci95"], made_by, count=2)
+        for entry in point["scales"]:
+            check_content(folder, entry, made_by, required={"scale": NUMBER})
+        for measures in (point["measures"], point.get("full", {})):
+            check_content(folder, measures, made_by, required=dict.fromkeys(measures, NUMBER))
+    if manifest.get("lead") is not None:
+        lead = dict.fromkeys(FirstPositionBoost._fields, NUMBER)
+        check_content(folder, manifest["lead"], made_by, required=lead)
+    if by_posting:
+        check_content(folder, manifest, made_by, required={"posting_rule": dict})
+        rule = manifest["posting_rule"]
+        check_content(folder, rule, made_by, required=_RULE)
+        check_numbers(folder, "factors_at", rule["factors_at"], made_by)
+        reductions, thresholds = rule["reductions"], rule["thresholds"]
+        check_numbers(folder, "reductions", reductions, made_by, count=len(thresholds) or 1)
+        check_numbers(folder, "thresholds", thresholds, made_by)

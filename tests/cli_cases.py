@@ -1,0 +1,292 @@
+"""Random command lines: valid and broken options, and files of every sort of damage.
+
+Options are read from the commands themselves, so that a new command or option is tried without a
+word here. ``VALUES`` and ``FILES`` know what makes a valid one; anything else is guessed by type.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from conftest import TINY_TEXTS, tiny_segments
+from lucene_indexes import Layout, write_index
+
+from tdv_lucene.cli import _COMMANDS, _group
+from tdv_lucene.embedding.embed import embed_terms
+from tdv_lucene.learning.peers import make_peer_values
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.output import Output
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.searching.search import search_index
+
+WEIGHTS = {
+    "search": 18, "prune": 18, "extract": 12, "embed": 10, "peers": 10, "verify": 8, "explain": 8,
+    "inspect": 6, "compare": 3, "learn": 4, "index": 2, "reproduce": 1, "demo": 1,
+}  # fmt: skip
+"""How often a command is tried; others, 4."""
+
+LONG = {"reproduce", "demo"}
+"""Take minutes where all is well, so one thing is wrong at least."""
+
+ENDLESS = {"serve"}
+"""Do not end by themselves, and are not tried."""
+
+FILES = {
+    "index": "index", "indexes": "index", "pruned": "pruned", "topics": "topics.tsv",
+    "qrels": "qrels.txt", "tune_topics": "topics.tsv", "tune_qrels": "qrels.txt",
+    "matrix": "matrix", "documents": "ids.txt", "plot": None, "output": None,
+}  # fmt: skip
+"""What options are files: those of ``make_home``; None for what is written."""
+
+VALUES: dict[str, tuple[str, ...]] = {
+    "vectors": ("lsa", "vectors", "words.vec", "train"),
+    "values": ("values", "postings"),
+    "field": ("contents", "title"),
+    "query": ("quick fox", "term", "index of documents", "zebra"),
+    "max_bytes": ("25MB", "900", "1kB"),
+    "scale": ("auto", "4", "0.5"),
+    "models": ("bm25", "tfidf"),
+    "seed": ("0", "1", "17"),
+    "threads": ("1", "2"),
+    "throughput_threads": ("1",),
+    "hits": ("1", "10", "1000"),
+    "reduction": ("0", "0.3", "0.45"),
+    "max_loss": ("0.01",),
+    "dimensions": ("2", "100"),
+    "min_doc_freq": ("1", "2"),
+    "latency_budget_seconds": ("0.2",),
+    "latency_rounds": ("5",),
+    "folds": ("2", "5"),
+    "b": ("0", "0.4", "1"),
+}
+ALWAYS = {"compare": ["--latency-budget", "0.2", "--latency-rounds", "5"]}
+NUMBERS = ("0", "-1", "1", "3", "0.5", "1e308", "-1e-9", "nan", "inf", "99999999999999999999", "")
+WORDS = ("", " ", "-", "--", "x", "ü\u202e", "[b]", "a\nb", "x" * 300, "=", "a=b", "..", "%s", "\t")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command line, run in ``place``.
+
+    Attributes
+    ----------
+    inputs
+        What must be as before: ``make_home``'s folder and that of the damaged copies.
+    outputs
+        What it may write to; those of them that existed before are inputs as well.
+    interrupted
+        Seconds after which the command is interrupted; None for not at all.
+    """
+
+    command: str
+    arguments: list[str]
+    place: Path
+    inputs: tuple[Path, ...]
+    outputs: tuple[Path, ...]
+    interrupted: float | None
+
+
+def make_home(home: Path) -> None:
+    """Write a small one of everything."""
+    write_index(home / "index", tiny_segments())
+    segments = tiny_segments(5)
+    write_index(home / "positions", segments, Layout(options="DOCS_AND_FREQS_AND_POSITIONS"))
+    write_index(home / "empty-index", [])
+    extract_matrix(home / "index", home / "matrix")
+    embed_terms(home / "index", home / "vectors", dimensions=2, min_doc_freq=1)
+    make_peer_values(home / "index", home / "values", "ridf")
+    make_peer_values(home / "index", home / "postings", "carmel-delta")
+    prune_index(home / "index", home / "values", home / "pruned", reduction=0.3)
+    prune_index(home / "index", home / "values", home / "weighted", tf="similarity")
+    topics = {f"q{i}": " ".join(text.split()[:3]) for i, text in enumerate(TINY_TEXTS)}
+    lines = [f"{qid}\t{text}\n" for qid, text in topics.items()]
+    (home / "topics.tsv").write_text("".join(lines))
+    (home / "qrels.txt").write_text("".join(f"q{i} 0 d{i} 1\n" for i in range(len(topics))))
+    (home / "ids.txt").write_text("d1\nd3\n")
+    (home / "words.vec").write_text("3 2\nquick 0.1 0.2\nindex 0.3 0.1\nterm 0.2 0.2\n")
+    search_index(home / "index", topics, home / "run")
+    (home / "docs").mkdir()
+    (home / "docs" / "docs.jsonl").write_text('{"id": "d0", "contents": "quick fox"}\n')
+    (home / "nothing").write_bytes(b"")
+    (home / "noise").write_bytes(random.Random(0).randbytes(3000))
+    (home / "latin").write_bytes("1\tcafé\n".encode("latin-1"))
+    (home / "folder").mkdir()
+    (home / "folder" / "thesis.tex").write_text("years of work")
+    (home / "loop").symlink_to(home / "loop")
+
+
+def random_case(seed: int, home: Path, place: Path, share_interrupted: float) -> Case:
+    """Make the case of this seed; damaged copies and outputs lie in ``place`` (existing, empty)."""
+    return _Maker(random.Random(seed), home, place).case(share_interrupted)
+
+
+class _Maker:
+    def __init__(self, rng: random.Random, home: Path, place: Path) -> None:
+        self._rng, self._home, self._place = rng, home, place
+        self._outputs: list[Path] = []
+        self._damaged = place / "damaged"
+        self._damaged.mkdir()
+
+    def case(self, share_interrupted: float) -> Case:
+        rng = self._rng
+        names = [name for name in _COMMANDS if name not in ENDLESS]
+        name = rng.choices(names, [WEIGHTS.get(n, 4) for n in names])[0]
+        wrongness = rng.choice([0, 0, 0.1, 0.3])
+        if name in LONG:
+            wrongness = 1.0
+        words = [name, *self._options(name, wrongness), *ALWAYS.get(name, [])]
+        if name == "index":
+            words += self._flags_of_anserini(wrongness)
+        before = self._global(wrongness)
+        interrupted = rng.uniform(0, 4) if rng.random() < share_interrupted else None
+        return Case(
+            name, [*before, *words], self._place, (self._home, self._damaged),
+            tuple(self._outputs), interrupted,
+        )  # fmt: skip
+
+    def _global(self, wrongness: float) -> list[str]:
+        words = ["-v"] if self._rng.random() < 0.1 else []
+        if self._rng.random() < 0.05:
+            words += ["--heap", self._rng.choice(["300m", "1k", "x", "", "100000g"])]
+        return words
+
+    def _options(self, name: str, wrongness: float) -> list[str]:
+        rng, words = self._rng, []
+        command = _group.get_command(click.Context(_group), name)
+        for option in command.params:
+            if not isinstance(option, click.Option):
+                continue
+            wanted = rng.random() < (1 - wrongness / 5 if self._needed(option) else 0.2)
+            if option.name == "plot" and rng.random() < 0.7:
+                continue
+            if not wanted and option.name != "output":
+                continue
+            if option.is_flag:
+                words.append(rng.choice([*option.opts, *option.secondary_opts]))
+                continue
+            for _ in range(rng.choice([1, 1, 1, 1, 2]) if option.multiple else 1):
+                values = [self._value(option, wrongness) for _ in range(option.nargs)]
+                words += [rng.choice(option.opts), *values]
+        if rng.random() < wrongness / 10:
+            words.append(rng.choice(["--bogus", "extra", *WORDS]))
+        return words
+
+    @staticmethod
+    def _needed(option: click.Option) -> bool:
+        return option.required or option.name in ("topics", "qrels", "pruned", "output")
+
+    def _value(self, option: click.Option, wrongness: float) -> str:
+        rng = self._rng
+        wrong = rng.random() < wrongness
+        if option.name in ("output", "plot"):
+            return self._new_place(option.name, wrong)
+        if option.name in FILES:
+            return self._file(FILES[option.name], wrong)
+        if isinstance(option.type, click.Choice) and not wrong:
+            return rng.choice(list(option.type.choices))
+        if option.name in VALUES and not wrong:
+            found = rng.choice(VALUES[option.name])
+            return str(self._home / found) if (self._home / found).exists() else found
+        if option.name in VALUES and (self._home / VALUES[option.name][0]).exists():
+            return self._file(VALUES[option.name][0], wrong=True)
+        if option.type.name in ("integer", "float"):
+            return rng.choice(NUMBERS) if wrong else rng.choice(("1", "2", "0.5")[: 2 if
+                option.type.name == "integer" else 3])  # fmt: skip
+        return rng.choice([*WORDS, *NUMBERS])
+
+    def _file(self, name: str, wrong: bool) -> str:
+        rng = self._rng
+        if not wrong:
+            return str(self._home / name)
+        others = sorted(path.name for path in self._home.iterdir())
+        return rng.choice([self._copy_damaged, self._copy_damaged, self._copy_damaged,
+            lambda _: str(self._home / rng.choice(others)),
+            lambda _: str(self._place / "missing"),
+            lambda _: rng.choice(WORDS),
+        ])(name)  # fmt: skip
+
+    def _copy_damaged(self, name: str) -> str:
+        """A copy with a file of it changed."""
+        source, copy = self._home / name, self._damaged / f"{len(list(self._damaged.iterdir()))}"
+        if source.is_dir():
+            shutil.copytree(source, copy)
+            files = sorted(path for path in copy.rglob("*") if path.is_file())
+        else:
+            copy = copy.with_suffix(source.suffix)
+            shutil.copy(source, copy)
+            files = [copy]
+        damage = self._rng.choice(DAMAGES)
+        damage(self._rng.choice(files), self._rng)
+        return str(copy)
+
+    def _new_place(self, name: str, wrong: bool) -> str:
+        rng = self._rng
+        suffix = rng.choice([".svg", ".png"]) if name == "plot" else ""
+        place = self._place / f"out{len(self._outputs)}{suffix}"
+        if wrong:
+            if rng.random() < 0.2:
+                return rng.choice(["", ".", "/", "..", "/dev/null", "x" * 300])
+            home = self._home
+            taken = rng.choice([None, home / "folder", home / "index", home / "run",
+                home / "index" / "new", home / "matrix", self._place / "no" / "where",
+                home, home / "loop"])  # fmt: skip
+            place = taken or self._old(place)
+        self._outputs.append(place)
+        return str(place)
+
+    def _old(self, place: Path) -> Path:
+        """A result that may be replaced, if the kind is right."""
+        kind = self._rng.choice(["matrix", "term-values", "term-vectors", "run", "comparison"])
+        made = Output.file if kind == "run" else Output.folder
+        old = made(place, kind, inputs=())
+        with old as path:
+            (path if kind == "run" else path / "content").write_text("x")
+            old.write_manifest({})
+        return place
+
+    def _flags_of_anserini(self, wrongness: float) -> list[str]:
+        rng = self._rng
+        documents = self._file("docs", rng.random() < wrongness)
+        words = ["-collection", "JsonCollection", "-input", documents, "-threads", "1",
+                 "-generator", "DefaultLuceneDocumentGenerator"]  # fmt: skip
+        if rng.random() < wrongness:
+            words[rng.randrange(len(words))] = rng.choice(WORDS)
+        return words
+
+
+def _flip(path: Path, rng: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    for _ in range(rng.choice([1, 1, 3])):
+        if content:
+            content[rng.randrange(len(content))] ^= rng.randrange(1, 256)
+    path.write_bytes(content)
+
+
+def _cut(path: Path, rng: random.Random) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: rng.randrange(len(content) + 1)])
+
+
+def _lengthen(path: Path, rng: random.Random) -> None:
+    path.write_bytes(path.read_bytes() + rng.randbytes(rng.randrange(1, 40)))
+
+
+def _insert(path: Path, rng: random.Random) -> None:
+    content = path.read_bytes()
+    at = rng.randrange(len(content) + 1)
+    word = rng.choice([b"\0", b"\n", b"\t", b" ", b"\xff", b"nan", b"-1", b"[b]", b"\xe2\x80\xae"])
+    path.write_bytes(content[:at] + word + content[at:])
+
+
+def _remove(path: Path, rng: random.Random) -> None:
+    path.unlink()
+
+
+DAMAGES: tuple[Callable[[Path, random.Random], None], ...] = (
+    _flip, _flip, _cut, _lengthen, _insert, _insert, _remove,
+)  # fmt: skip

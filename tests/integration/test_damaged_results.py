@@ -1,0 +1,168 @@
+"""Results that were tampered with, or cut short: refused by what their manifest lists.
+
+A table: one row for each kind of result that a command reads. A new kind joins with a row.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import tiny_segments
+from lucene_indexes import write_index
+
+from tdv_lucene.embedding.embed import embed_terms, load_term_vectors
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.peers import make_peer_values
+from tdv_lucene.matrix.extract import extract_matrix, load_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.searching.search import search_index
+from tdv_lucene.values.term_values import TermValues
+
+pytestmark = pytest.mark.jvm
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("results")
+    write_index(home / "index", tiny_segments())
+    extract_matrix(home / "index", home / "matrix")
+    embed_terms(home / "index", home / "vectors", dimensions=2, min_doc_freq=1)
+    make_peer_values(home / "index", home / "values", "carmel-delta")
+    return home
+
+
+def _read_vectors(folder: Path) -> Any:
+    return load_term_vectors(folder, load_matrix(folder.parent / "matrix"))
+
+
+KINDS: dict[str, Callable[[Path], Any]] = {
+    "matrix": load_matrix, "vectors": _read_vectors, "values": TermValues.load,
+}  # fmt: skip
+
+
+@pytest.fixture(params=KINDS)
+def result(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> tuple[Path, Callable]:
+    shutil.copytree(home, tmp_path / "home")
+    return tmp_path / "home" / request.param, KINDS[request.param]
+
+
+def test_every_file_is_watched(result: tuple[Path, Callable]) -> None:
+    folder, read = result
+    read(folder)
+    for path in sorted(folder.glob("*.npy")):
+        content = path.read_bytes()
+        flipped = bytearray(content)
+        flipped[-1] ^= 1
+        damages = {
+            "do not match their checksum": flipped,
+            "bytes are listed|bytes, .* are listed": content[: len(content) // 2],
+            "bytes, .* are listed": b"",
+        }
+        for said, damage in damages.items():
+            path.write_bytes(damage)
+            with pytest.raises(TdvError, match=f"is damaged.*{path.name}.*({said})"):
+                read(folder)
+        path.unlink()
+        with pytest.raises(TdvError, match=f"is damaged.*{path.name}.*missing"):
+            read(folder)
+        path.write_bytes(content)
+    read(folder)
+
+
+def test_results_of_earlier_versions_are_read(result: tuple[Path, Callable]) -> None:
+    """They list no files; what is damaged in them is told as far as it shows."""
+    folder, read = result
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["files"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    read(folder)
+    for path in sorted(folder.glob("*.npy")):
+        content = path.read_bytes()
+        for damage in (b"", content[:20], b"no array"):
+            path.write_bytes(damage)
+            with pytest.raises(TdvError, match=f"is damaged.*{path.name}"):
+                read(folder)
+        path.write_bytes(content)
+
+
+def test_no_entry_of_a_manifest_is_trusted(result: tuple[Path, Callable], tmp_path: Path) -> None:
+    """Every entry, at any depth, left out or of another type: read as before, or refused."""
+    folder, read = result
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    refused = 0
+    for changed in _changes(manifest):
+        path.write_text(json.dumps(changed))
+        try:
+            found = read(folder)
+            if isinstance(found, TermValues):
+                _use(found, folder.parent / "index", tmp_path)
+        except TdvError:
+            refused += 1
+    assert refused > 10
+
+
+def _changes(content: Any) -> Any:
+    """The content with one entry of its tables, at any depth, gone or of another type."""
+    items = content.items() if isinstance(content, dict) else enumerate(content)
+    for key, value in list(items)[:12]:
+        for other in (None, "text", -1, [], {}, True):
+            yield _with(content, key, other)
+        if isinstance(content, dict):
+            yield {name: of for name, of in content.items() if name != key}
+        if isinstance(value, (dict, list)):
+            for changed in _changes(value):
+                yield _with(content, key, changed)
+
+
+def _with(content: Any, key: Any, value: Any) -> Any:
+    if isinstance(content, dict):
+        return {**content, key: value}
+    return [value if number == key else of for number, of in enumerate(content)]
+
+
+def _use(values: TermValues, index: Path, tmp_path: Path) -> None:
+    """All that pruning makes of values before it writes."""
+    values.summary()
+    values.at_reduction(0.3)
+    values.at_reduction()
+    values.at_reduction(0.2, unit="posting")
+
+
+def test_values_with_one_entry_missing_are_pruned_or_refused(home: Path, tmp_path: Path) -> None:
+    shutil.copytree(home / "values", tmp_path / "values")
+    path = tmp_path / "values" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for name in manifest:
+        path.write_text(json.dumps({key: of for key, of in manifest.items() if key != name}))
+        try:
+            prune_index(home / "index", tmp_path / "values", tmp_path / name)
+        except TdvError as error:
+            assert str(error)
+            assert not (tmp_path / name).exists()
+
+
+def test_what_is_not_there_is_told(home: Path, tmp_path: Path) -> None:
+    for read in KINDS.values():
+        with pytest.raises(TdvError, match="no such (folder|vectors file)"):
+            read(tmp_path / "none" / "values")
+    with pytest.raises(TdvError, match="topics hold no query"):
+        search_index(home / "index", {}, tmp_path / "run")
+    for seed in (-1, 2**32):
+        with pytest.raises(TdvError, match=f"seed must be at least 0, got {seed}"):
+            make_peer_values(home / "index", tmp_path / "values", "random", seed=seed)
+    assert not list(tmp_path.iterdir())
+
+
+def test_arrays_that_were_added_are_not_used(home: Path, tmp_path: Path) -> None:
+    shutil.copytree(home / "values", tmp_path / "values")
+    terms = len(TermValues.load(home / "values").vocabulary)
+    np.save(tmp_path / "values" / "posting_factors.npy", np.ones((0, terms), np.float32))
+    with pytest.raises(TdvError, match="posting_factors.npy: it is not listed"):
+        TermValues.load(tmp_path / "values")

@@ -1,0 +1,57 @@
+"""Starting Java: heaps it cannot have, and paths it would not take."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.jvm
+
+ROOT = Path(__file__).parents[2]
+
+
+def _run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tdv_lucene", *map(str, arguments)],
+        capture_output=True, text=True, encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("heap", "said"),
+    [
+        ("1k", "Java cannot start with {} (Error occurred during initialization"),
+        ("1m", "Java cannot start with {}"),
+        ("100000g", "Java cannot start with {}"),
+        ("4", "{} is not a size: write a whole number and k, m or g, as in 4g"),
+        ("", "{} is not a size"),
+    ],
+)
+def test_heaps_java_cannot_have(heap: str, said: str, tiny_index: Path, tmp_path: Path) -> None:
+    arguments = ["extract", "--index", tiny_index, "--output", tmp_path / "matrix"]
+    done = _run("--heap", heap, *arguments)
+    assert done.returncode == 2 and said.format(f"heap '{heap}'") in done.stderr
+    if heap:  # an empty variable is none
+        done = _run(*arguments, TDV_LUCENE_HEAP=heap)
+        assert done.returncode == 2 and said.format(f"TDV_LUCENE_HEAP={heap}") in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_heap_it_can_have(tiny_index: Path) -> None:
+    assert _run("--heap", "300m", "inspect", "--index", tiny_index).returncode == 0
+
+
+def test_paths_that_are_not_ascii_under_the_c_locale(tiny_index: Path, tmp_path: Path) -> None:
+    place = tmp_path / "Verzeichnis für Ωμέγα"
+    place.mkdir()
+    shutil.copytree(tiny_index, place / "índice")
+    arguments = ["extract", "--index", place / "índice", "--output", place / "matriz ñ"]
+    done = _run(*arguments, LC_ALL="C")
+    assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir(place)) == ["matriz ñ", "índice"]

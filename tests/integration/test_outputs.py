@@ -1,0 +1,326 @@
+"""Every command and everything it may be told to write to: nothing that was there is touched.
+
+``WRITERS`` is a table that a new command joins with one row a place it can write to; a command in
+neither ``WRITERS`` nor ``READERS`` fails a test that says what to add.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+from conftest import tiny_segments
+from lucene_indexes import write_index
+
+from tdv_lucene.cli import _COMMANDS, _group
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.peers import make_peer_values
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.output import Output
+from tdv_lucene.pruning.prune import prune_index
+
+pytestmark = pytest.mark.jvm
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A command and one place that it writes to.
+
+    Attributes
+    ----------
+    command
+        As typed. ``{output}`` is the place that is tried; ``{new}`` one that does not exist yet,
+        for what else must be written; all other names are inputs, made by ``_make_inputs``.
+    kind
+        What the manifest calls the result; None for one that is never replaced.
+    suffix
+        None for a folder; for a file the ending that its name must have.
+    quick
+        Whether it takes a second or so, and is run to its end as well.
+    """
+
+    command: str
+    kind: str | None
+    suffix: str | None = None
+    quick: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.command.split()[0]
+
+    @property
+    def inputs(self) -> list[str]:
+        return [name for name in INPUTS if f"{{{name}}}" in self.command]
+
+
+INPUTS = ("index", "pruned", "topics", "qrels", "matrix", "values", "vectors", "documents")
+
+WRITERS = [
+    Writer(
+        "index -collection JsonCollection -input {documents} -threads 1 "
+        "-generator DefaultLuceneDocumentGenerator -index {output}",
+        None,
+    ),
+    Writer("extract --index {index} --output {output}", "matrix", quick=True),
+    Writer(
+        "embed --index {index} --matrix {matrix} --vectors {vectors} --output {output}",
+        "term-vectors",
+        quick=True,
+    ),
+    Writer(
+        "learn --index {index} --topics {topics} --qrels {qrels} --matrix {matrix} "
+        "--vectors {vectors} --output {output}",
+        "term-values",
+    ),
+    Writer(
+        "learn --index {index} --topics {topics} --qrels {qrels} --matrix {matrix} "
+        "--vectors {vectors} --output {new} --plot {output}",
+        "plot",
+        suffix=".svg",
+    ),
+    Writer(
+        "peers --index {index} --matrix {matrix} --name ridf --output {output}",
+        "term-values",
+        quick=True,
+    ),
+    Writer("prune --index {index} --tdv {values} --output {output}", "pruned-index", quick=True),
+    Writer(
+        "search --index {index} --topics {topics} --output {output}", "run", suffix="", quick=True
+    ),
+    Writer(
+        "compare --index {index} --pruned {pruned} --topics {topics} --qrels {qrels} "
+        "--tdv {values} --tune-topics {topics} --tune-qrels {qrels} --output {output}",
+        "comparison",
+    ),
+    Writer(
+        "reproduce --collection wiki165k --index {index} --topics {topics} --qrels {qrels} "
+        "--output {output}",
+        "reproduction",
+    ),
+    Writer(
+        "export --index {index} --matrix {matrix} --output {output}", "ciff", suffix="", quick=True
+    ),
+    Writer("demo --output {output}", "demonstration"),
+]
+
+READERS = {
+    "inspect": "inspect --index {index}",
+    "verify": "verify --index {index} --pruned {pruned} --tdv {values}",
+    "explain": "explain --index {index} --pruned {pruned} --query index",
+    "serve": "serve --index a={index} --index b={pruned}",
+    "doctor": "doctor",
+}
+
+_TO_JOIN = (
+    "say in tests/integration/test_outputs.py what it writes: in WRITERS one Writer for each place "
+    "(the command with {output} there, and its inputs by the names in INPUTS; the kind in its "
+    "manifest), or in READERS, if it writes nothing"
+)
+_REFUSAL = (
+    "overlaps the input|exists: choose|did not write|is a symbolic link|lies in the Lucene index|"
+    "is a file, not a folder|is a folder: choose|has no manifest|is not the manifest"
+)
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Each in a folder of its own; all that reads them leaves them as they are."""
+    home = tmp_path_factory.mktemp("inputs")
+    places = {name: home / name / name for name in INPUTS}
+    for place in places.values():
+        place.parent.mkdir()
+    write_index(places["index"], tiny_segments())
+    extract_matrix(places["index"], places["matrix"])
+    make_peer_values(places["index"], places["values"], "ridf", matrix=places["matrix"])
+    prune_index(places["index"], places["values"], places["pruned"])
+    places["topics"].write_text("1\tquick fox\n2\tinverted index\n3\tterm weights\n")
+    places["qrels"].write_text("1 0 d0 1\n2 0 d4 1\n3 0 d3 1\n")
+    places["vectors"] = places["vectors"].with_suffix(".vec")
+    places["vectors"].write_text("3 2\nquick 0.1 0.2\nindex 0.3 0.1\nterm 0.2 0.2\n")
+    places["documents"].mkdir()
+    (places["documents"] / "d.jsonl").write_text('{"id": "d0", "contents": "quick fox"}\n')
+    return places
+
+
+def _snapshot(*folders: Path) -> dict[str, str]:
+    """All that lies below, by path: digests, link targets, folders. Lucene's lock does not count"""
+    found = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.is_symlink():
+                found[str(path)] = f"link to {os.readlink(path)}"
+            elif path.is_dir():
+                found[str(path)] = "folder"
+            elif path.name != "write.lock":
+                found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def _invoke(command: str, places: dict[str, Path], *more: str) -> Result:
+    words = shlex.split(command.format(**{name: shlex.quote(str(p)) for name, p in places.items()}))
+    return CliRunner().invoke(_group, [*words, *more])
+
+
+def _overlapping(writer: Writer, inputs: dict[str, Path], tmp: Path) -> Iterator[tuple[str, Path]]:
+    suffix = writer.suffix or ""
+    for name in writer.inputs:
+        given = inputs[name]
+        yield f"the {name}", given
+        yield f"what holds the {name}", given.parent
+        link = tmp / f"link-to-{name}{suffix}"
+        link.symlink_to(given)
+        yield f"a link to the {name}", link
+        if given.is_dir():
+            yield f"a place in the {name}", given / f"new{suffix}"
+            yield f"a place in a link to the {name}", link / f"new{suffix}"
+        else:
+            hard = tmp / f"hard-link-to-{name}{suffix}"
+            hard.hardlink_to(given)
+            yield f"a hard link to the {name}", hard
+
+
+def _foreign(writer: Writer, tmp: Path) -> Iterator[tuple[str, Path]]:
+    suffix = writer.suffix or ""
+    yield "a file", _file(tmp / f"thesis{suffix}")
+    yield "a folder", _file(tmp / f"home{suffix}" / "thesis.tex").parent
+    link = tmp / f"link{suffix}"
+    link.symlink_to(_file(tmp / "away" / "thesis.tex").parent)
+    yield "a link to a folder", link
+    extension = tmp / f"extension{suffix}"
+    _file(extension / "manifest.json", '{"manifest_version": 3, "name": "Tabs"}')
+    yield "a browser extension", extension
+    beside = tmp / f"beside{suffix}"
+    _file(beside / "thesis.tex")
+    place = Output.file(beside / "run.txt", "run", inputs=())
+    with place as path:
+        path.write_text("")
+        place.write_manifest({})
+    yield "a folder with a run in it", beside
+    index = write_index(tmp / f"index{suffix}", tiny_segments())
+    yield "an index", index
+    yield "a place in an index", index / f"new{suffix}"
+    kind = writer.kind or "pruned-index"
+    yield "a result with one more file", _result(tmp / f"result{suffix}", kind, "thesis.tex")
+    yield "a result with one more folder", _result(tmp / f"deep{suffix}", kind, "notes/today")
+    yield "a result with a file changed", _result(tmp / f"changed{suffix}", kind, "content")
+    yield "another kind of result", _result(tmp / f"other{suffix}", "other", None)
+    if writer.suffix is not None:
+        for name in ("orphan", "elsewhere"):
+            _file(tmp / f"{name}{suffix}.manifest.json", f'{{"kind": "{kind}", "files": {{}}}}')
+        yield "beside a foreign manifest", tmp / f"orphan{suffix}"
+        yield "a file with a foreign manifest", _file(tmp / f"elsewhere{suffix}")
+
+
+def _file(path: Path, text: str = "years of work") -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def _result(path: Path, kind: str, more: str | None) -> Path:
+    """A result of ours, with ``more`` in it that is not."""
+    name = "tdv-manifest.json" if kind == "pruned-index" else "manifest.json"
+    place = Output.folder(path, kind, inputs=(), manifest=name)
+    with place as folder:
+        (folder / "content").write_text("x")
+        place.write_manifest({})
+    if more is not None:
+        _file(path / more)
+    return path
+
+
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]], ids=["plain", "overwrite"])
+@pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: f"{writer.name}-{writer.kind}")
+def test_nothing_that_is_there_is_touched(
+    writer: Writer, overwrite: list[str], inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    home = next(iter(inputs.values())).parent.parent
+    wrong = []
+    for make in (
+        lambda: _overlapping(writer, inputs, tmp_path),
+        lambda: _foreign(writer, tmp_path),
+    ):
+        for what, output in make():
+            before = _snapshot(tmp_path, home)
+            new = tmp_path / "never-made"
+            said = _invoke(writer.command, {**inputs, "new": new, "output": output}, *overwrite)
+            if _snapshot(tmp_path, home) != before:
+                wrong.append(f"{what}: was changed")
+            if not (isinstance(said.exception, TdvError) and _refused(said.exception, output)):
+                wrong.append(f"{what}: {said.exception!r} {said.output}")
+    assert not wrong, "\n".join(wrong)
+
+
+def _refused(error: TdvError, output: Path) -> bool:
+    """Whether the place is what was refused, and named."""
+    return re.search(_REFUSAL, str(error)) is not None and output.name in str(error)
+
+
+@pytest.mark.parametrize(
+    "writer", [w for w in WRITERS if w.quick], ids=lambda writer: f"{writer.name}-{writer.kind}"
+)
+def test_a_result_of_the_same_kind_is_replaced(
+    writer: Writer, inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    home = next(iter(inputs.values())).parent.parent
+    before = _snapshot(home)
+    output = tmp_path / "output"
+    places = {**inputs, "output": output}
+    assert _invoke(writer.command, places).exit_code == 0
+    first = _snapshot(tmp_path)
+    again = _invoke(writer.command, places)
+    assert "exists: choose another --output, or pass --overwrite" in str(again.exception)
+    assert _snapshot(tmp_path) == first
+    replaced = _invoke(writer.command, places, "--overwrite")
+    assert replaced.exit_code == 0, replaced.exception
+    assert _snapshot(tmp_path).keys() == first.keys()
+    assert _snapshot(home) == before
+
+
+@pytest.mark.parametrize("command", READERS.values(), ids=READERS)
+def test_what_reads_writes_nothing(
+    command: str, inputs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Serving would last; what it does with queries is tested in test_serve.py.
+    monkeypatch.setattr("werkzeug.serving.BaseWSGIServer.serve_forever", lambda server: None)
+    home = next(iter(inputs.values())).parent.parent
+    before = _snapshot(home)
+    said = _invoke(command, inputs)
+    assert said.exit_code == 0, said.exception
+    assert _snapshot(home) == before and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_every_command_is_in_a_table(name: str) -> None:
+    rows = [writer for writer in WRITERS if writer.name == name]
+    assert bool(rows) != (name in READERS), f"'{name}' is a command: {_TO_JOIN}"
+    tried = [word for row in rows for word, after in _pairs(row) if after == "{output}"]
+    command = _group.get_command(click.Context(_group), name)
+    written = [
+        option
+        for option in command.params
+        if isinstance(option, click.Option) and {option.name, *option.opts} & _WRITTEN
+    ]
+    for option in written:
+        named = {flag.lstrip("-") for flag in option.opts}
+        assert named & {flag.lstrip("-") for flag in tried}, (
+            f"'{name}' writes to {option.opts[0]}, which no row tries: {_TO_JOIN}"
+        )
+
+
+_WRITTEN = {"output", "plot", "report", "export", "save", "log"}
+"""Names that options which are written to have; one that has another name belongs here."""
+
+
+def _pairs(row: Writer) -> list[tuple[str, str]]:
+    words = row.command.split()
+    return list(zip(words, words[1:]))

@@ -1,0 +1,207 @@
+"""What an index records of its values decides how it is searched, and which values are its own."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import Doc, write_index
+
+from tdv_lucene.cli.explain import command as explain_command
+from tdv_lucene.comparison.compare import compare_indexes
+from tdv_lucene.comparison.explain import explain_query
+from tdv_lucene.comparison.term_changes import trade_off
+from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.record import recorded_parameters
+from tdv_lucene.learning.peers import unlearned_values
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.searching.search import open_searcher, search_index
+from tdv_lucene.searching.tuning import tune_parameters
+
+pytestmark = pytest.mark.jvm
+
+TOPICS = {"q1": "alpha beta", "q2": "gamma zeta"}
+
+
+def values_of(matrix, model="any", weights=None, scale=4):
+    """Values as learning writes them, but of known weights."""
+    made = unlearned_values(matrix, "df")
+    if weights is None:
+        weights = np.linspace(0.5, 1.5, matrix.shape[0], dtype=np.float32)
+    points = [{**point, "scale": scale} for point in made.points]
+    manifest = {**made.manifest, "model": model, "points": points, "recommended_reduction": 0.3}
+    return replace(made, weights=weights, manifest=manifest)
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory):
+    """An index with two fields, values of both, and a pruning of each by its own."""
+    folder = tmp_path_factory.mktemp("recorded")
+    rng = np.random.default_rng(3)
+    words = ["alpha", "beta", "gamma", "delta", "zeta", "eta", *(f"w{i}" for i in range(20))]
+    docs = [
+        Doc(f"d{i}", [str(w) for w in rng.choice(words, 20)], title=[str(rng.choice(words[:6]))])
+        for i in range(60)
+    ]
+    index = write_index(folder / "index", [docs[:40], docs[40:]])
+    matrices = {
+        name: extract_matrix(index, folder / f"{name}-matrix", field=name)
+        for name in ("contents", "title")
+    }
+    topics, qrels = folder / "topics.tsv", folder / "qrels.txt"
+    topics.write_text("".join(f"{qid}\t{text}\n" for qid, text in TOPICS.items()))
+    qrels.write_text("".join(f"q{1 + i % 2} 0 d{i} 1\n" for i in range(60)))
+    return SimpleNamespace(
+        folder=folder, index=index, matrices=matrices, topics=topics, qrels=qrels
+    )
+
+
+def pruned_for(case, model, tmp_path, **options):
+    output = tmp_path / f"pruned-{model}"
+    prune_index(case.index, values_of(case.matrices["contents"], model), output, **options)
+    return output
+
+
+def test_search_takes_the_recorded_model_and_warns_of_another(case, tmp_path, caplog):
+    pruned = pruned_for(case, "qld", tmp_path)
+    caplog.set_level(logging.WARNING)
+    summary = search_index(pruned, TOPICS, tmp_path / "run")
+    assert (summary["model"], summary["mu"]) == ("qld", 4000.0)
+    assert caplog.messages == []
+    other = search_index(pruned, TOPICS, tmp_path / "other", model="bm25")
+    assert (other["model"], other["k1"]) == ("bm25", pytest.approx(3.6))
+    (warning,) = caplog.messages
+    assert "was learned for qld and is searched with bm25" in warning and str(pruned) in warning
+
+
+def test_values_made_without_a_model_suit_every_one(case, tmp_path, caplog):
+    pruned = pruned_for(case, "any", tmp_path)
+    assert search_index(pruned, TOPICS, tmp_path / "run")["model"] == "bm25"
+    assert search_index(pruned, TOPICS, tmp_path / "other", model="qld")["model"] == "qld"
+    assert caplog.messages == []
+
+
+def test_tuning_keeps_the_recorded_model(case, tmp_path):
+    pruned = pruned_for(case, "tfidf", tmp_path)
+    qrels = {"q1": {"d0": 1}, "q2": {"d1": 1}}
+    assert tune_parameters(pruned, TOPICS, qrels)[0].model == "tfidf"
+
+
+@pytest.mark.pyserini
+def test_a_searcher_has_the_recorded_model(case, tmp_path, caplog):
+    pruned = pruned_for(case, "qld", tmp_path)
+    assert "Dirichlet" in str(open_searcher(pruned).get_similarity().toString())
+    assert caplog.messages == []
+    open_searcher(pruned, "bm25")
+    assert "was learned for qld" in caplog.text
+
+
+def test_explain_and_compare_take_the_recorded_model(case, tmp_path, caplog):
+    pruned = pruned_for(case, "qld", tmp_path)
+    found = explain_query(case.index, pruned, "alpha beta")["parameters"]
+    assert {of["model"] for of in found.values()} == {"qld"}
+    assert caplog.messages == []
+    explain_query(case.index, pruned, "alpha beta", model="tfidf")
+    assert "was learned for qld and is searched with tfidf" in caplog.text
+    fast = {"latency_budget_seconds": 0.5, "latency_rounds": 5}
+    report = compare_indexes(
+        case.index, pruned, case.topics, case.qrels, tmp_path / "report", **fast
+    )
+    assert report["parameters"]["model"] == "qld"
+    assert not [note for note in report["notes"] if "learned for" in note]
+    another = pruned_for(case, "bm25", tmp_path)
+    with pytest.raises(TdvError, match="different models .'pruned' for qld, 'b' for bm25"):
+        compare_indexes(
+            case.index, pruned, case.topics, case.qrels, tmp_path / "out",
+            further_indexes={"b": another}, **fast,
+        )  # fmt: skip
+
+
+def test_a_field_that_was_not_pruned_is_searched_as_it_was_indexed(case, tmp_path):
+    pruned = pruned_for(case, "bm25", tmp_path)
+    assert recorded_parameters(pruned).k1 == pytest.approx(3.6)
+    assert recorded_parameters(pruned, field="contents").k1 == pytest.approx(3.6)
+    assert recorded_parameters(pruned, field="title").k1 == 0.9
+
+
+def test_pruning_another_field_keeps_what_is_recorded_of_the_first(case, tmp_path):
+    pruned = pruned_for(case, "qld", tmp_path)
+    titles = extract_matrix(pruned, tmp_path / "titles", field="title")
+    prune_index(pruned, values_of(titles, "bm25", scale=2), tmp_path / "both", reduction=0.1)
+    assert recorded_parameters(tmp_path / "both", field="title").k1 == pytest.approx(1.8)
+    of_contents = recorded_parameters(tmp_path / "both", field="contents")
+    assert (of_contents.model, of_contents.mu) == ("qld", 4000.0)
+
+
+@pytest.fixture
+def saved(case, tmp_path):
+    """Values of each field in folders, others of the contents, and an index of both fields."""
+    folders = {}
+    for name, matrix in case.matrices.items():
+        folders[name] = tmp_path / f"{name}-values"
+        values_of(matrix).save(folders[name])
+    folders["others"] = tmp_path / "other-values"
+    ones = np.ones(case.matrices["contents"].shape[0], np.float32)
+    values_of(case.matrices["contents"], weights=ones).save(folders["others"])
+    pruned = tmp_path / "pruned"
+    prune_index(
+        case.index, folders["contents"], pruned, others=[folders["title"]], unit="term",
+        reduction=0.45, min_doc_freq=2,
+    )  # fmt: skip
+    return SimpleNamespace(pruned=pruned, **folders)
+
+
+def test_values_of_another_pruning_are_refused(case, saved, tmp_path):
+    with pytest.raises(TdvError, match="was not pruned with the values in .*other-values"):
+        explain_query(case.index, saved.pruned, "alpha", values=saved.others)
+    with pytest.raises(TdvError, match="was not pruned with the values in .*other-values"):
+        compare_indexes(
+            case.index, saved.pruned, case.topics, case.qrels, tmp_path / "out",
+            values=saved.others,
+        )  # fmt: skip
+    with pytest.raises(TdvError, match="does not say that its field 'contents' was pruned"):
+        explain_query(case.index, case.index, "alpha", values=saved.contents)
+
+
+def test_a_field_has_its_own_values(case, saved):
+    words = case.matrices["title"].vocabulary
+    terms = [term.decode() for term in words.terms]
+    found = explain_query(
+        case.index, saved.pruned, " ".join(terms), field="title", values=saved.title
+    )
+    point = values_of(case.matrices["title"]).at_reduction(0.45, unit="term")
+    expected = {term: float(point.tdv[i]) for i, term in enumerate(terms)}
+    shown = {of["term"]: of["tdv"] for of in found["terms"]}
+    assert found["tdv_kind"] == "learned" and any(shown.values())
+    assert shown == {term: value if value else 0.0 for term, value in expected.items()}
+    with pytest.raises(TdvError, match="holds values of the field 'contents', not of 'title'"):
+        explain_query(case.index, saved.pruned, "alpha", field="title", values=saved.contents)
+
+
+def test_values_are_shown_at_the_reduction_that_was_asked_for(case, saved):
+    """Terms that stayed have a value, although more went than was asked for."""
+    words = [f"w{i}" for i in range(20)]
+    found = explain_query(case.index, saved.pruned, " ".join(words), values=saved.contents)
+    kept = [of for of in found["terms"] if of["df_after"]]
+    assert kept and all(of["tdv"] > 0 for of in kept)
+
+
+def test_the_curve_marks_what_was_asked_for(saved):
+    found = trade_off(saved.pruned, "contents", saved.contents)
+    assert found["chosen"] == 0.45 and len(found["points"]) > 3
+    with pytest.raises(TdvError, match="holds values of the field 'title'"):
+        trade_off(saved.pruned, "contents", saved.title)
+
+
+def test_a_ratio_of_frequencies_is_not_called_a_value(case, saved):
+    arguments = ["--index", case.index, "--pruned", saved.pruned, "--query", "alpha w1"]
+    shown = CliRunner().invoke(explain_command, [str(a) for a in arguments]).output
+    assert "tf ratio" in shown and " TDV " not in shown
+    given = [*arguments, "--tdv", saved.contents]
+    shown = CliRunner().invoke(explain_command, [str(a) for a in given]).output
+    assert "TDV" in shown and "ratio" not in shown

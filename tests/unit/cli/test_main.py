@@ -1,0 +1,127 @@
+"""How a command ends: its status, one line for what went wrong, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+_PROGRAM = """
+import os, signal, sys, time, types
+import click
+from tdv_lucene import cli
+from tdv_lucene.errors import TdvError
+from tdv_lucene.output import Output
+
+def act():
+{body}
+
+cli._COMMANDS["act"] = "As told."
+sys.modules["tdv_lucene.cli.act"] = types.SimpleNamespace(command=click.command("act")(act))
+sys.argv = ["tdv-lucene", *sys.argv[1:], "act"]
+cli.main()
+"""
+_UNFINISHED = """
+place = Output.folder("out", "thing", inputs=())
+with place as folder:
+    (folder / "content").write_text("x")
+    {}
+    place.write_manifest({{}})
+"""
+
+
+def _run(body: str, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    lines = "\n".join(f"    {line}" for line in body.strip().split("\n"))
+    return subprocess.run(
+        [sys.executable, "-c", _PROGRAM.format(body=lines), *flags],
+        capture_output=True, text=True, cwd=folder, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+def test_the_users_errors_are_one_line(tmp_path: Path) -> None:
+    done = _run("raise TdvError('no such thing')", tmp_path)
+    assert (done.returncode, done.stderr) == (2, "tdv-lucene: no such thing\n")
+
+
+@pytest.mark.parametrize("error", ["1 / 0", "{}['key']", "raise RuntimeError('a\\n\\nb ' * 400)"])
+def test_a_defect_is_one_line_and_its_traceback_is_for_those_who_ask(error, tmp_path) -> None:
+    done = _run(error, tmp_path)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "report it with what 'tdv-lucene -v' prints" in done.stderr
+    assert "Traceback" not in done.stderr
+    verbose = _run(error, tmp_path, "-v")
+    assert verbose.returncode == 1 and "Traceback" in verbose.stderr
+
+
+def test_errors_of_the_system_name_the_file(tmp_path: Path) -> None:
+    done = _run("open('gone')", tmp_path)
+    assert (done.returncode, done.stderr) == (2, "tdv-lucene: gone: No such file or directory\n")
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_an_interrupted_command_leaves_nothing(name: str, status: int, tmp_path: Path) -> None:
+    kill = f"os.kill(os.getpid(), signal.{name}); time.sleep(30)"
+    done = _run(_UNFINISHED.format(kill), tmp_path)
+    assert done.returncode == status
+    assert done.stderr.lstrip() == "tdv-lucene: interrupted; nothing was written\n"
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_interruption_that_something_swallows_still_ends_the_command(tmp_path: Path) -> None:
+    swallowed = (
+        "\n    try: os.kill(os.getpid(), signal.SIGINT); time.sleep(30)"
+        "\n    except BaseException: pass"
+    )
+    done = _run(_UNFINISHED.format(swallowed), tmp_path)
+    assert done.returncode == 130
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_was_whole_before_is_named(tmp_path: Path) -> None:
+    done = _run(_UNFINISHED.format("pass") + "os.kill(os.getpid(), signal.SIGINT)", tmp_path)
+    assert done.returncode == 130
+    said = f"tdv-lucene: interrupted; {tmp_path / 'out'} was whole by then"
+    assert done.stderr.strip() == said
+
+
+def test_a_callback_that_swallows_it_prints_nothing(tmp_path: Path) -> None:
+    in_callback = (
+        "import gc\n"
+        "    def callback(*_):\n"
+        "        gc.callbacks.remove(callback); os.kill(os.getpid(), signal.SIGINT)\n"
+        "    gc.callbacks.append(callback); gc.collect()"
+    )
+    done = _run(_UNFINISHED.format(in_callback), tmp_path)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "tdv-lucene: interrupted; nothing was written"
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_second_interruption_does_not_disturb_the_clearing_up(tmp_path: Path) -> None:
+    twice = "os.kill(os.getpid(), signal.SIGINT)"
+    body = (
+        "import shutil\nremove = shutil.rmtree\n"
+        "def slowly(*args, **options):\n"
+        f"    {twice}\n    remove(*args, **options)\n"
+        "shutil.rmtree = slowly\n"
+    )
+    done = _run(body + _UNFINISHED.format(f"{twice}; time.sleep(30)").strip(), tmp_path)
+    assert done.returncode == 130
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    program = _PROGRAM.format(body="    print('x' * 10_000_000)")
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(60) == 1

@@ -1,0 +1,204 @@
+"""Vectors files run nothing, and a damaged one ends with a message."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pickle
+import signal
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import FastText, KeyedVectors
+from gensim.models.fasttext import save_facebook_model
+
+from tdv_lucene.embedding.files import read_word_vectors
+from tdv_lucene.errors import TdvError
+
+SENTENCES = [["pruning", "prunes", "index"], ["indexes", "pruning", "terms"]] * 20
+WORDS = ["index", "term", "naïve"]
+VECTORS = np.arange(6, dtype=np.float32).reshape(3, 2)
+
+
+@pytest.fixture(autouse=True)
+def _ends():
+    """A reader that would go on for ever is a failure, not a test that hangs."""
+
+    def late(signal_number, frame):
+        raise AssertionError("reading did not end")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+class Trap:
+    """What a pickle may hold: a command that is run when it is read."""
+
+    def __init__(self, sign: Path) -> None:
+        self.sign = sign
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.sign),)
+
+
+@pytest.mark.parametrize(
+    "name", ["v.kv", "v.model", "v.pkl", "v", "v.bin", "v.vec", "v.txt", "v.npy", "v.npz"]
+)
+def test_a_pickle_is_not_run(name, tmp_path):
+    sign = tmp_path / "ran"
+    (tmp_path / name).write_bytes(pickle.dumps(Trap(sign)))
+    with pytest.raises(TdvError):
+        read_word_vectors(tmp_path / name)
+    assert not sign.exists()
+
+
+@pytest.mark.parametrize("part", ["words", "vectors"])
+def test_no_pickle_hides_in_arrays(part, tmp_path):
+    sign = tmp_path / "ran"
+    arrays = {"words": np.array(WORDS), "vectors": VECTORS}
+    arrays[part] = np.array([Trap(sign)], object)
+    np.savez(tmp_path / "v.npz", **arrays)
+    with pytest.raises(TdvError, match="a pickle"):
+        read_word_vectors(tmp_path / "v.npz")
+    np.save(tmp_path / "v.npy", np.array([Trap(sign)], object))
+    (tmp_path / "v.txt").write_text("index\n")
+    with pytest.raises(TdvError, match="a pickle"):
+        read_word_vectors(tmp_path / "v.npy")
+    assert not sign.exists()
+
+
+def test_a_trusted_pickle_is_read_and_only_then(tmp_path):
+    keyed = KeyedVectors(vector_size=2)
+    keyed.add_vectors(WORDS, VECTORS)
+    keyed.save(str(tmp_path / "v.kv"))
+    with pytest.raises(TdvError, match=r"can run any command .* trust_pickle=True"):
+        read_word_vectors(tmp_path / "v.kv")
+    read = read_word_vectors(tmp_path / "v.kv", trust_pickle=True)
+    assert list(read.words) == WORDS
+    sign = tmp_path / "ran"
+    (tmp_path / "trap").write_bytes(pickle.dumps(Trap(sign)))
+    with pytest.raises(TdvError):  # the trap is no vectors; that it works shows the others are
+        read_word_vectors(tmp_path / "trap", trust_pickle=True)
+    assert sign.exists()
+
+
+def test_numpy_files(tmp_path):
+    np.savez(tmp_path / "v.npz", words=np.array(WORDS), vectors=VECTORS)
+    np.save(tmp_path / "v.npy", VECTORS.astype(np.float64))
+    (tmp_path / "v.txt").write_text("\n".join(WORDS) + "\n", encoding="utf-8")
+    np.savez_compressed(tmp_path / "c.npz", words=np.array(WORDS), vectors=VECTORS)
+    for name in ("v.npz", "v.npy", "c.npz"):
+        found = read_word_vectors(tmp_path / name)
+        assert list(found.words) == WORDS and found.of_unseen is None
+        assert found.vectors.dtype == np.float32
+        np.testing.assert_array_equal(found.vectors, VECTORS)
+
+
+@pytest.mark.parametrize(
+    "arrays, message",
+    [
+        ({"words": WORDS[:2], "vectors": VECTORS}, "2 words but 3 vectors"),
+        ({"words": WORDS, "vectors": VECTORS[0]}, r"float32\[2\]: expected floating"),
+        ({"words": WORDS, "vectors": VECTORS.astype(int)}, "expected floating"),
+        ({"words": [1, 2, 3], "vectors": VECTORS}, "expected a list of str"),
+        ({"words": WORDS}, "holds words: expected the arrays"),
+        ({"words": WORDS, "vectors": VECTORS + np.inf}, "vector of 'index' holds a number"),
+    ],
+)
+def test_numpy_files_of_another_layout_are_refused(arrays, message, tmp_path):
+    np.savez(tmp_path / "v.npz", **arrays)
+    with pytest.raises(TdvError, match=message):
+        read_word_vectors(tmp_path / "v.npz")
+
+
+def test_an_npy_needs_its_words(tmp_path):
+    np.save(tmp_path / "v.npy", VECTORS)
+    with pytest.raises(TdvError, match=r"words are expected in .*v\.txt"):
+        read_word_vectors(tmp_path / "v.npy")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """A good file of each format."""
+    folder = tmp_path_factory.mktemp("whole")
+    model = FastText(
+        SENTENCES, vector_size=6, min_count=1, epochs=1, seed=1, workers=1, bucket=20
+    )  # fmt: skip
+    save_facebook_model(model, str(folder / "fasttext.bin"))
+    model.wv.save_word2vec_format(str(folder / "word2vec.bin"), binary=True)
+    model.wv.save_word2vec_format(str(folder / "text.vec"))
+    for name in ("word2vec.bin", "text.vec"):
+        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
+    words = np.array(model.wv.index_to_key)
+    np.savez(folder / "v.npz", words=words, vectors=model.wv.vectors)
+    np.save(folder / "v.npy", model.wv.vectors)
+    (folder / "v.txt").write_text("\n".join(words) + "\n")
+    return folder
+
+
+FORMATS = ["fasttext.bin", "word2vec.bin", "text.vec", "word2vec.bin.gz", "text.vec.gz", "v.npz",
+           "v.npy"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_truncated_file_ends_with_the_byte(name, whole, tmp_path):
+    """At every length, or at some hundred of a long file: refused, and never for ever."""
+    content = (whole / name).read_bytes()
+    (tmp_path / "v.txt").write_bytes((whole / "v.txt").read_bytes())
+    assert read_word_vectors(whole / name).words
+    last = len(content.rstrip(b"\n 0123456789.e-"))  # within its last number, text is still text
+    end = last if name == "text.vec" else len(content)
+    said = 0
+    for length in range(0, end, max(1, end // 150)):
+        (tmp_path / name).write_bytes(content[:length])
+        with pytest.raises(TdvError) as refused:
+            read_word_vectors(tmp_path / name)
+        said += f"damaged or truncated at byte {length:,}" in str(refused.value)
+    assert said > 10
+
+
+@pytest.mark.parametrize("count", [-1, 0, 2**31 - 1])
+@pytest.mark.parametrize("place", ["entries", "words", "pruned", "rows", "columns"])
+def test_fasttext_counts_that_cannot_be_are_not_believed(place, count, whole, tmp_path):
+    content = bytearray((whole / "fasttext.bin").read_bytes())
+    begin = struct.calcsize("<2i12id")
+    words = struct.unpack_from("<i", content, begin)[0]
+    at = begin + struct.calcsize("<3i2q")
+    for _ in range(words):
+        at = content.index(b"\0", at) + 10
+    form, where = {
+        "entries": ("<i", begin), "words": ("<i", begin + 4), "pruned": ("<q", begin + 20),
+        "rows": ("<q", at + 1), "columns": ("<q", at + 9),
+    }[place]  # fmt: skip
+    struct.pack_into(form, content, where, count)
+    (tmp_path / "v.bin").write_bytes(content)
+    if place == "pruned" and count <= 0:  # says that nothing is pruned
+        assert read_word_vectors(tmp_path / "v.bin").words
+        return
+    with pytest.raises(TdvError, match="damaged or truncated at byte"):
+        read_word_vectors(tmp_path / "v.bin")
+
+
+@pytest.mark.parametrize("name", ["v.bin", "v.vec", "v.vec.gz"])
+@pytest.mark.parametrize("first", ["99999999999 300", "3 99999999999", "-1 300", "3 0"])
+def test_word2vec_counts_that_cannot_be_are_not_believed(name, first, tmp_path):
+    content = f"{first}\nindex 1 2\n".encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(TdvError, match="damaged or truncated at byte"):
+        read_word_vectors(tmp_path / name)
+
+
+def test_an_array_larger_than_its_file_is_not_believed(tmp_path):
+    with zipfile.ZipFile(tmp_path / "v.npz", "w") as archive:
+        for name in ("words", "vectors"):
+            with archive.open(f"{name}.npy", "w") as file:
+                header = {"descr": "<f4", "fortran_order": False, "shape": (10**12, 300)}
+                np.lib.format.write_array_header_1_0(file, header)
+    with pytest.raises(TdvError, match="damaged or truncated"):
+        read_word_vectors(tmp_path / "v.npz")

@@ -1,0 +1,108 @@
+"""What the demonstration says at its end."""
+
+from __future__ import annotations
+
+import copy
+import shlex
+from typing import Any
+
+import click
+import pytest
+
+from tdv_lucene.cli import _group
+from tdv_lucene.experiments.demo_words import NEXT_STEPS, kinds_table, tell_outcome, tell_outcomes
+
+
+def _measure(difference: float, p: float | None, width: float = 0.1) -> dict[str, Any]:
+    around = [difference - width, difference + width]
+    tests = [
+        {"baseline": base, "treatment": name, "difference": difference, "ci95": ci, "p_value": p}
+        for base, name, ci in (("full", "pruned", around), ("full", "full-tuned", [7, 8]))
+    ]
+    return {"full": 0.5, "pruned": 0.5 + difference, "full-tuned": 0.9, "tests": tests}
+
+
+REPORT = {
+    "queries": {"judged": 300},
+    "parameters": {"comparisons": 12},
+    "indexes": {
+        "full": {"postings": 200, "bytes": 1000, "bytes_by_kind": {"positions": 100}},
+        "pruned": {"postings": 150, "bytes": 800, "bytes_by_kind": {}},
+    },
+    "latency_ratio": {"pruned": {"top10": {"ratio": 1.2, "ci95": [1.1, 1.3]}}},
+    "measures": {"nDCG@5": _measure(0.02, 0.2), "R@1000": _measure(-0.03, 0.2, 0.02)},
+}
+
+
+def test_each_finding_stands_where_its_interval_or_test_puts_it() -> None:
+    assert tell_outcome(REPORT, "pruned").splitlines() == [
+        "Won:       postings -25.0 %",
+        "           bytes -20.0 % (positions alone -10.0 %: weighted frequencies go without them)",
+        "           speed of the ten best x1.20 (95 %: 1.10 to 1.30)",
+        "Lost:      R@1000 -0.0300, 0.5000 (full) to 0.4700 (95 %: -0.050 to -0.010)",
+        "Undecided: nDCG@5 +0.0200, 0.5000 (full) to 0.5200 (95 %: -0.080 to +0.120)",
+    ]
+
+
+def test_every_pruned_index_is_told_of() -> None:
+    report = copy.deepcopy(REPORT)
+    report["indexes"]["smaller"] = {"postings": 20, "bytes": 900, "bytes_by_kind": {"positions": 1}}
+    report["latency_ratio"]["smaller"] = {"top10": {"ratio": 3.0, "ci95": None}}
+    for of in report["measures"].values():
+        more = {"baseline": "full-tuned", "treatment": "smaller", "difference": -0.4, "ci95": None}
+        of["tests"].append({**more, "p_value": 0.001})
+        of["smaller"] = 0.3
+    first, second, rule = tell_outcomes(report).split("\n\n")
+    assert "all 12 comparisons" in rule
+    assert first == "pruned against full\n" + tell_outcome(REPORT, "pruned")
+    assert second.splitlines() == [
+        "smaller against full",
+        "Won:       postings -90.0 %",
+        "           bytes -10.0 %",
+        "Lost:      nDCG@5 -0.4000, 0.9000 (full-tuned) to 0.3000",
+        "           R@1000 -0.4000, 0.9000 (full-tuned) to 0.3000",
+        "Undecided: speed of the ten best x3.00",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "ci95", "p", "expected"),
+    [
+        (0.8, [0.7, 0.9], 0.01, ["Won:       nDCG@5", "Lost:      speed"]),
+        (1.1, [0.9, 1.2], None, ["Won:       nothing", " speed of the ten best x1.10 (95 %: 0.90"]),
+        (1.1, None, 0.06, ["Won:       nothing", "Lost:      nothing that 300 queries can show"]),
+    ],
+)
+def test_chance_and_missing_intervals_decide_nothing(
+    ratio: float, ci95: list[float] | None, p: float | None, expected: list[str]
+) -> None:
+    report = copy.deepcopy(REPORT)
+    report["indexes"]["pruned"] = report["indexes"]["full"]
+    report["latency_ratio"]["pruned"]["top10"] = {"ratio": ratio, "ci95": ci95}
+    report["measures"] = {"nDCG@5": _measure(0.02, p, 0.01), "R@1000": _measure(0.0, None)}
+    told = tell_outcome(report, "pruned")
+    assert all(line in told for line in expected), told
+    assert "postings: as many as before" in told
+
+
+def test_kinds_are_averaged_apart(tmp_path) -> None:
+    path = tmp_path / "per_query.tsv"
+    path.write_text(
+        "query\tnDCG@5 full\tnDCG@5 pruned\tMAP full\n"
+        "names-1\t0.5\t1.0\t0\nnames-2\t0.0\t0.5\t0\nsummary-3\t0.25\t0.75\t0\n"
+    )
+    table = kinds_table(path)
+    assert table.columns == ("", "queries", "full", "pruned")
+    assert table.rows == [("names", "2", "0.2500", "0.7500"), ("summary", "1", "0.2500", "0.7500")]
+
+
+def test_the_next_steps_can_be_typed() -> None:
+    lines = NEXT_STEPS.replace("\\\n", " ").splitlines()
+    commands = [shlex.split(line) for line in lines if line.strip().startswith("tdv-lucene ")]
+    assert [words[1] for words in commands] == ["inspect", "learn", "prune", "compare"]
+    for words in commands:
+        command = _group.get_command(click.Context(_group), words[1])
+        options = [p for p in command.params if isinstance(p, click.Option)]
+        flags = {word for word in words if word.startswith("--")}
+        assert flags <= {flag for option in options for flag in option.opts}
+        assert all(flags & set(option.opts) for option in options if option.required)

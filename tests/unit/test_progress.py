@@ -1,0 +1,46 @@
+"""Progress on a terminal, and in a log."""
+
+from __future__ import annotations
+
+import io
+import re
+
+from tdv_lucene.progress import ProgressBar
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def work(delay_seconds: float) -> None:
+    with ProgressBar(delay_seconds) as progress:
+        progress("reading", 0, 0)
+        for done in range(1001):
+            progress("first", done, 1000)
+        progress("none", 0, 3)
+        for done in (0, 2, 3):
+            progress("second", done, 3)
+
+
+def test_a_log_gets_whole_lines_every_ten_percent(monkeypatch):
+    monkeypatch.setattr("sys.stderr", log := io.StringIO())
+    work(0)
+    told = log.getvalue()
+    assert not re.search(r"[\r\x1b]", told) and told.endswith("\n")
+    assert told.splitlines() == [
+        "reading", *(f"first: {percent} %" for percent in range(10, 101, 10)),
+        "second: 60 %", "second: 100 %",
+    ]  # fmt: skip
+
+
+def test_short_work_is_not_told(monkeypatch):
+    monkeypatch.setattr("sys.stderr", log := io.StringIO())
+    work(60)
+    assert log.getvalue() == ""
+
+
+def test_a_terminal_gets_a_bar(monkeypatch):
+    monkeypatch.setattr("sys.stderr", screen := Terminal())
+    work(0)
+    assert "\r" in screen.getvalue() and "first" in screen.getvalue()
