@@ -434,14 +434,18 @@ def check_listed_queries(
     measure: str,
     *,
     system: str | None = None,
-    ending: str = "",
+    ending: str | None = None,
     ids: Sequence[str] | None = None,
 ) -> int:
     """Compare the table of all queries with a per_query file; ``ids`` are those to be shown.
 
+    ``ending`` None is that of the first query set's file.
     Without them, the first 50 by difference. The page holds thousandths.
     """
     full = next(iter(report["indexes"]))
+    if ending is None:
+        first, *more = report["query_sets"]
+        ending = f".{first}" if more else ""
     system = system or [*report["indexes"]][1]
     with (folder / f"per_query{ending}.tsv").open(newline="", encoding="utf-8") as file:
         rows = {row["query"]: row for row in csv.DictReader(file, delimiter="\t")}

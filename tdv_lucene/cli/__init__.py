@@ -38,6 +38,7 @@ _COMMANDS = {
     "compare": "Compare the full index with a pruned one.",
     "explain": "Show what pruning did to one query.",
     "serve": "Show rankings side by side on a local page.",
+    "env": "Print what plain Pyserini needs, for the shell.",
     "reproduce": "Do the paper's experiment on one of its collections.",
     "doctor": "Say what is installed, and what is wrong with it.",
     "demo": "Run the whole job on the Python documentation.",

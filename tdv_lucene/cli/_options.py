@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import TdvError, argument
+from ..interruption import check
 from ..progress import ProgressBar
 from ..report.wording import visible
 
@@ -136,6 +137,7 @@ def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a stage function with a progress bar on stderr."""
     given = {name: value for name, value in kwargs.items() if value is not None}
     _log.info("%s %s", stage.__name__, {**dict(enumerate(args)), **given})
+    check()  # importing the stage may have taken seconds
     with ProgressBar() as progress:
         return stage(*args, progress=progress, **kwargs)
 

@@ -29,10 +29,12 @@ def command(as_json: bool) -> None:
     else:
         width = max(len(of.name) for of in findings)
         for of in findings:
-            click.echo(f"{of.name:<{width}}  {of.value or '-'}{'  <- wrong' if of.problem else ''}")
+            options.say(
+                f"{of.name:<{width}}  {of.value or '-'}{'  <- wrong' if of.problem else ''}"
+            )
         click.echo()
         for of in wrong:
-            click.echo(f"{of.name}: {of.problem}.")
+            options.say(f"{of.name}: {of.problem}.")
         if not wrong:
             click.echo("Nothing is wrong.")
     if wrong:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ..arguments import checked_hits
 from ..indexes.record import recorded_model
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 
@@ -46,9 +47,9 @@ def explain_query(
     ------
     TdvError
         When an index or the values cannot be read, ``pruned`` was not made with them, ``hits`` is
-        below 1, or nothing is left of the
-        query after analysis.
+        below 1, or nothing is left of the query after analysis.
     """
+    hits = checked_hits(hits)
     model = model or recorded_model(pruned, field)
     given = {} if values is None else {"after": values}
     paths = {"before": index, "after": pruned}

@@ -76,7 +76,9 @@ def serve_indexes(
         When an index or values cannot be read, fewer than two are given, or the port is taken.
     """
     if len(indexes) < 2:
-        raise TdvError("one index is nothing to compare: name a second --index NAME=FOLDER")
+        raise TdvError(
+            f"one index is nothing to compare: give a second one in {argument('indexes')}"
+        )
     _check_hits(hits)
     # Java is called from one thread: requests wait in line, and none is left attached to the JVM.
     with ThreadPoolExecutor(1, "java") as java:
@@ -122,8 +124,8 @@ def _listen(port: int) -> socket.socket:
         return socket.create_server((HOST, port))
     except (OSError, OverflowError) as error:
         raise TdvError(
-            f"cannot listen on port {port} of {HOST} ({error}): choose another --port, or give "
-            "none for any that is free"
+            f"cannot listen on port {port} of {HOST} ({error}): choose another "
+            f"{argument('port')}, or give none for any that is free"
         ) from error
 
 
@@ -286,6 +288,7 @@ def _describe(session: SideBySide) -> dict[str, Any]:
             "folder": Path(os.path.abspath(of.path)).name,
             "bytes": inspect_index(of.path)["bytes"],
             "parameters": of.parameters.describe(),
+            "tdv_kind": of.shown.kind,
         }
         for name, of in session.opened.items()
     }

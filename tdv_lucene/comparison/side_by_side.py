@@ -25,8 +25,8 @@ from .term_changes import TermMeasure, Value, measure_terms
 if TYPE_CHECKING:
     from ..jvm.open_index import Hit, OpenIndex
 
-_MOST_ROUNDS = 50
-_TIMING_SECONDS = 0.3
+_ROUNDS = (4, 50)  # at least, where a query is not very slow, and at most
+_TIMING_SECONDS = (0.3, 3.0)  # enough, and too much
 
 
 @dataclass(frozen=True)
@@ -146,12 +146,15 @@ class SideBySide:
 
         As many rounds as fit into a moment; the first warms up where it is not the only one.
         """
+        fewest, most = _ROUNDS
+        enough, too_much = _TIMING_SECONDS
         times: dict[str, list[float]] = {name: [] for name in self.opened}
-        end = time.monotonic() + _TIMING_SECONDS
-        for _ in range(_MOST_ROUNDS):
+        start = time.monotonic()
+        for done in range(1, most + 1):
             for name, of in self.opened.items():
                 times[name].append(of.searcher.time_search(query, hits))
-            if time.monotonic() > end:
+            took = time.monotonic() - start
+            if took > too_much or (took > enough and done >= fewest):
                 break
         return {name: statistics.median(ms[1:] or ms) for name, ms in times.items()}
 

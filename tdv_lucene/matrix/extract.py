@@ -12,12 +12,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ..arguments import checked_threads
-from ..arrays import load_array
 from ..errors import TdvError, argument
 from ..output import Output
 from ..progress import Progress, silent
 from ..records import ByteStrings, Vocabulary
-from ..store import check_content, check_files, read_manifest
+from ..store import check_content, check_files, load_array, read_manifest
 from .record import TermDocumentMatrix
 
 _log = logging.getLogger(__name__)
@@ -118,7 +117,7 @@ def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
 
 def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
     def array(name: str) -> np.ndarray:
-        return load_array(folder / f"{name}.npy")
+        return load_array(folder, name, _MADE_BY)
 
     _log.info("opening the matrix %s of field '%s'", folder, manifest["field"])
     has_positions = (folder / f"{_POSITIONS}.npy").exists()

@@ -10,6 +10,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from .environment import TEMPLATES, template
+from .query_tables import VALUE_COLUMN
 from .wording import visible
 
 
@@ -25,6 +26,7 @@ def render(
         lines=_lines,
         answer=answer,
         wrong=wrong,
+        value_heads=[VALUE_COLUMN[of["tdv_kind"]] for of in [*about["indexes"].values()][1:]],
         moved=_moved,
         milliseconds=_milliseconds,
         megabytes=_megabytes,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..matrix.first_positions import FirstPositionBoost
+from ..ranking import ANSERINI_DEFAULTS
 from ..store import NUMBER, check_content, check_numbers
 
 _MANIFEST = {
@@ -38,9 +39,8 @@ def check_manifest(
     ``by_posting``: whether there is a ``posting_priority``, which needs its rule.
     """
     check_content(folder, manifest, made_by, required=_MANIFEST, optional=_FURTHER)
-    check_content(
-        folder, manifest["parameters"], made_by, required=dict.fromkeys(("k1", "b", "mu"), NUMBER)
-    )
+    parameters = dict.fromkeys(ANSERINI_DEFAULTS, NUMBER)  # what is not there is as Anserini has it
+    check_content(folder, manifest["parameters"], made_by, required={}, optional=parameters)
     reductions = [point.get("reduction") for point in manifest["points"] if isinstance(point, dict)]
     check_numbers(folder, "points", reductions, made_by, count=len(reductions) or 1)
     for point in manifest["points"]:

@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import load_array
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
 from ..output import Output
 from ..records import ByteStrings, Vocabulary
-from ..store import check_files, read_manifest, save_array
+from ..store import check_files, load_array, read_manifest, save_array
 from .dropping import drop_terms, nearest
 from .posting_rule import PostingCut, PostingRule
 from .stored_manifest import check_manifest
@@ -172,8 +171,8 @@ class TermValues:
             said = f": {_SHOWN} on held-out queries is {found}" if found else ""
             full = f", {measured[0]['full'][_SHOWN]:.4f} of the full index" if measured else ""
             raise TdvError(
-                f"no reduction is recommended for these values{said}{full}; choose --reduction, "
-                "--max-loss or --max-bytes"
+                f"no reduction is recommended for these values{said}{full}; choose "
+                f"{argument('reduction')}, {argument('max_loss')} or {argument('max_bytes')}"
             )
         return recommended
 
@@ -305,7 +304,7 @@ class TermValues:
         names = ["terms", "terms_indptr", *_ARRAYS]
         names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
         check_manifest(path, manifest, _MADE_BY, by_posting="posting_priority" in names)
-        arrays = {name: load_array(Path(path) / f"{name}.npy") for name in names}
+        arrays = {name: load_array(path, name, _MADE_BY) for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
         vocabulary = Vocabulary(manifest["field"], terms)
         if vocabulary.sha256 != manifest["vocabulary_sha256"]:

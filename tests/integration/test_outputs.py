@@ -117,6 +117,7 @@ READERS = {
     "explain": "explain --index {index} --pruned {pruned} --query index",
     "serve": "serve --index a={index} --index b={pruned}",
     "doctor": "doctor",
+    "env": "env",
 }
 
 _TO_JOIN = (

@@ -150,7 +150,7 @@ def client():
             raise TdvError("nothing is left of 'the'")
         return {"query": query, "hits": hits}
 
-    index = {"folder": "x", "bytes": 1, "parameters": {"model": "bm25"}}
+    index = {"folder": "x", "bytes": 1, "parameters": {"model": "bm25"}, "tdv_kind": "ratio"}
     about = {"indexes": {"full": index, "pruned": index}, "field": "contents"}
     app = serving.make_app(about, ask, "secret")
     app.config["HOSTS"] = frozenset({"127.0.0.1:8000"})
@@ -262,6 +262,7 @@ def test_a_browser_shows_markup_as_text_and_asks_nobody_else(served, tmp_path):
     shown = " ".join("".join(page.texts).split())
     assert MARKUP in shown and "<b>bold</b> & 😀" in shown
     assert {"fox", "foxes", "dog"} <= set(page.marked)
+    assert "tf ratio" in shown and "TDV" not in shown, "no values were given"
     assert "d<i>0" in shown and "dropped" in shown and "No longer among the best 10" in shown
     assert opened.urls and all(url.startswith(address) for url in opened.urls)
 
