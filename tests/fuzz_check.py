@@ -50,6 +50,7 @@ class Postings:
         else:
             with np.errstate(over="ignore"):
                 self.after = np.rint(rule.scale * self.counted * of_posting)
+            self.after = np.where(of_posting > 0, np.maximum(self.after, 1), 0)
         if rule.least is not None:
             self.after[self._below(rule, _norms(case, field))] = 0
         self.lengths = np.bincount(self.docs, self.after, self.documents)

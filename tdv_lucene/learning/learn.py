@@ -25,12 +25,13 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..report.path_plot import check_plot, plot_points
-from ..values.dropping import count_postings_by_tf
+from ..values.frontier import recommend
 from ..values.term_values import KIND, TermValues
 from .default import learn_default
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
 from .points import Learned
+from .predicted_sizes import with_index_bytes
 from .problem import Problem
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from .self_supervised import make_topics
@@ -110,7 +111,6 @@ def learn_term_values(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
-        postings_by_tf=problem.postings_by_tf,
         weights=learned.final.weights,
         priority=learned.final.priority,
         manifest=_manifest(problem, chosen, learned, seed),
@@ -223,10 +223,11 @@ def learn_from_index(
             made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
             values = _of_whole_matrix(values, counts, made.describe())
+        values = with_index_bytes(values, index)
         values.save(place)
     if picture is not None:
-        recommended = values.manifest["recommended_reduction"]
-        plot_points(values.points, recommended, picture)
+        recommended, full = (values.manifest[of] for of in ("recommended_reduction", "full"))
+        plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
 
 
@@ -254,7 +255,6 @@ def _of_whole_matrix(
         values,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
-        postings_by_tf=count_postings_by_tf(np.asarray(matrix.data), matrix.indptr),
         manifest={**values.manifest, "self_supervised": about},
     )
 
@@ -263,6 +263,7 @@ def _manifest(
     problem: Problem, recipe: DefaultRecipe | PaperRecipe, learned: Learned, seed: int
 ) -> dict:
     matrix, rule = problem.matrix, learned.final.rule
+    by_paper = isinstance(recipe, PaperRecipe)
     by_posting = {} if rule is None else {"unit": recipe.unit, "posting_rule": rule.describe()}
     return {
         **by_posting,
@@ -279,5 +280,7 @@ def _manifest(
         "queries": len(problem.queries),
         "folds": learned.folds,
         "points": learned.points,
-        "recommended_reduction": learned.recommended_reduction,
+        "full": learned.full,
+        # The paper's is what its zeros remove.
+        "recommended_reduction": 0.0 if by_paper else recommend(learned.points),
     }

@@ -13,7 +13,6 @@ from ..core.scoring import Similarity
 from ..embedding.embed import TermVectors
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
-from ..values.dropping import count_postings_by_tf
 from ..values.posting_rule import PostingRule
 from ..values.weighted_collection import (
     WeightedCollection,
@@ -58,10 +57,6 @@ class JudgedMatrix:
         if self.matrix.position_boost is None:
             return self.plain
         return apply_values(self.matrix, np.ones(self.matrix.shape[0], np.float32))
-
-    @cached_property
-    def postings_by_tf(self) -> np.ndarray:
-        return count_postings_by_tf(np.asarray(self.matrix.data), self.matrix.indptr)
 
     @cached_property
     def unboosted(self) -> JudgedMatrix:
@@ -151,10 +146,6 @@ class Problem:
     @property
     def start(self) -> WeightedCollection:
         return self.judged.start
-
-    @property
-    def postings_by_tf(self) -> np.ndarray:
-        return self.judged.postings_by_tf
 
     @cached_property
     def full(self) -> Problem:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..values.dropping import drop_terms
 from ..values.posting_rule import PostingRule
-from ..values.quantisation import whole_multiples, whole_multiples_above
 from ..values.weighted_collection import WeightedCollection, apply_values
 from .problem import Left, Problem
 
@@ -47,17 +46,12 @@ class TermScores(NamedTuple):
         """
         matrix = left.problem.matrix
         if unit == "posting":
-            return apply_values(
-                matrix, whole_multiples_above(self.weights * left.factors, scale), scale
-            )
-        weights = whole_multiples(self.weights, scale)
-        counts = matrix.doc_freq, left.problem.postings_by_tf
-        tdv, _ = drop_terms(weights, self.priority, *counts, reduction, scale)
+            return apply_values(matrix, self.weights * left.factors, scale)
+        tdv, _ = drop_terms(self.weights, self.priority, matrix.doc_freq, reduction)
         return apply_values(matrix, tdv, scale)
 
 
 def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.ndarray:
     """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those dropped."""
     ones = np.ones(len(priority), np.float32)
-    counts = problem.matrix.doc_freq, problem.postings_by_tf
-    return drop_terms(ones, priority, *counts, reduction, None)[0]
+    return drop_terms(ones, priority, problem.matrix.doc_freq, reduction)[0]

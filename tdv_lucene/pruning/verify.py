@@ -65,6 +65,7 @@ def verify_pruned(
     source = identify(index)
     rules = []
     for record in records:
+        _refuse_earlier(pruned, record)
         values = given[record.field]
         point = find_point(values, record)
         difference = _difference(record, source, values, point)
@@ -90,6 +91,16 @@ def _refuse_other_fields(
     for field in given:
         if field not in recorded:
             raise TdvError(f"{was}, not in '{field}', for which values are given: leave them out")
+
+
+def _refuse_earlier(pruned: str | os.PathLike, record: FieldRecord) -> None:
+    """Refuse an index whose frequencies were rounded by another rule."""
+    if record.content["tf"] == "scaled" and "least_freq" not in record.content:
+        raise TdvError(
+            f"{pruned} was pruned in '{record.field}' by tdv-lucene "
+            f"{record.content.get('version')} of before frequencies were at least 1: prune its "
+            "source again, or verify it with the version that made it"
+        )
 
 
 def _difference(

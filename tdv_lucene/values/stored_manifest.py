@@ -16,13 +16,14 @@ _MANIFEST = {
 }  # fmt: skip
 _FURTHER = {
     "source": dict, "recipe": dict, "lead": (dict, type(None)), "posting_rule": dict, "unit": str,
-    "folds": list, "self_supervised": dict, "queries": int,
+    "folds": list, "self_supervised": dict, "queries": int, "full": dict,
 }  # fmt: skip
 _POINT = {"reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": dict,
           "scales": (list, dict)}  # fmt: skip
 _OF_POINT = {
     "removed": NUMBER, "full": dict,
-    "posting_bytes": NUMBER, "full_posting_bytes": NUMBER,
+    "posting_bytes": NUMBER, "dictionary_bytes": NUMBER, "index_bytes": NUMBER, "visited": NUMBER,
+    "difference": dict,
 }  # fmt: skip
 _RULE = {
     "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": list,
@@ -44,6 +45,10 @@ def check_manifest(
     check_numbers(folder, "points", reductions, made_by, count=len(reductions) or 1)
     for point in manifest["points"]:
         check_content(folder, point, made_by, required=_POINT, optional=_OF_POINT)
+        for name, difference in point.get("difference", {}).items():
+            check_content(folder, point["difference"], made_by, required={name: dict})
+            check_content(folder, difference, made_by, required={"mean": NUMBER, "ci95": list})
+            check_numbers(folder, "ci95", difference["ci95"], made_by, count=2)
         for entry in point["scales"]:
             check_content(folder, entry, made_by, required={"scale": NUMBER})
         for measures in (point["measures"], point.get("full", {})):
