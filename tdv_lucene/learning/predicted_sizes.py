@@ -24,7 +24,7 @@ def with_index_bytes(values: TermValues, index: str | os.PathLike) -> TermValues
     about = fields.pop(values.vocabulary.field)
     source = full["with_positions"] if "POSITIONS" in about["index_options"] else full
     # No other field has lists to speak of: an id's terms are in one document each.
-    alone = all(of["postings"] <= of["terms"] for of in fields.values())
+    alone = all(of.get("postings", 0) <= of.get("terms", 0) for of in fields.values())
     correction = found["bytes_by_kind"]["postings"] / max(1, source["posting_bytes"])
     predicted = [
         _predict(point, source, found["bytes_by_kind"], correction if alone else 1.0)
