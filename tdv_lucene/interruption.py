@@ -1,8 +1,9 @@
 """Ctrl-C and other requests to end: noted when they come, acted on where that is safe.
 
 Python raises ``KeyboardInterrupt`` between any two instructions, also in the callbacks of a library
-written in C++. JAX does not survive that, or swallows it. So what may not be broken off runs
-:func:`deferred`, and looks between its steps (:func:`check`) whether it was asked to end.
+written in C++. JAX and pyjnius do not survive that, or swallow it, and neither does importing them.
+So what may not be broken off runs :func:`deferred`, and looks between its steps (:func:`check`)
+whether it was asked to end; a command besides raises nothing within the modules in ``_FRAGILE``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from types import FrameType
 from typing import Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_FRAGILE = ("importlib._bootstrap", "jnius", "jax", f"{__package__}.jvm")
+_SAFE = f"{__package__}.jvm.indexer"  # waits for a process, and calls no Java itself
 _PATIENCE = 3  # signals until the process ends without cleaning up
 
 _asked: list[int] = []  # the signals that came
@@ -107,6 +110,18 @@ def _note(number: int, frame: FrameType | None) -> None:
     _asked.append(number)
     if _in_command and len(_asked) >= _PATIENCE:
         os._exit(exit_status())
-    if not _depth and not _raised:
+    if not (_depth or _raised or _is_fragile(frame)):
         _raised = True
         raise KeyboardInterrupt
+
+
+def _is_fragile(frame: FrameType | None) -> bool:
+    """Whether the main thread is at work for one of ``_FRAGILE``."""
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name == _SAFE:
+            return False
+        if name.startswith(_FRAGILE):
+            return True
+        frame = frame.f_back
+    return False

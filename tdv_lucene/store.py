@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from . import arrays
 from .errors import TdvError
 
 MANIFEST = "manifest.json"
@@ -38,6 +39,21 @@ def save_array(path: Path, array: np.ndarray) -> None:
     """
     with open(path, "wb") as file:
         np.lib.format.write_array(SimpleNamespace(write=file.write), array, allow_pickle=False)
+
+
+def load_array(folder: str | os.PathLike, name: str, made_by: str) -> np.ndarray:
+    """Map ``folder/name.npy`` of a result into memory, read-only.
+
+    Raises
+    ------
+    TdvError
+        When it is not there, or not the array it says it is.
+    """
+    path = Path(folder) / f"{name}.npy"
+    try:
+        return arrays.load_array(path)
+    except TdvError as error:
+        raise _damaged(folder, str(error), made_by) from error
 
 
 def write_manifest(folder: Path, kind: str, content: dict[str, Any], name: str = MANIFEST) -> None:

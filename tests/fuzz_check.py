@@ -50,6 +50,7 @@ class Postings:
         else:
             with np.errstate(over="ignore"):
                 self.after = np.rint(rule.scale * self.counted * of_posting)
+            self.after = np.where(of_posting > 0, np.maximum(self.after, 1), 0)
         if rule.least is not None:
             self.after[self._below(rule, _norms(case, field))] = 0
         self.lengths = np.bincount(self.docs, self.after, self.documents)
@@ -112,7 +113,8 @@ def run_case(seed: int, scratch: Path) -> str:
     refusals = _why_refused(case)
     if not any(part.startswith("no field") for part in refusals):
         for field in case.rules:
-            _check_extraction(case, field, source, scratch / "matrix")
+            matrix = extract_matrix(source, scratch / "matrix", field=field, overwrite=True)
+            _check_extraction(case, field, matrix)
     pruned.mkdir()
     try:
         counts = _rewrite(case, source, pruned)
@@ -242,13 +244,8 @@ def _frequencies(dump: dict[str, Any], field: str) -> dict[tuple[bytes, int], in
     }
 
 
-def _check_extraction(case: Case, field: str, source: Path, output: Path) -> None:
+def _check_extraction(case: Case, field: str, matrix: Any) -> None:
     expected = Postings(case, field)
-    try:
-        matrix = extract_matrix(source, output, field=field, overwrite=True)
-    except TdvError as error:
-        assert not expected.terms and "has a term in" in str(error), error
-        return
     assert list(matrix.vocabulary.terms) == expected.terms
     np.testing.assert_array_equal(matrix.indices, expected.docs)
     np.testing.assert_array_equal(matrix.data, expected.before)

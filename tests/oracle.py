@@ -48,6 +48,7 @@ def expected_frequencies(
         freqs = np.where(of_posting > 0, tf, 0)
     else:
         freqs = np.rint(scale * tf * of_posting.astype(np.float64))
+        freqs = np.where(of_posting > 0, np.maximum(freqs, 1), 0)
     if cut is not None:
         lengths = np.asarray(matrix.doc_len)
         if norms == "default":

@@ -35,19 +35,23 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         of = dict(attributes)
-        if tag in ("meta", "link", "br"):
+        if tag in ("meta", "link", "br", "input"):
             return
         self._open.append(tag)
         if of.get("role") == "region":
             self.tables.append((of["aria-label"] or "", []))
         elif tag == "tr":
             self.tables[-1][1].append([])
-        elif tag == "td" and "bar" not in (of.get("class") or ""):
+        elif tag == "td" and "bar" not in (of.get("class") or "") or of.get("scope") == "row":
             self.tables[-1][1][-1].append("")
         elif tag == "li":
             self.cards.append([])
         elif tag == "dt":
             self.definitions.append(("", ""))
+
+    def _row(self) -> bool:
+        """Whether a row with a cell in it is open, not one of headings."""
+        return "tbody" in self._open and bool(self.tables[-1][1][-1])
 
     def handle_endtag(self, tag: str) -> None:
         while self._open and self._open.pop() != tag:
@@ -57,8 +61,8 @@ class Page(HTMLParser):
         inside, data = self._open[-1] if self._open else "", " ".join(data.split())
         if not data:
             return
-        if inside == "td":
-            self.tables[-1][1][-1][-1] += data
+        if inside == "td" or "tr" in self._open and inside in ("small", "th") and self._row():
+            self.tables[-1][1][-1][-1] += (" " if inside == "small" else "") + data
         elif inside in ("strong", "span") and "li" in self._open:
             self.cards[-1].append(data)
         elif inside == "dt":
@@ -91,8 +95,13 @@ def check_page(dom: str, folder: Path) -> int:
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     page = Page(dom)
     expected = [*_tables(report, folder)]
+    listed = [title for title, _ in page.tables].index("All queries")
+    del page.tables[listed]  # ordered otherwise than the files
+    checked_apart = check_overview(dom, report, "nDCG@5") + check_listed_queries(
+        dom, folder, report, "nDCG@5"
+    )
     assert [title for title, _ in page.tables] == [title for title, _ in expected]
-    checked = 0
+    checked = checked_apart
     for (title, shown), (_, rows) in zip(page.tables, expected):
         shown = [row for row in shown if row]
         assert len(shown) == len(rows), title
@@ -132,8 +141,12 @@ def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list
     several = len(report["query_sets"]) > 1
     sets = {f", {k}" if several else "": of for k, of in report["query_sets"].items()}
     two = len(report["measures"]["MAP"]["trec_eval"]) == 2
+    yield "Overview, nDCG@5", _overview(report, "nDCG@5")
     for where, of in sets.items():
         yield from _effectiveness(where, of, two)
+    if not two:
+        for where, of in sets.items():
+            yield from _every_test(where, of["measures"])
     yield "Size", _size(report, names)
     yield "Latency", _latency(report, names)
     strata = report["latency_strata"]
@@ -143,10 +156,6 @@ def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list
     yield ("Latency by share of a query's postings that pruning dropped",
            _strata(strata["by_gone"]))  # fmt: skip
     yield "Work and throughput", _work(report, names)
-    if not two:
-        for where, of in sets.items():
-            yield from _every_test(where, of["measures"])
-    several = len(report["query_sets"]) > 1
     for label in report["query_sets"]:
         for name in names[1:]:
             yield from _queries(folder, f".{label}" if several else "", names[0], name)
@@ -294,7 +303,178 @@ def _terms(of: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
             )
 
 
+def _overview(report: Mapping[str, Any], measure: str) -> list:
+    """A line a system: what each index costs, then the measure on every query set."""
+    names, systems = [*report["indexes"]], [*report["parameters"]["search"]]
+    rows = []
+    for name in systems:
+        numbers: list[float] = []
+        if name in names:
+            for what, unit in (("bytes", 1e6), ("postings", 1)):
+                before, after = report["indexes"][names[0]][what], report["indexes"][name][what]
+                numbers.append(after / unit)
+                numbers += [100 * (after / before - 1)] if name != names[0] else []
+            for depth in DEPTHS:
+                numbers.append(report["latency_ms"][name][depth]["mean"])
+                if name != names[0]:
+                    ratio = report["latency_ratio"][name][depth]
+                    numbers += [ratio["ratio"], *(ratio["ci95"] or [ratio["ratio"]] * 2)]
+        for of in report["query_sets"].values():
+            found = of["measures"][measure]
+            numbers.append(found["means"][name])
+            test = _against_first(found, name)
+            numbers += [] if test is None else [test["difference"]]
+            numbers += _interval(test and test["ci95_corrected"])
+        rows.append(([name], numbers))
+    return rows
+
+
+def _against_first(of: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    first = next(iter(of["means"]))
+    pairs = {(test["baseline"], test["treatment"]): test for test in of["tests"]}
+    return pairs.get((first, name))
+
+
+def check_overview(dom: str, report: Mapping[str, Any], measure: str) -> int:
+    """Compare matrix, marks and plots of the overview with ``report``; count numbers."""
+    title = f"Overview, {measure}"
+    found = {title: rows for title, rows in Page(dom).tables}
+    checked = 0
+    rows = [row for row in found[title] if row]
+    expected = _overview(report, measure)
+    assert [row[0] for row in rows] == [labels[0] for labels, _ in expected]
+    for cells, (_, numbers) in zip(rows, expected):
+        texts = [text for cell in cells[1:] for text in _numbers(cell.replace("as full", ""))]
+        assert len(texts) == len(numbers), (cells, numbers)
+        assert all(map(_same, texts, numbers)), (cells, numbers)
+        checked += len(numbers)
+        for cell, of in zip(cells[5:], report["query_sets"].values()):
+            _check_marks(cell, of["measures"][measure], cells[0], report)
+    return checked + _check_points(dom, report, measure)
+
+
+def _check_marks(cell: str, of: Mapping[str, Any], name: str, report: Mapping[str, Any]) -> None:
+    tuned = report["tuning"] and report["tuning"]["name"]
+    first = next(iter(report["indexes"]))
+    marks = {first: "*", tuned: "†"}
+    sure = {
+        marks[test["baseline"]]
+        for test in of["tests"]
+        if test["treatment"] == name and test["p_value"] is not None and test["p_value"] < 0.05
+    }
+    assert {mark for mark in "*†" if mark in cell} == sure, (cell, name)
+
+
+_POINT = re.compile(r'<g class="point".*?translate\(([\d.]+) ([\d.]+)\).*?<title>(.*?)</title></g>')
+_BAR = re.compile(r'<line x1="([\d.]+)" x2="[\d.]+" y1="([\d.]+)" y2="([\d.]+)"')
+
+
+def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
+    """Each mark stands where its values put it, on both plots, and so do its bar's ends."""
+    sets, indexes = report["query_sets"], report["indexes"]
+    first, tuned = next(iter(indexes)), report["tuning"] and report["tuning"]["name"]
+    costs = {
+        "bytes": {name: of["bytes"] for name, of in indexes.items()},
+        "latency": {name: of["top10"]["mean"] for name, of in report["latency_ms"].items()},
+    }
+    for kind, cost in costs.items():
+        drawn = dom[dom.index(f'id="plot-{kind}"') :]
+        drawn = drawn[: drawn.index("</svg>")]
+        names = [*cost, *([tuned] if tuned and kind == "bytes" else [])]
+        places = []  # x, y on the screen; cost, value; ends of the bar on the screen, and values
+        for x, y, text in _POINT.findall(drawn):
+            name, label = text.partition(": ")[0].split(", ")
+            of = sets[label]["measures"][measure]
+            test = _against_first(of, name)
+            numbers = _numbers(text.partition(f"{measure} ")[2])
+            assert _same(numbers[0], of["means"][name]), text
+            if test is not None:
+                assert _same(numbers[2], test["difference"]), text
+            places.append((name, label, float(x), float(y), cost.get(name), of["means"][name]))
+        assert {place[:2] for place in places} == {(n, label) for n in names for label in sets}
+        assert len(places) == len(names) * len(sets)
+        _check_straight([place[4:1:-2] for place in places if place[0] != tuned])
+        _check_straight([place[5:2:-2] for place in places])
+        bars = _BAR.findall(drawn[drawn.index('class="point"') :])
+        bounded = [
+            (label, name)
+            for label, of in sets.items()
+            for name in names
+            if (test := _against_first(of["measures"][measure], name)) and test["ci95_corrected"]
+        ]
+        assert len(bars) == len(bounded)
+        lows, highs = [], []
+        for label, name in bounded:
+            of = sets[label]["measures"][measure]
+            bounds = _against_first(of, name)["ci95_corrected"]
+            lows.append(of["means"][first] + bounds[0])
+            highs.append(of["means"][first] + bounds[1])
+        _check_straight(
+            [(place[5], place[3]) for place in places]
+            + [*zip(sorted(lows), sorted((float(bar[1]) for bar in bars), reverse=True))]
+            + [*zip(sorted(highs), sorted((float(bar[2]) for bar in bars), reverse=True))]
+        )
+    return 2 * len(indexes) * len(sets)
+
+
+def _check_straight(pairs: Sequence[tuple[float, float]]) -> None:
+    """Pixels are a straight line of values, to a tenth of one."""
+    (low, at_low), (high, at_high) = min(pairs), max(pairs)
+    if high > low:
+        assert at_low != at_high
+        for value, at in pairs:
+            wanted = at_low + (value - low) / (high - low) * (at_high - at_low)
+            assert abs(at - wanted) < 0.1, (value, at, wanted)
+
+
+def check_listed_queries(
+    dom: str,
+    folder: Path,
+    report: Mapping[str, Any],
+    measure: str,
+    *,
+    system: str | None = None,
+    ending: str | None = None,
+    ids: Sequence[str] | None = None,
+) -> int:
+    """Compare the table of all queries with a per_query file; ``ids`` are those to be shown.
+
+    ``ending`` None is that of the first query set's file.
+    Without them, the first 50 by difference. The page holds thousandths.
+    """
+    full = next(iter(report["indexes"]))
+    if ending is None:
+        first, *more = report["query_sets"]
+        ending = f".{first}" if more else ""
+    system = system or [*report["indexes"]][1]
+    with (folder / f"per_query{ending}.tsv").open(newline="", encoding="utf-8") as file:
+        rows = {row["query"]: row for row in csv.DictReader(file, delimiter="\t")}
+    shown = dict(Page(dom).tables)["All queries"]
+    shown = [row for row in shown if row]
+    values = {
+        query: [float(row[f"{measure} {name}"]) for name in (full, system)]
+        for query, row in rows.items()
+    }
+    found = [row[0].partition(": ")[0] for row in shown]
+    if ids is not None:
+        assert found == list(ids)
+    else:
+        assert len(set(found)) == len(found) == min(50, len(rows))
+        changes = sorted(after - before for before, after in values.values())
+        for query, change in zip(found, changes):
+            before, after = values[query]
+            assert abs(after - before - change) < 0.0011, query
+    for query, row in zip(found, shown):
+        before, after = values[query]
+        assert _same(row[1], before) and _same(row[2], after), row
+        assert abs(float(row[3]) - (after - before)) < 0.0011, row
+    return 3 * len(shown)
+
+
 def _check_cards(cards: Sequence[Sequence[str]], report: Mapping[str, Any]) -> int:
+    if len(report["indexes"]) > 2:  # the overview speaks of them all
+        assert not {card[0] for card in cards} & {"bytes", "postings", *MEASURES}
+        return 0
     full, pruned = [*report["indexes"].values()][:2]
     first, second = [*report["indexes"]][:2]
     wanted: dict[str, Expected] = {

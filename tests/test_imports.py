@@ -27,7 +27,12 @@ ROOMS = [
     "experiments", "cli",
 ]  # fmt: skip
 # What is imported under another name than it is installed by.
-DISTRIBUTIONS = {"jnius": "pyjnius", "jnius_config": "pyjnius", "sklearn": "scikit-learn"}
+DISTRIBUTIONS = {
+    "ir_measures": "ir-measures",
+    "jnius": "pyjnius",
+    "jnius_config": "pyjnius",
+    "sklearn": "scikit-learn",
+}
 
 
 def _imports(module: str) -> Iterator[tuple[str, bool]]:
@@ -164,22 +169,29 @@ def test_only_plots_import_matplotlib(module: str) -> None:
         assert "matplotlib" not in _third_party(module)
 
 
-def _declared() -> set[str]:
+def _declared(section: str = "options", *keys: str) -> set[str]:
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
-    lines = config["options"]["install_requires"].split("\n")
+    lines = "\n".join(config[section][key] for key in keys or ["install_requires"]).split("\n")
     return {re.split(r"[<>=!~ ;\[]", line)[0] for line in lines if line and line[0] != "#"}
+
+
+def _optional() -> set[str]:
+    """What the extras install, but for the tests' own."""
+    return _declared("options.extras_require", "ir-datasets")
 
 
 def test_what_is_imported_is_what_setup_cfg_installs() -> None:
     imported = set().union(*(_third_party(module) for module in MODULES))
-    assert {DISTRIBUTIONS.get(name, name) for name in imported} == _declared()
+    assert {DISTRIBUTIONS.get(name, name) for name in imported} == _declared() | _optional()
+    at_once = {_top(name) for module in MODULES for name, now in EDGES[module] if now}
+    assert not at_once & _optional(), "the package must do without its extras"
 
 
 def test_every_requirement_is_pinned_to_a_tested_version() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = dict(line.split("==") for line in lines if not line.startswith("#"))
-    assert _declared() <= {name.lower() for name in pins}
+    assert _declared() <= {name.lower().replace("_", "-") for name in pins}
 
 
 @pytest.mark.parametrize("command", [["-c", "import tdv_lucene"], ["-m", "tdv_lucene", "--help"]])

@@ -34,9 +34,13 @@ _COMMANDS = {
     "prune": "Write a smaller index with the learned values.",
     "verify": "Prove a pruned index right against its source.",
     "search": "Run topics against an index and write a TREC run.",
+    "export": "Write a field as one file that other engines read.",
     "compare": "Compare the full index with a pruned one.",
     "explain": "Show what pruning did to one query.",
+    "serve": "Show rankings side by side on a local page.",
+    "env": "Print what plain Pyserini needs, for the shell.",
     "reproduce": "Do the paper's experiment on one of its collections.",
+    "doctor": "Say what is installed, and what is wrong with it.",
     "demo": "Run the whole job on the Python documentation.",
 }
 
@@ -95,7 +99,7 @@ def _set_up_logging(verbose: bool) -> None:
 
 
 def main() -> None:
-    """Entry point: 0 when well, 1 when verify finds a difference, 2 on errors, 130 on Ctrl-C.
+    """Entry point: 0 when well, 1 when verify or doctor find fault, 2 on errors, 130 on Ctrl-C.
 
     A defect of ours ends with 1, too, and is told on one line.
     """

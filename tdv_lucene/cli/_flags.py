@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..errors import TdvError, in_python
+
+_PATHS = {"FILE", "FOLDER", "INDEX", "PATH", "QRELS", "TOPICS"}
+"""Metavars of what a shell completes from the file system."""
 
 
 def name_flags(error: TdvError, commands: Iterable[click.Command]) -> None:
@@ -39,6 +43,14 @@ class _Text(click.types.StringParamType):
         if not text.strip():
             self.fail("it is empty; was a variable of the shell not set?", param, ctx)
         return text
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Paths are completed by the shell itself."""
+        if param.metavar in _PATHS:
+            return [CompletionItem(incomplete, type="file")]
+        return super().shell_complete(ctx, param, incomplete)
 
 
 def refuse_empty(command: click.Command) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import TdvError, argument
+from ..interruption import check
 from ..progress import ProgressBar
 from ..report.wording import visible
 
@@ -21,12 +22,28 @@ if TYPE_CHECKING:
     from ..report.table import Table
 
 STDOUT = "-"  # in place of a file to write
-TOPICS_HELP = "TSV, TREC topics, JSON lines, '-' (standard input), or a name Pyserini knows."
-QRELS_HELP = "TREC qrels, or a name Pyserini knows."
+TOPICS_HELP = (
+    "TSV, TREC topics, JSON lines, '-' (standard input), a name Pyserini knows, or irds:NAME."
+)
+QRELS_HELP = "TREC qrels, a name Pyserini knows, or irds:NAME."
 
 _log = logging.getLogger(__name__)
 
-index_option = click.option("--index", required=True, metavar="FOLDER", help="Lucene index.")
+
+def folder_of_index(given: str) -> str:
+    """The folder of a given index, which may be a prebuilt one's name; all commands come here."""
+    from ..jvm.prebuilt import find_index
+
+    return find_index(given)
+
+
+index_option = click.option(
+    "--index",
+    required=True,
+    metavar="INDEX",
+    callback=lambda context, parameter, given: folder_of_index(given),
+    help="Lucene index: a folder, or the name of one of Pyserini's prebuilt indexes.",
+)
 output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
 topics_option = click.option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
 topic_field_option = click.option(
@@ -115,10 +132,24 @@ def _folder_of_field(given: str) -> str:
     return folder
 
 
+def named_folders(given: Sequence[str], option: str) -> dict[str, str]:
+    """Name -> folder of each NAME=FOLDER of a repeated option."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, folder = one.partition("=")
+        if not equals or not name or not folder:
+            raise click.UsageError(f"{option} {one}: write {option} NAME=FOLDER")
+        if name in found:
+            raise click.UsageError(f"two {option} have the name '{name}': give different names")
+        found[name] = folder
+    return found
+
+
 def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a stage function with a progress bar on stderr."""
     given = {name: value for name, value in kwargs.items() if value is not None}
     _log.info("%s %s", stage.__name__, {**dict(enumerate(args)), **given})
+    check()  # importing the stage may have taken seconds
     with ProgressBar() as progress:
         return stage(*args, progress=progress, **kwargs)
 

@@ -38,6 +38,10 @@ from . import _options as options
 )
 @click.option("--tune-qrels", metavar="FILE", help="Their qrels.")
 @click.option(
+    "--measures", multiple=True, metavar="NAMES",
+    help="Further measures, by ir-measures' names: 'RR@10 R@100 P@5'.",
+)  # fmt: skip
+@click.option(
     "--tdv", "values", multiple=True, metavar="[NAME=]FOLDER",
     help="The values the second index was made with, or the index NAME; for the report.",
 )  # fmt: skip
@@ -128,7 +132,7 @@ def _named(
 ) -> list[tuple[str, str]]:
     """(name, folder) of every index, the baseline first."""
     if len(indexes) == 1 and pruned is not None:
-        return [(names[0], indexes[0]), (names[1], pruned)]
+        return [(names[0], options.folder_of_index(indexes[0])), (names[1], pruned)]
     if pruned is not None:
         raise click.UsageError("--pruned goes with one --index: name it --index NAME=FOLDER too")
     if len(indexes) == 1:
@@ -139,7 +143,7 @@ def _named(
             raise click.UsageError(f"--index {given}: several indexes need names, NAME=FOLDER")
     if len(dict(pairs)) < len(pairs):
         raise click.UsageError("two --index have one name: give different names")
-    return pairs
+    return [(name, options.folder_of_index(folder)) for name, folder in pairs]
 
 
 def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str, str]:

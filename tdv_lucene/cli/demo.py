@@ -43,7 +43,7 @@ def _close(report: dict[str, Any], folder: Path) -> None:
     """After the tables: what they say, and what comes next."""
     from ..experiments.demo_words import NEXT_STEPS, kinds_table, tell_outcomes
 
-    options.say("It begins with a picture of all this, and lists every query.\n")
+    click.echo("It begins with a picture of all this, and lists every query.\n")
     options.show_tables([kinds_table(folder / "per_query.tsv")])
     click.echo(f"\n{tell_outcomes(report)}\n\n{NEXT_STEPS}", nl=False)
 

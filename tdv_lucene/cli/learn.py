@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -98,34 +99,43 @@ def command(as_json: bool, **arguments: object) -> None:
 def print_points(values: object) -> None:
     """Print the table of operating points, and what the search needs to know."""
     from ..report.table import Table
+    from ..values.frontier import loses_nothing
 
     if made := values.manifest.get("self_supervised"):
         what = f"{made['topics']:,} {made['method']} of the index itself"
         title = f"SELF-SUPERVISED: on {what}, which say little of real queries"
     else:
         title = "On held-out queries, as the pruned index would answer them"
-    points, recommended = values.points, values.manifest["recommended_reduction"]
-    rows = []
+    points, full = values.points, values.manifest["full"]
+    lossless = [point for point in points if loses_nothing(point)]
+    recommended = values.manifest["recommended_reduction"]
+    rows = [("full", _size(full), f"{full['visited']:,.0f}", "", *_measured(points[0]["full"]))]
     for point in points:
-        mark = " *" if point["reduction"] == recommended else ""
-        measures, full = point["measures"], point["full"]
-        figures = [m[name] for name in ("nDCG@5", "R@1000") for m in (measures, full)]
+        mark = " *" if point["reduction"] == recommended and lossless else ""
         rows.append(
             (
                 f"{point['removed']:.0%}{mark}",
-                options.megabytes(point["posting_bytes"]),
+                _size(point),
+                f"{point['visited']:,.0f}",
                 f"{point['scale']:g}",
-                *[f"{x:.4f}" for x in figures],
+                *_measured(point["measures"], point["difference"]),
             )
         )
-    headings = ("postings removed", "MB", "scale", "nDCG@5", "full", "R@1000", "full")
+    measured = ("nDCG@5", "- full", "R@1000", "- full")
+    headings = ("postings removed", "MB", "visited", "scale", *measured)
     options.show_tables([Table(title, headings, rows, texts=())])
-    full_size = options.megabytes(points[0]["full_posting_bytes"])
-    options.say(f"MB: estimated posting lists; those of the full index {full_size}")
+    whole = "the index, foreseen" if "index_bytes" in full else "posting lists, estimated"
+    options.say(f"MB: {whole}; visited: postings in the lists of a query's terms, on average")
+    options.say(
+        "- full: difference from the full index with its own best parameters, 95 % interval"
+    )
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     if names:
-        used = ", ".join(f"{name} {values.parameters[name]:g}" for name in names)
-        options.say(f"Both searched with {used}")
+        pruned, tuned = (
+            ", ".join(f"{name} {of[name]:g}" for name in names)
+            for of in (values.parameters, full["parameters"])
+        )
+        options.say(f"Searched with {pruned}; the full index with {tuned}")
     if values.position_boost is not None:
         first = 1 + values.position_boost.boost
         options.say(
@@ -144,8 +154,35 @@ def print_points(values: object) -> None:
             "No reduction is recommended: 'tdv-lucene prune' needs --reduction, --max-loss or "
             "--max-bytes"
         )
+    elif lossless:
+        options.say(
+            "* recommended: the smallest that surely loses no nDCG@5, and not surely R@1000; "
+            "'tdv-lucene prune' takes it without --reduction"
+        )
     else:
-        options.say("* recommended: 'tdv-lucene prune' takes it without --reduction")
+        options.say(
+            "Recommended is 0 %: no point surely loses nothing. 'tdv-lucene prune' removes what "
+            "--reduction says; more judged queries tell more"
+        )
+
+
+def _size(of: Mapping[str, Any]) -> str:
+    return options.megabytes(of.get("index_bytes", of["posting_bytes"]))
+
+
+def _measured(
+    measures: Mapping[str, float], differences: Mapping[str, Any] | None = None
+) -> list[str]:
+    """The cells of the two measures and, where there are any, their differences."""
+    cells = []
+    for name in ("nDCG@5", "R@1000"):
+        cells.append(f"{measures[name]:.4f}")
+        if differences is not None:
+            of, (low, high) = differences[name], differences[name]["ci95"]
+            cells.append(f"{of['mean']:+.3f} ({low:+.3f} {high:+.3f})")
+        else:
+            cells.append("")
+    return cells
 
 
 def _moved(prior: dict[str, Any], values: Any) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 from ..arguments import checked_seed, checked_threads
 from ..errors import TdvError, argument
-from ..evaluation.evaluate import MEASURES, Evaluation
+from ..evaluation.evaluate import Evaluation
+from ..evaluation.further_measures import parse_measures
 from ..indexes.inspection import inspect_index
-from ..indexes.record import recorded_model, recorded_parameters
+from ..indexes.record import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..searching.tuning import tune_parameters
@@ -27,6 +28,7 @@ from .systems import (
     check_names,
     read_query_sets,
     search_all,
+    shared_model,
 )
 from .term_changes import describe_terms, trade_off
 
@@ -48,6 +50,7 @@ def compare_indexes(
     further_indexes: Mapping[str, str | os.PathLike] | None = None,
     further_queries: Sequence[FilePair] = (),
     tune: FilePair | None = None,
+    measures: str | Sequence[str] = (),
     values: str | os.PathLike | Mapping[str, str | os.PathLike] | None = None,
     throughput_threads: int | None = None,
     end_to_end: bool = False,
@@ -81,6 +84,9 @@ def compare_indexes(
     tune
         Training (topics, qrels). With them ``index`` is also searched with k1 and b (or mu) tuned
         on them, as the system ``NAME-tuned``, and the others are compared with that as well.
+    measures
+        Further ones beside the four that are always reported, by their names in ir-measures, such
+        as ``"RR@10 R@100"``. Each counts in the correction of the p-values.
     values
         The term values ``pruned`` was made with, or index name -> values: the report then shows
         them, and their trade-off curve. Without them, terms are shown with the ratio of their
@@ -94,10 +100,10 @@ def compare_indexes(
     -------
     dict
         ``indexes.NAME`` (bytes, bytes_by_kind, postings, terms, documents), ``measures.MEASURE``
-        (``means.NAME``, which also stand flat as NAME, ``trec_eval.NAME``, ``tests``: one dict a
-        comparison made, with ``baseline`` and ``treatment``; the first, of ``pruned`` against
-        ``index``, also stands flat: p_value, difference, ci95, ci95_corrected, effect_size, ...),
-        ``queries`` (judged, emptied, ...),
+        (``means.NAME``, which also stand flat as NAME, ``trec_eval.NAME`` (not of further
+        measures), ``tests``: one dict a comparison made, with ``baseline`` and ``treatment``; the
+        first, of ``pruned`` against ``index``, also stands flat: p_value, difference, ci95,
+        ci95_corrected, effect_size, ...), ``queries`` (judged, emptied, ...),
         ``rank_effects.NAME``, the same of every query set in ``query_sets.LABEL``,
         ``latency_ms.NAME`` and ``latency_exhaustive_ms.NAME`` (top10 and top1000: mean, p50, p95,
         p99), what :mod:`tdv_lucene.timing.latency_summary` tells, ``end_to_end``, ``terms`` and
@@ -116,6 +122,7 @@ def compare_indexes(
     if throughput_threads is not None:
         checked_threads(throughput_threads, "throughput_threads")
     threads, seed = checked_threads(threads), checked_seed(seed)
+    parse_measures(measures)  # a wrong name is told before anything is searched
     plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
     by_name = _by_name(values, paths)
     read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]
@@ -127,7 +134,7 @@ def compare_indexes(
     if training is not None:
         training.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
-    model = model or _model_of(paths, field)
+    model = model or shared_model(paths, field)
     systems = {
         name: System(path, recorded_parameters(path, model, field=field))
         for name, path in paths.items()
@@ -137,7 +144,7 @@ def compare_indexes(
     systems, tuning = _with_tuned(systems, training, search)
     asked = query_sets[0].topics
     with place as folder:
-        results = _search_sets(systems, query_sets, folder, search)
+        results = _search_sets(systems, query_sets, folder, {**search, "measures": measures})
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
             timed,
@@ -173,19 +180,6 @@ def compare_indexes(
         _write(folder, report, results, latency, words)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
-
-
-def _model_of(paths: Mapping[str, str | os.PathLike], field: str) -> str | None:
-    """What the indexes were learned for; None where none of them says."""
-    recorded = {name: recorded_model(path, field) for name, path in paths.items()}
-    models = {model for model in recorded.values() if model is not None}
-    if len(models) > 1:
-        told = ", ".join(f"'{name}' for {of}" for name, of in recorded.items() if of is not None)
-        raise TdvError(
-            f"the indexes were learned for different models ({told}): say with which to compare "
-            "them (model), or compare those of one model"
-        )
-    return models.pop() if models else None
 
 
 def _by_name(
@@ -306,9 +300,10 @@ def _write(
 
 
 def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
+    measures = next(iter(evaluations.values())).values
     columns = {
         f"{measure} {name}": evaluation.values[measure]
-        for measure in MEASURES
+        for measure in measures
         for name, evaluation in evaluations.items()
     }
     queries = next(iter(evaluations.values())).queries

@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.evaluate import MEASURES, Evaluation
+from ..evaluation.evaluate import Evaluation
 from ..evaluation.significance import PairedComparison, compare_paired
 from ..indexes.record import FieldRecord
 from ..store import versions
@@ -19,7 +19,8 @@ from .systems import Results, System
 RULES = {
     "average": "over all topics with a relevant document; no answer counts 0",
     "measures": "trectools: gain = grade, discount = log2(rank + 1); trec_eval's beside them "
-    "differ only in how equal scores are ordered",
+    "differ only in how equal scores are ordered; measures beyond the first four: ir-measures, "
+    "equal scores as trec_eval, no answer as the measure has it",
     "p_value": "two-tailed paired t-test, Bonferroni over the comparisons made; p_randomisation: "
     "randomisation test of the mean, corrected alike",
     "effect_size": "Cohen's d_z, large-sample 95 % interval",
@@ -81,12 +82,17 @@ def effectiveness(results: Sequence[Results], seed: int) -> dict[str, Any]:
 
 def _comparisons(results: Sequence[Results]) -> int:
     """Tests made together: every pair, measure and query set."""
-    return len(_pairs([*results[0].evaluations])) * len(MEASURES) * len(results)
+    evaluations = results[0].evaluations
+    return len(_pairs([*evaluations])) * len(_measure_names(evaluations)) * len(results)
+
+
+def _measure_names(evaluations: Mapping[str, Evaluation]) -> list[str]:
+    return [*next(iter(evaluations.values())).values]
 
 
 def _measures(evaluations: Mapping[str, Evaluation], comparisons: int, seed: int) -> dict[str, Any]:
     measures = {}
-    for measure in MEASURES:
+    for measure in _measure_names(evaluations):
         tests = []
         for baseline, treatment in _pairs([*evaluations]):
             values = (evaluations[name].values[measure] for name in (baseline, treatment))
@@ -100,7 +106,9 @@ def _measures(evaluations: Mapping[str, Evaluation], comparisons: int, seed: int
             "means": means,
             "tests": tests,
             "trec_eval": {
-                name: float(of.trec_eval_values[measure].mean()) for name, of in evaluations.items()
+                name: float(of.trec_eval_values[measure].mean())
+                for name, of in evaluations.items()
+                if measure in of.trec_eval_values
             },
         }
     return measures

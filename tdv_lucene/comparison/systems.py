@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import TdvError
 from ..evaluation.evaluate import Evaluation, evaluate_run, read_run
+from ..evaluation.named_topics import without_prefix
 from ..evaluation.rank_agreement import compare_rankings
 from ..evaluation.topics import (
     STDIN,
@@ -21,6 +22,7 @@ from ..evaluation.topics import (
     read_topics,
     relevant_documents,
 )
+from ..indexes.record import recorded_model
 from ..output import Output
 from ..ranking import SearchParameters
 from ..searching.search import RUN, write_run
@@ -50,7 +52,8 @@ class QuerySet:
         cls, topics: str | os.PathLike, qrels: str | os.PathLike, topic_field: str = "title"
     ) -> QuerySet:
         """Read both files; the label is the topics' file name without its ending."""
-        label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(topics).name)
+        named = without_prefix(topics) or topics
+        label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(named).name)
         label = {"": "queries", STDIN: "stdin"}.get(label, label)
         return cls(label, read_topics(topics, topic_field), read_qrels(qrels))
 
@@ -120,10 +123,31 @@ def check_names(names: Sequence[str], reserved: Collection[str]) -> None:
             raise TdvError(f"two indexes are named '{name}': give two different names")
 
 
+def shared_model(paths: Mapping[str, str | os.PathLike], field: str) -> str | None:
+    """What the indexes were learned for; None where none of them says."""
+    recorded = {name: recorded_model(path, field) for name, path in paths.items()}
+    models = {model for model in recorded.values() if model is not None}
+    if len(models) > 1:
+        told = ", ".join(f"'{name}' for {of}" for name, of in recorded.items() if of is not None)
+        raise TdvError(
+            f"the indexes were learned for different models ({told}): say with which to compare "
+            "them (model), or compare those of one model"
+        )
+    return models.pop() if models else None
+
+
 def search_all(
-    systems: Mapping[str, System], queries: QuerySet, folder: Path, prefix: str, **search: Any
+    systems: Mapping[str, System],
+    queries: QuerySet,
+    folder: Path,
+    prefix: str,
+    measures: str | Sequence[str] = (),
+    **search: Any,
 ) -> Results:
-    """Write ``folder/<prefix><name>.run`` of every system, and evaluate them."""
+    """Write ``folder/<prefix><name>.run`` of every system, and evaluate them.
+
+    ``measures`` are further ones, by their names in ir-measures.
+    """
     results = Results(queries, {}, {}, {}, {}, [])
     frames = {}
     for name, system in systems.items():
@@ -134,7 +158,9 @@ def search_all(
         )
         results.without_hits[name] = summary["queries_without_hits"]
         frames[name] = read_run(run)
-        results.evaluations[name] = evaluate_run(frames[name], queries.topics, queries.qrels)
+        results.evaluations[name] = evaluate_run(
+            frames[name], queries.topics, queries.qrels, measures=measures
+        )
     first, *others = frames
     documents = list(dict.fromkeys(frames[first]["docid"]))
     results.retrieved.extend(documents[:: 1 + len(documents) // _LOOKED_UP])

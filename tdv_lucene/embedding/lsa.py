@@ -26,7 +26,7 @@ def latent_semantic_vectors(
     from scipy.sparse import csr_array
     from sklearn.utils.extmath import randomized_svd
 
-    matrix.require_all_documents("latent semantic analysis")
+    matrix.require_whole("latent semantic analysis")
     terms, documents = matrix.shape
     doc_freq = np.asarray(matrix.doc_freq)
     kept = np.flatnonzero(doc_freq >= min_doc_freq)

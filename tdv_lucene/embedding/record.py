@@ -5,15 +5,13 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from ..arrays import load_array
 from ..errors import TdvError
 from ..matrix.record import TermDocumentMatrix
 from ..output import Output
-from ..store import check_content, check_files, read_manifest, save_array
+from ..store import check_content, check_files, load_array, read_manifest, save_array
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +60,7 @@ class TermVectors:
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)
         check_content(path, manifest, _MADE_BY, required={"vocabulary_sha256": str, "origin": dict})
-        terms, vectors = (load_array(Path(path) / f"{name}.npy") for name in ("terms", "vectors"))
+        terms, vectors = (load_array(path, name, _MADE_BY) for name in ("terms", "vectors"))
         if len(terms) != len(vectors) or not np.isfinite(vectors).all():
             raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")
         _log.info("read vectors of %d terms from %s", len(terms), path)

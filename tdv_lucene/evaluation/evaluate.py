@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import TdvError
+from .further_measures import further_values, parse_measures
 from .topics import Qrels, judged_queries
 
 if TYPE_CHECKING:  # pandas takes half a second to import
@@ -43,7 +44,8 @@ class Evaluation:
     queries : Q query ids
         The topics asked that have a relevant document, in topic order.
     values, trec_eval_values : measure -> float64[Q]
-        By trectools' definition, and by trec_eval's.
+        By trectools' definition, and by trec_eval's. Further measures, by ir-measures, are among
+        the first only.
     """
 
     queries: tuple[str, ...]
@@ -56,7 +58,11 @@ class Evaluation:
 
 
 def evaluate_run(
-    run: str | os.PathLike | pd.DataFrame, topics: Mapping[str, str], qrels: Qrels
+    run: str | os.PathLike | pd.DataFrame,
+    topics: Mapping[str, str],
+    qrels: Qrels,
+    *,
+    measures: str | Sequence[str] = (),
 ) -> Evaluation:
     """Measure a run of any system over the judged queries.
 
@@ -64,18 +70,28 @@ def evaluate_run(
     run does not answer count 0; qrels of topics that were not asked, and answers to topics without
     a relevant document, are left out.
 
+    Parameters
+    ----------
+    measures
+        Further ones by their names in ir-measures, such as ``"RR@10 P@5"``. Of these, an unanswered
+        query has the measure's own default.
+
     Raises
     ------
     TdvError
-        When the run is malformed, or topics and qrels share no query.
+        When the run is malformed, topics and qrels share no query, or there is no such measure.
     """
+    further = parse_measures(measures, MEASURES)
     frame = read_run(run) if isinstance(run, (str, os.PathLike)) else run
     queries = judged_queries(topics, qrels)
     frame = frame[frame["query"].isin(queries)]
     judgements = _judgements(qrels, queries)
     return Evaluation(
         tuple(queries),
-        _trectools_values(frame, judgements, queries),
+        {
+            **_trectools_values(frame, judgements, queries),
+            **further_values(further, frame, qrels, queries),
+        },
         _trec_eval_values(frame, judgements, queries),
     )
 

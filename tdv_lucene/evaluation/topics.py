@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..errors import TdvError, argument
+from .named_topics import dataset_qrels, dataset_topics, without_prefix
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +37,8 @@ _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNOREC
 
 
 def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics:
-    """Read topics from a file, or by a name Pyserini knows such as ``robust04``.
+    """Read topics from a file, by a name Pyserini knows such as ``robust04``, or by an identifier
+    of ir_datasets such as ``ir_datasets:vaswani`` (also ``irds:vaswani``), from its cache.
 
     Files may be TSV (``qid<TAB>text``), TREC (``<top>``, in the formats since TREC-1) or JSON
     lines (``{"id": ..., "title": ...}``, or ``text`` or ``query``), any of them gzipped; ``-`` is
@@ -53,6 +55,8 @@ def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics
     """
     if topic_field not in TOPIC_FIELDS:
         raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
+    if identifier := without_prefix(topics):
+        return dataset_topics(identifier, TOPIC_FIELDS[topic_field])
     path = Path(topics)
     if topics != STDIN and not path.exists():
         if os.sep in os.fspath(topics) or path.suffix in _FILE_SUFFIXES:
@@ -102,7 +106,8 @@ def read_qrels(path: str | os.PathLike) -> Qrels:
     """Read relevance judgements: ``qid 0 docid grade`` lines (TREC), or the same gzipped.
 
     A name Pyserini knows, such as ``robust04``, is resolved by it, which downloads what it has not
-    stored. A judgement said twice with one grade counts once.
+    stored; an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement said
+    twice with one grade counts once.
 
     Raises
     ------
@@ -110,6 +115,8 @@ def read_qrels(path: str | os.PathLike) -> Qrels:
         When there is no such file, a line has not four columns or no integer grade, a document is
         judged twice with different grades (with the line number), or there is no line at all.
     """
+    if identifier := without_prefix(path):
+        return dataset_qrels(identifier)
     path = Path(path)
     if not path.exists():
         if os.sep in os.fspath(path) or path.suffix in _FILE_SUFFIXES:

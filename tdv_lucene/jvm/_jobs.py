@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..interruption import check, deferred
 from ..progress import Progress, silent
 from ._start import HEAP_VARIABLE, heap_size, start
@@ -74,8 +74,8 @@ def run_job(job: Any, progress: Progress = silent) -> str:
         raise TdvError(job.failure())
     if kind and "OutOfMemoryError" in job.failure():
         raise TdvError(
-            f"Java ran out of memory with a heap of {heap_size()}: give it more, as --heap 8g or "
-            f"{HEAP_VARIABLE}=8g"
+            f"Java ran out of memory with a heap of {heap_size()}: give it more, as "
+            f"{argument('heap', '8g')} or {HEAP_VARIABLE}=8g"
         )
     if kind:
         raise RuntimeError(f"the Java side failed:\n{job.failure()}")

@@ -21,13 +21,14 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import TdvError, argument
+from ..interruption import check
 from ._java import JavaRuntime, find_java
 from ._lucene import hooks_jar, lucene_version
 
 HEAP_VARIABLE = "TDV_LUCENE_HEAP"
 _DEFAULT_HEAP = "2g"
 _HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
-_RESOURCES = Path(__file__).resolve().parent / "resources"
+RESOURCES = Path(__file__).resolve().parent / "resources"
 _OPENAI_KEY = "OPENAI_API_KEY"
 
 _log = logging.getLogger(__name__)
@@ -66,6 +67,7 @@ def start() -> JavaRuntime:
     """
     import jnius_config
 
+    check()
     # Pyserini constructs an OpenAI client on import, for encoders we never call; any key will do.
     os.environ.setdefault(_OPENAI_KEY, "unused")
     if jnius_config.vm_running:
@@ -88,13 +90,15 @@ def start() -> JavaRuntime:
 def pyserini_jar() -> Path:
     """The Anserini jar inside the installed Pyserini, found without importing Pyserini.
 
-    ``ANSERINI_CLASSPATH`` (a folder) takes precedence, as in Pyserini itself.
+    ``ANSERINI_CLASSPATH`` (a folder) takes precedence, as in Pyserini itself; :mod:`._plain` has it
+    name our own folder, which says nothing.
     """
     spec = importlib.util.find_spec("pyserini")
     if spec is None or not spec.submodule_search_locations:
         raise TdvError("pyserini is not installed: pip install 'pyserini>=1.6,<3'")
     bundled = Path(spec.submodule_search_locations[0]) / "resources" / "jars"
     folder = Path(os.environ.get("ANSERINI_CLASSPATH") or bundled)
+    folder = bundled if folder == RESOURCES else folder
     jars = sorted(folder.glob("anserini-*-fatjar.jar"))
     if len(jars) != 1:
         raise TdvError(
@@ -171,8 +175,8 @@ def _options(java_major: int) -> list[str]:
         *crash_options(),
         "-Xrs",  # leave SIGINT to Python, where Ctrl-C cancels the job
         "--enable-native-access=ALL-UNNAMED",
-        f"-Djava.util.logging.config.file={_RESOURCES / 'logging.properties'}",
-        f"-Dlog4j2.configurationFile={_RESOURCES / 'log4j2.xml'}",
+        f"-Djava.util.logging.config.file={RESOURCES / 'logging.properties'}",
+        f"-Dlog4j2.configurationFile={RESOURCES / 'log4j2.xml'}",
     ]
     if java_major >= 23:  # Lucene 9 unmaps files through Unsafe, of which newer Javas warn
         options.append("--sun-misc-unsafe-memory-access=allow")

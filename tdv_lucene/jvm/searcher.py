@@ -143,22 +143,6 @@ def count_terms(
     return {term: tuple(of) for term, of in zip(terms, found)}
 
 
-def query_postings(
-    index: str | os.PathLike, field: str, terms: Sequence[str], doc_ids: Sequence[str]
-) -> tuple[int, dict[str, dict[str, int]]]:
-    """(documents that hold any of the terms, document id -> term -> its frequency there, or 0).
-
-    Documents that the index has not are left out.
-    """
-    with translate_errors():
-        postings = java_class("tdvlucene.search.QueryPostings")
-        found = json.loads(
-            postings.of(os.fspath(index), field, json.dumps(list(terms)), json.dumps(list(doc_ids)))
-        )
-    documents = {doc: dict(zip(terms, tf)) for doc, tf in found["documents"].items()}
-    return found["matching"], documents
-
-
 @contextmanager
 def every_term(index: str | os.PathLike, field: str) -> Iterator[Iterator[tuple[bytes, int, int]]]:
     """Yield all (term, document frequency, total term frequency), in Lucene's order: of bytes.

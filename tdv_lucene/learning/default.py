@@ -12,7 +12,6 @@ import numpy as np
 from ..core import tdv
 from ..progress import Progress
 from ..values.posting_rule import PostingRule
-from ..values.thresholds import make_posting_rule, make_up_for
 from .features import order_terms, term_features
 from .listwise import train
 from .points import Learned, validate_points
@@ -20,7 +19,7 @@ from .prior_start import PriorStart
 from .problem import Left, Problem
 from .recipes import DefaultRecipe
 from .stopping import Stopped, clearly_better, deciding, stop
-from .term_scores import TermScores, kept_terms
+from .term_scores import TermScores, kept_terms, rule_of_order
 from .training_task import Task, make_task
 
 _ORDER_AT = 0.6
@@ -82,7 +81,7 @@ def learn_default(
         networks = [None] * len(folds)
     ways = [chosen, *out_of_fold]
     final, *of_folds = [TermScores(w, way.order, way.rule) for w, way in zip(weights, ways)]
-    points, reports = validate_points(
+    points, reports, full = validate_points(
         problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
     )
     for report, network in zip(reports, networks):
@@ -90,8 +89,8 @@ def learn_default(
         report["order"] = chosen.kind
     moved = None
     if start is not None:
-        moved = start.moved(problem, final, of_folds, folds, recipe.recommended_reduction)
-    return Learned(final, points, reports, recipe.recommended_reduction, moved)
+        moved = start.moved(problem, final, of_folds, folds)
+    return Learned(final, points, reports, full, moved)
 
 
 class _Counter:
@@ -109,20 +108,11 @@ class _Counter:
 
 def _way(problem: Problem, recipe: DefaultRecipe, kind: str) -> _Way:
     """A posting is dropped by its saturation and its term's place in the order."""
-    matrix, k1, b = problem.matrix, problem.parameters.k1, problem.parameters.b
-    order = order_terms(matrix, kind)
-    rule = make_posting_rule(
-        matrix,
-        np.ones(len(order), np.float32),  # the network is shrunk: no value is 0
-        order,
-        order,
-        recipe.whole_terms_qld if problem.model == "qld" else recipe.whole_terms,
-        k1=k1,
-        b=b,
+    order = order_terms(problem.matrix, kind)
+    reductions = {*recipe.reductions, recipe.trained_at}
+    rule = rule_of_order(
+        problem.matrix, order, problem.model, problem.parameters, recipe, reductions
     )
-    if recipe.make_up:
-        reductions = sorted({*recipe.reductions, recipe.trained_at})
-        rule = make_up_for(rule, matrix, order, reductions, problem.model, k1)
     return _Way(kind, order, rule)
 
 

@@ -32,11 +32,13 @@ def order_terms(matrix: TermDocumentMatrix, kind: str) -> np.ndarray:
     Parameters
     ----------
     kind : "ridf", "named" or "balanced"
-        (RIDF + 0.05) sqrt(idf), or (RIDF + 0.05 + c (idf / 8)^4) sqrt(idf). Terms of one
-        document have no RIDF and would go first, which saves little and loses what queries name;
-        idf keeps some of them, and the second order nearly all. c is 0.25 for "named", and 0.7
-        times the mean RIDF of a posting for "balanced": a collection whose words tell little apart
-        keeps fewer terms for their rarity alone.
+        (RIDF + 0.1) idf, or (RIDF + 0.1 + c (idf / 8)^4) idf. Terms of one document have no RIDF
+        and would go first, which saves little and loses what queries name; idf keeps some of them,
+        and the second order nearly all. c is 0.25 for "named", and 0.7 times the mean RIDF of a
+        posting for "balanced": a collection whose words tell little apart keeps fewer terms for
+        their rarity alone. idf also speaks for short lists, which searches pass over fastest: on
+        wiki165k idf in place of its root left a third fewer postings to visit in as many bytes, at
+        the same ranking.
     """
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     importance = np.maximum(residual_idf(matrix), 0)
@@ -46,8 +48,8 @@ def order_terms(matrix: TermDocumentMatrix, kind: str) -> np.ndarray:
         rarity = 0.7 * float(np.average(importance, weights=matrix.doc_freq))
     else:
         rarity = 0.0
-    importance += 0.05 + rarity * (idf / 8) ** 4
-    return (importance * np.sqrt(idf)).astype(np.float32)
+    importance += 0.1 + rarity * (idf / 8) ** 4
+    return (importance * idf).astype(np.float32)
 
 
 def term_features(matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = "all") -> Features:

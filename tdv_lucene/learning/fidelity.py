@@ -8,21 +8,25 @@ import numpy as np
 
 from ..evaluation.rank_agreement import overlap, rank_biased_overlap
 from ..values.estimated_bytes import estimate_posting_bytes
-from ..values.weighted_collection import WeightedCollection
 from .measures import evaluate, mean_measures
 from .problem import Left, Problem
 from .term_scores import TermScores
 
-SCALES = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
-KEPT_OVERLAP = 0.95
-MOST_ROUNDED_AWAY = 0.01
-"""Of the postings, beside those that were to go."""
+SCALES = (0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
+KEPT_OVERLAP = 0.9
+TOLERATED_OVERLAP = 0.8
+"""Where more would make the lists larger than those of the full index."""
 _QUERIES = 300
 """Queries that the agreement is measured on, at most."""
 
 
 def scale_table(
-    problem: Problem, scored: TermScores, left: Left, reduction: float, unit: str
+    problem: Problem,
+    scored: TermScores,
+    left: Left,
+    reduction: float,
+    unit: str,
+    full_bytes: int,
 ) -> list[dict[str, Any]]:
     """Return one entry for each scale tried: what rounding does to the ranking at ``reduction``.
 
@@ -31,25 +35,35 @@ def scale_table(
     ``overlap_at_10`` is the mean share of the real-valued model's ten best documents that the
     integer index (with its recounted statistics and length bytes) also has among its ten best,
     ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
-    index on the same training queries; ``posting_bytes`` is an estimate of its posting lists,
-    ``rounded_away`` the share of the postings that were to stay and do not.
+    index on the same training queries; ``posting_bytes`` is an estimate of its posting lists.
 
-    Bytes and agreement grow with the scale, so the smallest that agrees is looked for by halving.
+    Bytes and agreement grow with the scale, so the smallest that agrees is looked for by halving,
+    then one that takes no more than ``full_bytes`` below it.
     """
     some = np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
     real = scored.prune(left, reduction, None, unit)
     best = left.problem.postings.top(left.problem.impacts(real, some), 10, some)
-    table = []
+    table: dict[int, dict[str, Any]] = {}
+
+    def try_scale(place: int) -> dict[str, Any]:
+        if place not in table:
+            scale = SCALES[place]
+            table[place] = _entry(problem, scored, left, reduction, scale, unit, some, best)
+        return table[place]
+
     low, high = 0, len(SCALES)
     while low < high:
         middle = (low + high) // 2
-        entry = _entry(problem, scored, left, reduction, SCALES[middle], unit, some, real, best)
-        table.append(entry)
-        if _faithful(entry):
+        if try_scale(middle)["overlap_at_10"] >= KEPT_OVERLAP:
             high = middle
         else:
             low = middle + 1
-    return sorted(table, key=lambda entry: entry["scale"])
+    place = min(low, len(SCALES) - 1)
+    while place > 0 and try_scale(place)["posting_bytes"] > full_bytes:
+        place -= 1
+        if try_scale(place)["overlap_at_10"] < TOLERATED_OVERLAP:
+            break
+    return [table[place] for place in sorted(table)]
 
 
 def _entry(
@@ -60,7 +74,6 @@ def _entry(
     scale: float,
     unit: str,
     some: np.ndarray,
-    real: WeightedCollection,
     best: np.ndarray,
 ) -> dict[str, Any]:
     collection, here = scored.prune(left, reduction, scale, unit), left.problem
@@ -74,23 +87,24 @@ def _entry(
         "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
         "posting_bytes": estimate_posting_bytes(here.matrix, collection),
         "removed": 1 - collection.postings / max(1, problem.matrix.postings),
-        "rounded_away": 1 - collection.postings / max(1, real.postings),
         **mean_measures(evaluate(here.postings, impacts, some)),
     }
 
 
-def _faithful(entry: dict[str, Any]) -> bool:
-    few = entry["rounded_away"] <= MOST_ROUNDED_AWAY
-    return few and entry["overlap_at_10"] >= KEPT_OVERLAP
+def choose_scale(table: list[dict[str, Any]], full_bytes: int) -> dict[str, Any]:
+    """Return the entry with the fewest bytes of those whose overlap reaches ``KEPT_OVERLAP``.
 
-
-def fewest_bytes(table: list[dict[str, Any]]) -> float:
-    """Return the scale with the fewest bytes of those that are faithful: whose overlap reaches
-    ``KEPT_OVERLAP`` and that round away no more than ``MOST_ROUNDED_AWAY``.
-
-    Where none does, the one that agrees best.
+    Where none does, the one that agrees best. Where that takes more than ``full_bytes``, the lists
+    of the full index, the one that agrees best of those that take no more and reach
+    ``TOLERATED_OVERLAP``, if there is any: users prune for bytes.
     """
-    faithful = [entry for entry in table if _faithful(entry)]
+    faithful = [entry for entry in table if entry["overlap_at_10"] >= KEPT_OVERLAP]
     if faithful:
-        return min(faithful, key=lambda entry: entry["posting_bytes"])["scale"]
-    return max(table, key=lambda entry: entry["overlap_at_10"])["scale"]
+        chosen = min(faithful, key=lambda entry: entry["posting_bytes"])
+    else:
+        chosen = max(table, key=lambda entry: entry["overlap_at_10"])
+    if chosen["posting_bytes"] <= full_bytes:
+        return chosen
+    tolerated = [entry for entry in table if entry["overlap_at_10"] >= TOLERATED_OVERLAP]
+    smaller = [entry for entry in tolerated if entry["posting_bytes"] <= full_bytes]
+    return max(smaller, key=lambda entry: entry["overlap_at_10"], default=chosen)

@@ -25,12 +25,13 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..report.path_plot import check_plot, plot_points
-from ..values.dropping import count_postings_by_tf
+from ..values.frontier import recommend
 from ..values.term_values import KIND, TermValues
 from .default import learn_default
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
 from .points import Learned
+from .predicted_sizes import with_index_bytes
 from .prior import Prior, Settings, settings_for
 from .prior_start import start_from_prior
 from .prior_values import prior_values_of_index
@@ -91,7 +92,7 @@ def learn_term_values(
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
     chosen = make_recipe(recipe)
-    matrix.require_all_documents("learning")
+    matrix.require_whole("learning")
     if vectors is None:
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
@@ -123,7 +124,6 @@ def learn_term_values(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
-        postings_by_tf=problem.postings_by_tf,
         weights=learned.final.weights,
         priority=learned.final.priority,
         manifest=_manifest(problem, chosen, learned, seed),
@@ -246,7 +246,7 @@ def learn_from_index(
         texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
-        counts.require_all_documents("learning")
+        counts.require_whole("learning")
         word_vectors = None
         if vectors is not None:
             word_vectors = load_term_vectors(vectors, counts, progress, trust_pickle=trust_pickle)
@@ -261,10 +261,11 @@ def learn_from_index(
             made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
             values = _of_whole_matrix(values, counts, made.describe())
+        values = with_index_bytes(values, index)
         values.save(place)
     if picture is not None:
-        recommended = values.manifest["recommended_reduction"]
-        plot_points(values.points, recommended, picture)
+        recommended, full = (values.manifest[of] for of in ("recommended_reduction", "full"))
+        plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
 
 
@@ -302,7 +303,6 @@ def _of_whole_matrix(
         values,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
-        postings_by_tf=count_postings_by_tf(np.asarray(matrix.data), matrix.indptr),
         manifest={**values.manifest, "self_supervised": about},
     )
 
@@ -311,6 +311,7 @@ def _manifest(
     problem: Problem, recipe: DefaultRecipe | PaperRecipe, learned: Learned, seed: int
 ) -> dict:
     matrix, rule = problem.matrix, learned.final.rule
+    by_paper = isinstance(recipe, PaperRecipe)
     by_posting = {} if rule is None else {"unit": recipe.unit, "posting_rule": rule.describe()}
     return {
         **by_posting,
@@ -328,5 +329,7 @@ def _manifest(
         "folds": learned.folds,
         "points": learned.points,
         **({} if learned.moved is None else {"prior": learned.moved}),
-        "recommended_reduction": learned.recommended_reduction,
+        "full": learned.full,
+        # The paper's is what its zeros remove.
+        "recommended_reduction": 0.0 if by_paper else recommend(learned.points),
     }

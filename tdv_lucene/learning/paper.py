@@ -39,7 +39,7 @@ def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Prog
         values = np.asarray(tdv.term_values(linear, features))
         trained.append((TermScores(values, values), epoch, linear))
     *of_folds, (final, _, _) = trained
-    points, reports = validate_points(
+    points, reports, full = validate_points(
         problem,
         final,
         [scored for scored, *_ in of_folds],
@@ -54,7 +54,7 @@ def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Prog
             "w_vector": linear.of_vector.tolist(),
             "b": float(linear.bias),
         }
-    return Learned(final, points, reports, recommended_reduction=0.0)
+    return Learned(final, points, reports, full)
 
 
 def _raw_vectors(vectors: TermVectors, terms: int) -> tdv.Features:

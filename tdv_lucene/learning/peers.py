@@ -23,7 +23,6 @@ from ..matrix.record import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import ANY_MODEL
-from ..values.dropping import count_postings_by_tf
 from ..values.posting_rule import PostingRule
 from ..values.term_values import KIND, TermValues
 from ..values.thresholds import make_posting_rule, rule_length_norm
@@ -145,7 +144,7 @@ def unlearned_values(
     """
     if name not in PEERS:
         raise TdvError(f"no unlearned pruning '{name}': choose one of {', '.join(PEERS)}")
-    matrix.require_all_documents("a pruning")
+    matrix.require_whole("a pruning")
     parameters = parameters or Parameters()
     weights = np.ones(matrix.shape[0], np.float32)
     rule = None
@@ -158,7 +157,6 @@ def unlearned_values(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
-        postings_by_tf=count_postings_by_tf(np.asarray(matrix.data), matrix.indptr),
         weights=weights,
         priority=priority,
         posting_priority=None if rule is None else rule.priority,

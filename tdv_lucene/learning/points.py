@@ -1,4 +1,4 @@
-"""Operating points: a scale for each, and measures on held-out queries."""
+"""Operating points: a scale for each, its cost, and measures on held-out queries."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..evaluation.significance import t_test
 from ..progress import Progress
-from ..values.estimated_bytes import estimate_posting_bytes
+from ..values.estimated_bytes import (
+    estimate_dictionary_bytes,
+    estimate_posting_bytes,
+    posting_format,
+)
 from ..values.posting_rule import PostingRule
-from .fidelity import fewest_bytes, scale_table
+from ..values.weighted_collection import WeightedCollection
+from .fidelity import choose_scale, scale_table
+from .full_index import mean_visited, measure_full
 from .measures import MEASURES, mean_measures
 from .problem import Left, Problem
 from .term_scores import TermScores
@@ -24,7 +31,9 @@ class Learned(NamedTuple):
     points : list of dicts, see :class:`tdv_lucene.values.term_values.TermValues`
     folds : list of dicts
         Each fold's stop, and its held-out measures at every reduction beside the full index's.
-    recommended_reduction : float
+    full : dict
+        The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
+        ``dictionary_bytes`` and the postings ``visited``, as the points have them.
     moved : dict or None
         How far learning left the prior, see :meth:`.prior_start.PriorStart.moved`.
     """
@@ -32,7 +41,7 @@ class Learned(NamedTuple):
     final: TermScores
     points: list[dict[str, Any]]
     folds: list[dict[str, Any]]
-    recommended_reduction: float
+    full: dict[str, Any]
     moved: dict[str, Any] | None = None
 
 
@@ -44,42 +53,76 @@ def validate_points(
     reductions: tuple[float, ...],
     unit: str,
     progress: Progress,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return (points, folds): the measures of every reduction, together and by fold.
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
+    """Return (points, folds, full): the measures of every reduction, together and by fold.
 
     Held-out measures are those of each fold's own training on the queries that took no part in
-    it, on the integer index that pruning would write at the point's scale.
+    it, on the integer index that pruning would write at the point's scale. Beside them stand those
+    of the full index with tuned parameters (see :mod:`.full_index`), tuned as honestly.
     """
-    full = problem.full.measure(problem.plain)
-    full_bytes = estimate_posting_bytes(problem.full.matrix, problem.plain)
+    plain = problem.full.plain
+    full_bytes = estimate_posting_bytes(problem.full.matrix, plain)
+    full = measure_full(problem, folds, progress)
     points = []
     by_fold = [
-        {"queries": len(fold), "full": mean_measures(full[fold]), "held_out": {}} for fold in folds
+        {"queries": len(fold), "full": mean_measures(full.measured[fold]), "held_out": {}}
+        for fold in folds
     ]
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
         left = final.left(problem, reduction, unit)
-        table = scale_table(problem, final, left, reduction, unit)
-        scale = fewest_bytes(table)
-        chosen = next(entry for entry in table if entry["scale"] == scale)
+        table = scale_table(problem, final, left, reduction, unit, full_bytes)
+        chosen = choose_scale(table, full_bytes)
+        scale = chosen["scale"]
         made = {final.rule: left}
         measured = _held_out(problem, of_folds, folds, made, reduction, scale, unit)
         points.append(
             {
                 "reduction": reduction,
                 "unit": unit,
-                "removed": chosen["removed"],
-                "posting_bytes": chosen["posting_bytes"],
-                "full_posting_bytes": full_bytes,
+                **{name: chosen[name] for name in ("removed", "posting_bytes")},
+                **_cost(problem, final.prune(left, reduction, scale, unit)),
                 "measures": mean_measures(measured),
-                "full": mean_measures(full),
+                "full": mean_measures(full.measured),
+                "difference": _differences(measured, full.measured),
                 "scale": scale,
                 "scales": table,
             }
         )
         for report, fold in zip(by_fold, folds):
             report["held_out"][f"{reduction:g}"] = mean_measures(measured[fold])
-    return points, by_fold
+    terms, matrix = problem.matrix.vocabulary.terms, problem.full.matrix
+    with_positions = posting_format(matrix).with_positions()
+    about_full = {
+        "parameters": vars(full.parameters),
+        "visited": full.visited,
+        "posting_bytes": full_bytes,
+        "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics),
+        "with_positions": {
+            "posting_bytes": estimate_posting_bytes(matrix, plain, with_positions),
+            "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics, positions=True),
+        },
+    }
+    return points, by_fold, about_full
+
+
+def _differences(measured: np.ndarray, full: np.ndarray) -> dict[str, dict[str, Any]]:
+    """Return the mean difference of each measure with its interval, over paired queries."""
+    differences = measured - full
+    return {
+        name: {"mean": float(of.mean()), "ci95": list(t_test(of)[1])}
+        for name, of in zip(MEASURES, differences.T)
+    }
+
+
+def _cost(problem: Problem, collection: WeightedCollection) -> dict[str, Any]:
+    """Return what is not in the lists' bytes: those of the dictionary, and postings to visit."""
+    left = collection.statistics
+    terms = problem.matrix.vocabulary.terms
+    return {
+        "dictionary_bytes": estimate_dictionary_bytes(terms, left),
+        "visited": mean_visited(problem, left),
+    }
 
 
 def _held_out(

@@ -10,13 +10,12 @@ from scipy import stats
 
 from ..core import tdv
 from ..matrix.record import TermDocumentMatrix
-from ..values.thresholds import make_posting_rule, make_up_for
 from .features import order_terms
 from .measures import MEASURES
 from .prior import Prior, Settings
 from .problem import Problem
 from .recipes import DefaultRecipe
-from .term_scores import TermScores
+from .term_scores import TermScores, rule_of_order
 
 _MEASURE = "nDCG@5"
 _CONFIDENCE = 0.95
@@ -48,18 +47,18 @@ class PriorStart(NamedTuple):
         final: TermScores,
         of_folds: list[TermScores],
         folds: list[np.ndarray],
-        reduction: float,
     ) -> dict[str, Any]:
         """Return how far learning left the prior, and what that was worth.
 
         ``parameters`` and ``lead`` are the prior's own. ``values`` is the mean of a token's
-        |tdv - prior's|, both of mean 1. ``gain`` is that of the nDCG@5 of held-out queries at
-        ``reduction`` over what the prior alone gives them, with its 95 % interval (Student's t;
-        None for a single query).
+        |tdv - prior's|, both of mean 1. ``gain`` is that of the nDCG@5 of held-out queries at the
+        prior's reduction over what it alone gives them, with its 95 % interval (Student's t; None
+        for a single query).
         """
         tokens = np.asarray(problem.matrix.total_term_freq, np.float64)
         away = np.abs(final.weights - self.problem.base_values)
         boost = self.problem.matrix.position_boost
+        reduction = self.prior.content["reduction"]
         learned = _measure(problem, of_folds, folds, reduction)
         everyone = [np.arange(len(problem.queries))]
         gains = learned - _measure(self.problem, [self._scores()], everyone, reduction)
@@ -77,13 +76,11 @@ class PriorStart(NamedTuple):
 
     def _scores(self) -> TermScores:
         """What the prior alone says."""
-        problem, recipe = self.problem, DefaultRecipe()
-        order, ones = order_terms(problem.matrix, self.prior.order), problem.base_values * 0 + 1
-        k1, b = problem.parameters.k1, problem.parameters.b
-        whole = recipe.whole_terms_qld if problem.model == "qld" else recipe.whole_terms
-        rule = make_posting_rule(problem.matrix, ones, order, order, whole, k1=k1, b=b)
-        at = (self.prior.content["reduction"],)
-        rule = make_up_for(rule, problem.matrix, order, at, problem.model, k1)
+        problem, at = self.problem, (self.prior.content["reduction"],)
+        order = order_terms(problem.matrix, self.prior.order)
+        rule = rule_of_order(
+            problem.matrix, order, problem.model, problem.parameters, DefaultRecipe(), at
+        )
         return TermScores(problem.base_values, order, rule)
 
 

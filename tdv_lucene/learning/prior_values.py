@@ -16,14 +16,11 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..records import ByteStrings, Vocabulary
-from ..values.dropping import COUNTED_TF, count_postings_by_tf
-from ..values.posting_rule import PostingRule
 from ..values.term_values import KIND, TermValues
-from ..values.thresholds import make_posting_rule, make_up_for
-from ..values.weighted_collection import blocks
 from .features import order_terms
 from .prior import Prior, Settings, settings_for
 from .recipes import REDUCTIONS, DefaultRecipe
+from .term_scores import rule_of_order
 
 
 def prior_values(
@@ -57,19 +54,20 @@ def prior_values(
     """
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
+    matrix.require_whole("a pruning")
     prior = prior or Prior.load()
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions)
     order = order_terms(matrix, prior.order)
-    rule = _rule(matrix.with_position_boost(settings.boost), order, settings, model, reductions)
+    counted = matrix.with_position_boost(settings.boost)
+    rule = rule_of_order(counted, order, model, settings.parameters, DefaultRecipe(), reductions)
     return TermValues(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
         total_term_freq=np.asarray(matrix.total_term_freq),
-        postings_by_tf=_postings_by_tf(matrix),
         weights=prior.weights(matrix, settings.slope),
         priority=order,
-        posting_priority=order,
+        posting_priority=rule.priority,
         posting_factors=rule.factors,
         manifest={
             **_manifest(matrix, prior, settings, model, reductions),
@@ -77,37 +75,6 @@ def prior_values(
             "prior": {**prior.describe(), "lead": lead, "unlike": differences},
         },
     )
-
-
-def _rule(
-    matrix: TermDocumentMatrix,
-    order: np.ndarray,
-    settings: Settings,
-    model: str,
-    reductions: Sequence[float],
-) -> PostingRule:
-    recipe, k1 = DefaultRecipe(), settings.parameters.k1
-    rule = make_posting_rule(
-        matrix,
-        np.ones(len(order), np.float32),  # no value of the prior is 0
-        order,
-        order,
-        recipe.whole_terms_qld if model == "qld" else recipe.whole_terms,
-        k1=k1,
-        b=settings.parameters.b,
-    )
-    return make_up_for(rule, matrix, order, sorted(reductions), model, k1)
-
-
-def _postings_by_tf(matrix: TermDocumentMatrix) -> np.ndarray:
-    parts = [
-        count_postings_by_tf(
-            matrix.data[matrix.indptr[first] : matrix.indptr[last]],
-            matrix.indptr[first : last + 1] - matrix.indptr[first],
-        )
-        for first, last in blocks(matrix.indptr)
-    ]
-    return np.concatenate([*parts, np.zeros((0, COUNTED_TF), np.int32)])
 
 
 def _manifest(
@@ -166,7 +133,6 @@ def prior_values_of_index(
     if output is not None:
         place = Output.folder(output, KIND, inputs=[index, matrix], overwrite=overwrite)
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
-        counts.require_all_documents("the prior")
         progress("apply the prior", 0, 0)
         values = prior_values(counts, model=model, lead=lead, reductions=reductions)
         if place is None:

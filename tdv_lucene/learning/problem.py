@@ -13,7 +13,6 @@ from ..core.scoring import Similarity
 from ..embedding.embed import TermVectors
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
-from ..values.dropping import count_postings_by_tf
 from ..values.posting_rule import PostingRule
 from ..values.weighted_collection import (
     WeightedCollection,
@@ -58,10 +57,6 @@ class JudgedMatrix:
         if self.matrix.position_boost is None:
             return self.plain
         return apply_values(self.matrix, np.ones(self.matrix.shape[0], np.float32))
-
-    @cached_property
-    def postings_by_tf(self) -> np.ndarray:
-        return count_postings_by_tf(np.asarray(self.matrix.data), self.matrix.indptr)
 
     @cached_property
     def unboosted(self) -> JudgedMatrix:
@@ -166,10 +161,6 @@ class Problem:
     def base_values(self) -> np.ndarray:
         """Return float32[V]: the base, or ones."""
         return np.ones(self.matrix.shape[0], np.float32) if self.base is None else self.base
-
-    @property
-    def postings_by_tf(self) -> np.ndarray:
-        return self.judged.postings_by_tf
 
     @cached_property
     def full(self) -> Problem:

@@ -10,7 +10,7 @@ from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, SearchParameters
 
 ORDERS = ("ridf", "named", "balanced")
-REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7)
+REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,6 @@ class DefaultRecipe:
         Share of the postings that are gone while values are learned.
     reductions : tuple of float
         Operating points.
-    recommended_reduction : float
     unit : str
         What is given up, ``"term"`` or ``"posting"``, unless pruning is told otherwise.
     whole_terms, whole_terms_qld : float
@@ -109,6 +108,8 @@ class DefaultRecipe:
         what single postings do to a term's probability cannot be made up for.
     make_up : bool
         Take back what the postings that go add to their term's idf.
+    saturation_power : float
+        Single postings go by their term's place in the order times their saturation to this power.
     """
 
     name = "default"
@@ -132,11 +133,11 @@ class DefaultRecipe:
     folds: int = 5
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
-    recommended_reduction: float = 0.45
     unit: str = "posting"
     whole_terms: float = 0.0
     whole_terms_qld: float = 0.67
     make_up: bool = True
+    saturation_power: float = 1.5
 
     def __post_init__(self) -> None:
         if not self.orders or not set(self.orders) <= set(ORDERS):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from ..matrix.record import TermDocumentMatrix
 from ..values.dropping import drop_terms
 from ..values.posting_rule import PostingRule
-from ..values.quantisation import whole_multiples, whole_multiples_above
+from ..values.thresholds import make_posting_rule, make_up_for
 from ..values.weighted_collection import WeightedCollection, apply_values
 from .problem import Left, Problem
+from .recipes import DefaultRecipe, Parameters
 
 
 class TermScores(NamedTuple):
@@ -47,17 +50,38 @@ class TermScores(NamedTuple):
         """
         matrix = left.problem.matrix
         if unit == "posting":
-            return apply_values(
-                matrix, whole_multiples_above(self.weights * left.factors, scale), scale
-            )
-        weights = whole_multiples(self.weights, scale)
-        counts = matrix.doc_freq, left.problem.postings_by_tf
-        tdv, _ = drop_terms(weights, self.priority, *counts, reduction, scale)
+            return apply_values(matrix, self.weights * left.factors, scale)
+        tdv, _ = drop_terms(self.weights, self.priority, matrix.doc_freq, reduction)
         return apply_values(matrix, tdv, scale)
 
 
 def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.ndarray:
     """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those dropped."""
     ones = np.ones(len(priority), np.float32)
-    counts = problem.matrix.doc_freq, problem.postings_by_tf
-    return drop_terms(ones, priority, *counts, reduction, None)[0]
+    return drop_terms(ones, priority, problem.matrix.doc_freq, reduction)[0]
+
+
+def rule_of_order(
+    matrix: TermDocumentMatrix,
+    order: np.ndarray,
+    model: str,
+    parameters: Parameters,
+    recipe: DefaultRecipe,
+    reductions: Iterable[float],
+) -> PostingRule:
+    """Return the rule that drops a posting by its saturation and its term's place in ``order``.
+
+    What the ``reductions`` add to idf is made up for.
+    """
+    rule = make_posting_rule(
+        matrix,
+        np.ones(len(order), np.float32),  # networks are shrunk: no value is 0
+        order,
+        order ** (1 / recipe.saturation_power),  # the same postings, for the rule's first power
+        recipe.whole_terms_qld if model == "qld" else recipe.whole_terms,
+        k1=parameters.k1,
+        b=parameters.b,
+    )
+    if not recipe.make_up:
+        return rule
+    return make_up_for(rule, matrix, order, sorted(reductions), model, parameters.k1)

@@ -12,12 +12,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ..arguments import checked_threads
-from ..arrays import load_array
 from ..errors import TdvError, argument
 from ..output import Output
 from ..progress import Progress, silent
 from ..records import ByteStrings, Vocabulary
-from ..store import check_content, check_files, read_manifest
+from ..store import check_content, check_files, load_array, read_manifest
 from .record import TermDocumentMatrix
 
 _log = logging.getLogger(__name__)
@@ -61,9 +60,9 @@ def extract_matrix(
     Raises
     ------
     TdvError
-        When ``index`` is not a readable index, has no such field, no frequencies or no posting in
-        it, or lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer
-        holds the index.
+        When ``index`` is not a readable index, has no such field or no frequencies in it, or
+        lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
+        index.
     """
     from ..jvm import index as jvm_index
 
@@ -78,10 +77,8 @@ def extract_matrix(
         selected = {} if ids is None else {"collection": totals}
         matrix = _load(folder, {"field": field, "source": source, **selected})
         if not len(matrix.vocabulary):
-            raise TdvError(
-                f"no live document of {index} has a term in '{field}': there is nothing to extract "
-                "or to learn from; index some documents first"
-            )
+            _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
+                         "nothing can be learned from it", index, field)  # fmt: skip
         place.write_manifest(describe_matrix(matrix))
     return load_matrix(output)
 
@@ -120,7 +117,7 @@ def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
 
 def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
     def array(name: str) -> np.ndarray:
-        return load_array(folder / f"{name}.npy")
+        return load_array(folder, name, _MADE_BY)
 
     _log.info("opening the matrix %s of field '%s'", folder, manifest["field"])
     has_positions = (folder / f"{_POSITIONS}.npy").exists()

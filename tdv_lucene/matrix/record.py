@@ -82,8 +82,15 @@ class TermDocumentMatrix:
                     "the folder is damaged; extract it again"
                 )
 
-    def require_all_documents(self, purpose: str) -> None:
-        """Raise :class:`TdvError` where documents are missing that ``purpose`` has to count."""
+    def require_whole(self, purpose: str) -> None:
+        """Raise :class:`TdvError` unless it has the postings that ``purpose`` is to count: some,
+        and those of all documents.
+        """
+        if not len(self.vocabulary):
+            raise TdvError(
+                f"no live document has a term in '{self.vocabulary.field}', and {purpose} needs "
+                "some: index documents first, or name another field"
+            )
         if self.collection is not None:
             raise TdvError(
                 f"this matrix holds {self.shape[1]:,} of the {self.collection['documents']:,} "

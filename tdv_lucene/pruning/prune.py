@@ -6,6 +6,7 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,14 @@ from ..progress import Progress, silent
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .field_rule import load_fields
-from .reduction_choice import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
+from .reduction_choice import (
+    foreseen_bytes,
+    loss_of,
+    most_loss_of,
+    parse_bytes,
+    point_within_loss,
+    reduction_within_bytes,
+)
 from .rewriting import Rewriting
 from .unjudged import values_without_judgements
 
@@ -49,7 +57,7 @@ def prune_index(
 ) -> dict[str, Any]:
     """Write the index ``output``: that of ``index`` with the values' field pruned.
 
-    A posting's new frequency is rint(scale * tf * tdv); where that is 0 the posting goes. Norms,
+    A posting's new frequency is max(1, rint(scale * tf * tdv)). Norms,
     document and term statistics follow, term vectors agree; stored fields, doc values, points,
     other fields and the order of documents stay; deleted documents go. ``index`` is only read.
 
@@ -63,11 +71,13 @@ def prune_index(
         Share of the field's postings to remove, within [0, 1); None for what was recommended, if
         anything was.
     max_loss
-        In place of ``reduction``: the largest validated one at which held-out queries lose at most
-        this share of the full index's nDCG@5 (see :mod:`.reduction_choice`).
+        In place of ``reduction``: the largest validated one at which held-out queries surely (to
+        95 %) lose at most this share of the tuned full index's nDCG@5 (see
+        :mod:`.reduction_choice`).
     max_bytes
         In place of ``reduction``: the smallest one whose index has at most so many bytes, such as
-        ``"25MB"``. Found by writing indexes and looking, so it takes several times as long.
+        ``"25MB"``. ``learn`` foresaw its bytes: one index is written, and another where that was
+        not close enough.
     scale
         Larger keeps finer differences between values and costs bytes; ``"auto"`` takes the
         smallest that was found to keep the ranking.
@@ -156,12 +166,14 @@ def prune_index(
         if max_loss is not None:
             point = point_within_loss(fields[0].points, max_loss)
             reduction = point["reduction"]
-            chosen = {"max_loss": max_loss, "loss": loss_of(point), **_figures(point)}
-        elif max_bytes is not None:
+            losses = {"loss": loss_of(point), "loss_at_most": most_loss_of(point)}
+            chosen = {"max_loss": max_loss, **losses, **_figures(point)}
+        if max_bytes is None:
+            report = rewriting.write(folder, reduction)
+        else:
             allowed = parse_bytes(max_bytes)
-            reduction = _reduction_within(rewriting, folder.parent, allowed)
+            reduction, report = _write_within(rewriting, folder, allowed)
             chosen = {"max_bytes": allowed}
-        report = rewriting.write(folder, reduction)
         report["bytes_before"] = sum(index_bytes(index).values())
         report["bytes"] = sum(index_bytes(folder).values())
         if chosen:
@@ -206,18 +218,34 @@ def _figures(point: Mapping[str, Any]) -> dict[str, Any]:
     return {"measures": dict(point["measures"]), "full": dict(point["full"])}
 
 
-def _reduction_within(rewriting: Rewriting, beside: Path, max_bytes: int) -> float:
-    """Write indexes to temporary folders until the smallest reduction that fits is known."""
+def _write_within(
+    rewriting: Rewriting, folder: Path, max_bytes: int
+) -> tuple[float, dict[str, Any]]:
+    """Write the index of the smallest reduction that fits; return that and the report."""
     kinds = index_bytes(rewriting.index)
     shrinking = ("postings", "positions", "dictionary", "vectors")
+    with ExitStack() as written:
+        last: tuple[float, Path, dict[str, Any]] | None = None
 
-    def bytes_at(reduction: float) -> int:
-        with tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=beside) as folder:
-            rewriting.write(Path(folder), reduction)
-            return sum(index_bytes(folder).values())
+        def bytes_at(reduction: float) -> int:
+            nonlocal last
+            written.close()  # one beside the output at a time
+            beside = tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=folder.parent)
+            place = Path(written.enter_context(beside))
+            last = reduction, place, rewriting.write(place, reduction)
+            return sum(index_bytes(place).values())
 
-    fixed = sum(size for kind, size in kinds.items() if kind not in shrinking)
-    return reduction_within_bytes(bytes_at, max_bytes, fixed_bytes=fixed)
+        fixed = sum(size for kind, size in kinds.items() if kind not in shrinking)
+        foreseen = foreseen_bytes(rewriting.fields[0].points) if rewriting.tf == "scaled" else None
+        reduction = reduction_within_bytes(
+            bytes_at, max_bytes, fixed_bytes=fixed, foreseen=foreseen
+        )
+        if last is None or last[0] != reduction:
+            return reduction, rewriting.write(folder, reduction)
+        _, place, report = last
+        for file in place.iterdir():
+            file.rename(folder / file.name)
+        return reduction, report
 
 
 def _refuse_mode(tf: str) -> None:

@@ -9,6 +9,7 @@ from .. import __version__
 from ..indexes.record import CHECKSUM
 from ..ranking import ANSERINI_DEFAULTS
 from ..report.wording import counted
+from ..values.quantisation import LEAST_FREQUENCY
 from ..values.term_values import OperatingPoint, TermValues
 from .field_rule import checksum
 
@@ -46,6 +47,7 @@ def describe_field(
         "tf": tf,
         "unit": "term" if point.cut is None else "posting",
         "scale": scale,
+        **({"least_freq": LEAST_FREQUENCY} if tf == "scaled" else {}),
         **{name: trained[name] for name in ANSERINI_DEFAULTS},
         "search": {"k1": trained["k1"] * scale, "b": trained["b"], "mu": trained["mu"] * scale},
         CHECKSUM: checksum(point),

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..errors import TdvError, argument
 
 LARGEST_REDUCTION = 0.95
@@ -14,6 +16,7 @@ LARGEST_REDUCTION = 0.95
 
 _MEASURE = "nDCG@5"
 _CLOSE = 0.99  # of the bytes allowed: near enough
+_ENOUGH = 0.98  # where a size was foreseen
 _FINE = 0.002  # differences of reductions that are not told apart
 _TRIES = 12
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
@@ -21,13 +24,21 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
 
 
 def loss_of(point: Mapping[str, Any]) -> float:
-    """The share of the full index's nDCG@5 that held-out queries lose; below 0 they gain."""
+    """The share of the tuned full index's nDCG@5 that held-out queries lose; below 0 they gain."""
     full = point["full"][_MEASURE]
     return 1 - point["measures"][_MEASURE] / full if full > 0 else 0.0
 
 
+def most_loss_of(point: Mapping[str, Any]) -> float:
+    """The largest loss, as :func:`loss_of`, within the 95 % interval of the difference."""
+    full = point["full"][_MEASURE]
+    return -point["difference"][_MEASURE]["ci95"][0] / full if full > 0 else 0.0
+
+
 def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> Mapping[str, Any]:
-    """Return the validated point of the largest reduction whose :func:`loss_of` is within it.
+    """Return the validated point of the largest reduction whose :func:`most_loss_of` is within it.
+
+    What held-out queries lost on average other queries may exceed: the interval says how far.
 
     Raises
     ------
@@ -38,27 +49,48 @@ def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> M
         raise TdvError(
             f"{argument('max_loss')} must lie within [0, 1), got {max_loss}: try 0.01 for 1 %"
         )
-    validated = [point for point in points if point.get("measures") and point.get("full")]
+    validated = [point for point in points if point.get("difference")]
     if not validated:
         raise TdvError(
-            f"{argument('max_loss')} needs points that were validated on held-out queries, and "
-            f"these values have none: pass {argument('reduction')}, or values from "
-            "'tdv-lucene learn'"
+            f"{argument('max_loss')} needs points that were validated on held-out queries with "
+            f"their intervals, and these values have none: pass {argument('reduction')}, or values "
+            "from 'tdv-lucene learn' of this version"
         )
-    borne = [point for point in validated if loss_of(point) <= max_loss]
+    borne = [point for point in validated if most_loss_of(point) <= max_loss]
     if borne:
         return max(borne, key=lambda point: point["reduction"])
-    best = min(validated, key=loss_of)
-    enough = math.ceil(loss_of(best) * 1000) / 1000
+    best = min(validated, key=most_loss_of)
+    enough = math.ceil(most_loss_of(best) * 1000) / 1000
     raise TdvError(
-        f"no validated point loses at most {max_loss:.1%} of {_MEASURE}: the least is "
-        f"{loss_of(best):.1%}, at a reduction of {best['reduction']:g}; pass "
-        f"{argument('max_loss', f'{enough:g}')} or {argument('reduction')}"
+        f"no validated point surely loses at most {max_loss:.1%} of {_MEASURE}: the interval of "
+        f"the best, at a reduction of {best['reduction']:g}, reaches to {most_loss_of(best):.1%}; "
+        f"pass {argument('max_loss', f'{enough:g}')} or {argument('reduction')}, or learn from "
+        "more queries"
     )
 
 
+def foreseen_bytes(points: Sequence[Mapping[str, Any]]) -> Callable[[float], float] | None:
+    """Return the predicted bytes of the index at a reduction, None where they were not."""
+    known = [(of["reduction"], of["index_bytes"]) for of in points if "index_bytes" in of]
+    if len(known) < 2:
+        return None
+    reductions, sizes = zip(*sorted(known))
+
+    def at(reduction: float) -> float:
+        if reduction <= reductions[-1]:
+            return float(np.interp(reduction, reductions, sizes))
+        slope = (sizes[-1] - sizes[-2]) / (reductions[-1] - reductions[-2])
+        return sizes[-1] + slope * (reduction - reductions[-1])
+
+    return at
+
+
 def reduction_within_bytes(
-    bytes_at: Callable[[float], int], max_bytes: int, *, fixed_bytes: int = 0
+    bytes_at: Callable[[float], int],
+    max_bytes: int,
+    *,
+    fixed_bytes: int = 0,
+    foreseen: Callable[[float], float] | None = None,
 ) -> float:
     """Return the smallest reduction found whose index has at most ``max_bytes``.
 
@@ -70,13 +102,20 @@ def reduction_within_bytes(
     bytes_at
         Bytes of the index at a reduction; falls as it grows. Called a few times.
     fixed_bytes
-        Bytes that stay whatever is removed: a first guess starts from them.
+        Bytes that stay whatever is removed: without ``foreseen`` a first guess starts from them.
+    foreseen
+        What ``bytes_at`` is expected to return. Then one index is written, and a second where the
+        first does not fit or leaves more than 2 %; more only if neither fits.
 
     Raises
     ------
     TdvError
         When even ``LARGEST_REDUCTION`` leaves more.
     """
+    if foreseen is not None:
+        found = _as_foreseen(bytes_at, max_bytes, foreseen)
+        if found is not None:
+            return found
     low, low_bytes = 0.0, bytes_at(0.0)
     if low_bytes <= max_bytes:
         return 0.0
@@ -103,6 +142,25 @@ def reduction_within_bytes(
         else:
             low, low_bytes = guess, size
     return high
+
+
+def _as_foreseen(
+    bytes_at: Callable[[float], int], max_bytes: int, foreseen: Callable[[float], float]
+) -> float | None:
+    """Return the reduction of the last index written, of two at most, None when it is too large."""
+    aim, error = (1 + _CLOSE) / 2 * max_bytes, 1.0
+    fitting: float | None = None
+    for _ in range(2):
+        tried = np.linspace(0, LARGEST_REDUCTION, 2 * round(LARGEST_REDUCTION / _FINE) + 1)
+        fits = [r for r in tried.tolist() if error * foreseen(r) <= aim]
+        guess = fits[0] if fits else LARGEST_REDUCTION
+        size = bytes_at(guess)
+        if size <= max_bytes:
+            fitting = guess
+            if size >= _ENOUGH * max_bytes or guess == 0:
+                return guess
+        error = size / foreseen(guess)
+    return fitting
 
 
 def parse_bytes(text: str | int) -> int:

@@ -69,6 +69,7 @@ def verify_pruned(
     source = identify(index)
     rules = []
     for record in records:
+        _refuse_earlier(pruned, record)
         possible = given.get(record.field) or values_again(index, record, progress)
         values, point = _find_values(possible, record)
         difference = _difference(record, source, values, point)
@@ -105,6 +106,16 @@ def _find_values(
         if point is not None:
             break
     return values, point
+
+
+def _refuse_earlier(pruned: str | os.PathLike, record: FieldRecord) -> None:
+    """Refuse an index whose frequencies were rounded by another rule."""
+    if record.content["tf"] == "scaled" and "least_freq" not in record.content:
+        raise TdvError(
+            f"{pruned} was pruned in '{record.field}' by tdv-lucene "
+            f"{record.content.get('version')} of before frequencies were at least 1: prune its "
+            "source again, or verify it with the version that made it"
+        )
 
 
 def _difference(

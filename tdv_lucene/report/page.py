@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from ..timing.latency import Latency
 from . import plots
 from .cost_tables import latency_table, size_tables, speed_tables
+from .environment import TEMPLATES, template
 from .page_data import Measured, page_data
 from .query_tables import VALUE_COLUMN, extreme_queries, term_tables
 from .ranking_tables import detail_tables, tables_by_query_set
 from .table import SIGNIFICANT, change, interval, p_value, ratio, times_interval
-from .wording import visible
 
-_TEMPLATES = Path(__file__).parent / "templates"
 _QUERY_MEASURE = "nDCG@10"  # of the queries that changed most: finer than nDCG@5, less so than MAP
 
 
@@ -28,18 +25,10 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
     The overview speaks of every index and query set. Two indexes on one query set are all
     unfolded; of more, the tables below the overview are folded up.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        finalize=_shown,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     first, *others = report["indexes"]
     changes = [_pair(report, queries, first, name) for queries in query_sets for name in others]
     several_sets = len(query_sets) > 1
-    return environment.get_template("report.html").render(
+    return template("report.html").render(
         report=report,
         names=[first, *others],
         headline=[] if len(others) > 1 else _headline(report),
@@ -60,12 +49,7 @@ def render_page(report: Mapping[str, Any], query_sets: Sequence[Measured], laten
 
 def _raw(name: str) -> Markup:
     """A file of ours, as it is."""
-    return Markup((_TEMPLATES / name).read_text(encoding="utf-8").strip())
-
-
-def _shown(value: Any) -> Any:
-    """What stands in for a value on the page, before it is escaped."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8").strip())
 
 
 def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:

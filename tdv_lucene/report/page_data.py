@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from ..evaluation.evaluate import Evaluation
 from ..timing.latency_summary import QueryTerms
-from ..visible import visible
 from .table import SIGNIFICANT
+from .wording import visible
 
 _DEPTHS = ("top10", "top1000")
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"

@@ -1,4 +1,4 @@
-"""The picture of what learning found: measures on held-out queries over what is removed."""
+"""The picture of what learning found: measures on held-out queries over bytes."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def check_plot(output: str | os.PathLike, *, overwrite: bool, inputs: Sequence[A
 
 def plot_points(
     points: Sequence[Mapping[str, Any]],
+    full: Mapping[str, Any],
     recommended: float | None,
     output: str | os.PathLike | Output,
     *,
@@ -39,7 +40,8 @@ def plot_points(
 ) -> None:
     """Draw the validated ones of ``points`` beside the full index, as SVG or PNG.
 
-    ``points`` are those of :class:`tdv_lucene.TermValues`, ``recommended`` one of their reductions.
+    ``points`` are those of :class:`tdv_lucene.TermValues`, ``full`` what its manifest has under
+    that name, ``recommended`` one of the points' reductions.
 
     Raises
     ------
@@ -47,12 +49,12 @@ def plot_points(
         As :func:`check_plot`, and when nothing was validated.
     """
     place = output if isinstance(output, Output) else check_plot(output, overwrite=overwrite)
-    points = [point for point in points if point["measures"] and point["full"]]
+    points = [point for point in points if point.get("difference")]
     if not points:
         raise TdvError("there is nothing to plot: these values were not validated on queries")
     from .plots import plot_path
 
-    picture = plot_path(points, recommended, _kind(place.path))
+    picture = plot_path(points, full, recommended, _kind(place.path))
     with place as unfinished:
         unfinished.write_bytes(picture)
         place.write_manifest({"recommended_reduction": recommended})

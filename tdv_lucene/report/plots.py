@@ -69,34 +69,55 @@ def plot_trade_off(
     return _svg(f"trade-off{suffix}", draw, height_inches=2.6)
 
 
-def plot_path(points: Sequence[Mapping[str, Any]], recommended: float | None, kind: str) -> bytes:
-    """Held-out nDCG@5 and R@1000 of the learned points, over what they remove; a picture's bytes.
+def plot_path(
+    points: Sequence[Mapping[str, Any]],
+    full: Mapping[str, Any],
+    recommended: float | None,
+    kind: str,
+) -> bytes:
+    """Held-out nDCG@5 and R@1000 of the learned points, over their bytes; a picture's bytes.
 
-    The full index on the same queries is the level line. ``kind`` is ``"svg"`` or ``"png"``.
+    The tuned full index on the same queries, ``full``, is the level line; the bars are the 95 %
+    interval of the difference from it. ``kind`` is ``"svg"`` or ``"png"``.
     """
-    measures = [m for m in ("nDCG@5", "R@1000") if m in points[0]["measures"]]
-    removed = [100 * point["removed"] for point in points]
+    whole = all("index_bytes" in of for of in (full, *points))
+    sized = "index_bytes" if whole else "posting_bytes"
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": "tdv-lucene path"}):
+        measures = [m for m in ("nDCG@5", "R@1000") if m in points[0]["measures"]]
         figure = Figure(figsize=(_WIDTH_INCHES, 2 * len(measures) + 0.4), layout="constrained")
         panels = figure.subplots(len(measures), sharex=True, squeeze=False)[:, 0]
         for number, (axes, measure) in enumerate(zip(panels, measures)):
-            full, values = points[0]["full"][measure], [p["measures"][measure] for p in points]
-            axes.axhline(full, color="#444444", linewidth=1, label=f"full index, {full:.3f}")
-            axes.plot(removed, values, marker="os"[number], color=_COLOURS[number],
-                      linestyle=_LINES[number], label="pruned, held-out queries")  # fmt: skip
-            for x, value in zip(removed, values):
-                axes.annotate(f"{value:.3f}", (x, value), (0, 6), textcoords="offset points",
-                              ha="center", fontsize=8, bbox=_PLATE)  # fmt: skip
-            if recommended is not None:
-                axes.axvline(100 * recommended, color="#444444", linestyle=":", label="recommended")
+            _draw_path(axes, points, measure, sized, number)
+            axes.plot(full[sized] / 1e6, points[0]["full"][measure], "D", color="#444444")
+            for point in points:
+                if point["reduction"] == recommended:
+                    axes.axvline(point[sized] / 1e6, color="#444444", linestyle=":",
+                                 label="recommended")  # fmt: skip
             axes.set_ylabel(measure)
             axes.margins(x=0.06, y=0.25)
         panels[0].legend(frameon=False, fontsize=8, loc="best")
-        panels[-1].set_xlabel("postings removed, %")
+        panels[-1].set_xlabel("MB of the index, foreseen" if whole else "MB of posting lists")
         picture = io.BytesIO()
         metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
         figure.savefig(picture, format=kind, metadata=metadata, dpi=150)
     return picture.getvalue()
+
+
+def _draw_path(
+    axes: Axes, points: Sequence[Mapping[str, Any]], measure: str, sized: str, number: int
+) -> None:
+    """One measure of the points over their megabytes, each with what it removes."""
+    level, values = points[0]["full"][measure], [p["measures"][measure] for p in points]
+    megabytes = [point[sized] / 1e6 for point in points]
+    axes.axhline(level, color="#444444", linewidth=1, label=f"full index, tuned, {level:.3f}")
+    axes.plot(megabytes, values, marker="os"[number], color=_COLOURS[number],
+              linestyle=_LINES[number], label="pruned, held-out queries")  # fmt: skip
+    for x, value, point in zip(megabytes, values, points):
+        low, high = (level + end for end in point["difference"][measure]["ci95"])
+        axes.plot([x, x], [low, high], color=_COLOURS[number], linewidth=1)
+        label = f"{value:.3f}\n{point['removed']:.0%}"
+        axes.annotate(label, (x, value), (0, 6), textcoords="offset points", ha="center",
+                      fontsize=8, bbox=_PLATE)  # fmt: skip
 
 
 def plot_latency(latency: Latency, depth: str) -> str:

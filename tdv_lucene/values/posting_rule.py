@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import TdvError
-from .dropping import first_terms, nearest
+from .dropping import first_terms
 
 _ROUNDING = 1e-6
 """Of float32, and some; thresholds lie a thousandth apart."""
@@ -78,8 +78,9 @@ class PostingRule:
     thresholds : (reductions, theta) float64[n] each, ascending
         The priority times saturation that postings must reach; interpolated in between.
     factors_at, factors : tuple of F float, float32[F, V]
-        What term values are multiplied by near each of these reductions: postings that go make
-        their term rarer, and Lucene would count it for more. None where nothing is made up for.
+        What term values are multiplied by at each of these reductions, ascending; interpolated in
+        between. Postings that go make their term rarer, and Lucene would count it for more. None
+        where nothing is made up for.
     """
 
     priority: np.ndarray
@@ -99,8 +100,17 @@ class PostingRule:
         least = (theta / np.asarray(self.priority, np.float64)).astype(np.float32)
         tdv = np.where(gone | (least >= 1), 0, weights).astype(np.float32)
         if self.factors is not None:
-            tdv *= self.factors[nearest(self.factors_at, reduction)]
+            tdv *= self._factors(reduction)
         return tdv, PostingCut(least, self.length_norm)
+
+    def _factors(self, reduction: float) -> np.ndarray:
+        """Return float32[V]: what values are multiplied by, interpolated between two reductions."""
+        at = np.interp(reduction, self.factors_at, np.arange(len(self.factors_at)))
+        low = int(at)
+        if low == at:
+            return self.factors[low]
+        share = np.float32(at - low)
+        return (1 - share) * self.factors[low] + share * self.factors[low + 1]
 
     def describe(self) -> dict[str, Any]:
         """Return all but the priority as JSON."""

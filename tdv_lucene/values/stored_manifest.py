@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..matrix.first_positions import FirstPositionBoost
+from ..ranking import ANSERINI_DEFAULTS
 from ..store import NUMBER, check_content, check_numbers
 
 _MANIFEST = {
@@ -15,13 +16,14 @@ _MANIFEST = {
 }  # fmt: skip
 _FURTHER = {
     "source": dict, "recipe": dict, "lead": (dict, type(None)), "posting_rule": dict, "unit": str,
-    "folds": list, "self_supervised": dict, "queries": int,
+    "folds": list, "self_supervised": dict, "queries": int, "full": dict,
 }  # fmt: skip
 _POINT = {"reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": dict,
           "scales": (list, dict)}  # fmt: skip
 _OF_POINT = {
     "removed": NUMBER, "full": dict,
-    "posting_bytes": NUMBER, "full_posting_bytes": NUMBER,
+    "posting_bytes": NUMBER, "dictionary_bytes": NUMBER, "index_bytes": NUMBER, "visited": NUMBER,
+    "difference": dict,
 }  # fmt: skip
 _RULE = {
     "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": list,
@@ -37,13 +39,16 @@ def check_manifest(
     ``by_posting``: whether there is a ``posting_priority``, which needs its rule.
     """
     check_content(folder, manifest, made_by, required=_MANIFEST, optional=_FURTHER)
-    check_content(
-        folder, manifest["parameters"], made_by, required=dict.fromkeys(("k1", "b", "mu"), NUMBER)
-    )
+    parameters = dict.fromkeys(ANSERINI_DEFAULTS, NUMBER)  # what is not there is as Anserini has it
+    check_content(folder, manifest["parameters"], made_by, required={}, optional=parameters)
     reductions = [point.get("reduction") for point in manifest["points"] if isinstance(point, dict)]
     check_numbers(folder, "points", reductions, made_by, count=len(reductions) or 1)
     for point in manifest["points"]:
         check_content(folder, point, made_by, required=_POINT, optional=_OF_POINT)
+        for name, difference in point.get("difference", {}).items():
+            check_content(folder, point["difference"], made_by, required={name: dict})
+            check_content(folder, difference, made_by, required={"mean": NUMBER, "ci95": list})
+            check_numbers(folder, "ci95", difference["ci95"], made_by, count=2)
         for entry in point["scales"]:
             check_content(folder, entry, made_by, required={"scale": NUMBER})
         for measures in (point["measures"], point.get("full", {})):

@@ -15,15 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import load_array
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
 from ..output import Output
 from ..records import ByteStrings, Vocabulary
-from ..store import check_files, read_manifest, save_array
-from .dropping import COUNTED_TF, drop_terms, nearest
+from ..store import check_files, load_array, read_manifest, save_array
+from .dropping import drop_terms, nearest
 from .posting_rule import PostingCut, PostingRule
-from .quantisation import whole_multiples, whole_multiples_above
 from .stored_manifest import check_manifest
 
 _log = logging.getLogger(__name__)
@@ -31,7 +29,7 @@ _log = logging.getLogger(__name__)
 KIND = "term-values"
 _MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
-_ARRAYS = ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority")
+_ARRAYS = ("doc_freq", "total_term_freq", "weights", "priority")
 _OPTIONAL = ("posting_priority", "posting_factors")
 _SHOWN = "nDCG@5"
 """The measure by which a reduction is chosen."""
@@ -44,7 +42,6 @@ def _finite_from_0(array: np.ndarray) -> bool:
 _ADMISSIBLE: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
     "doc_freq": ("iu", "whole numbers from 0", _finite_from_0),
     "total_term_freq": ("iu", "whole numbers from 0", _finite_from_0),
-    "postings_by_tf": ("iu", "whole numbers from 0", _finite_from_0),
     "weights": ("f", "finite and not negative", _finite_from_0),
     "priority": ("f", "numbers, none of them NaN", lambda array: not np.isnan(array).any()),
     "posting_priority": (
@@ -94,20 +91,22 @@ class TermValues:
     ----------
     vocabulary : Vocabulary of V terms
     doc_freq, total_term_freq : int64[V]
-    postings_by_tf : int32[V, COUNTED_TF]
-        Postings with frequency exactly 1, 2, ...
     weights : float32[V]
         Discrimination values before any term is given up.
     priority : float32[V]
         Terms with the smallest go first.
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead``, ``source``, ``folds``,
-        ``recommended_reduction`` (None where none is), and ``points``: dicts with ``reduction``,
-        the ``measures`` on held-out queries (``full`` beside them), the estimated
-        ``posting_bytes`` (and ``full_posting_bytes`` of the index as it is), the ``scale`` that
-        keeps the ranking and the table of all ``scales`` it was chosen from. With a
-        ``posting_priority`` also ``posting_rule`` (see :meth:`.posting_rule.PostingRule.describe`)
-        and ``unit``, what is given up unless said otherwise.
+        ``recommended_reduction`` (see :func:`.frontier.recommend`; None where
+        nothing was validated), and ``points``: dicts with
+        ``reduction``, the ``measures`` on held-out queries (those of the ``full`` index with tuned
+        parameters beside them, and the mean ``difference`` of each with its interval), the
+        estimated ``posting_bytes`` and ``dictionary_bytes``, where learned from an index also
+        ``index_bytes``, all told; the postings ``visited`` in the lists of a query's terms, mean
+        over the queries; the ``scale`` that keeps the ranking and the
+        table of all ``scales`` it was chosen from. With a ``posting_priority`` also
+        ``posting_rule`` (see :meth:`.posting_rule.PostingRule.describe`) and ``unit``, what is
+        given up unless said otherwise.
     posting_priority : float32[V] or None
         For the unit "posting": finite, above 0; see :class:`.posting_rule.PostingRule`. None where
         there is no such rule.
@@ -118,7 +117,6 @@ class TermValues:
     vocabulary: Vocabulary
     doc_freq: np.ndarray
     total_term_freq: np.ndarray
-    postings_by_tf: np.ndarray
     weights: np.ndarray
     priority: np.ndarray
     manifest: Mapping[str, Any]
@@ -131,7 +129,6 @@ class TermValues:
         shapes = {
             "doc_freq": (terms,),
             "total_term_freq": (terms,),
-            "postings_by_tf": (terms, COUNTED_TF),
             "weights": (terms,),
             "priority": (terms,),
             "posting_priority": (terms,),
@@ -174,8 +171,8 @@ class TermValues:
             said = f": {_SHOWN} on held-out queries is {found}" if found else ""
             full = f", {measured[0]['full'][_SHOWN]:.4f} of the full index" if measured else ""
             raise TdvError(
-                f"no reduction is recommended for these values{said}{full}; choose --reduction, "
-                "--max-loss or --max-bytes"
+                f"no reduction is recommended for these values{said}{full}; choose "
+                f"{argument('reduction')}, {argument('max_loss')} or {argument('max_bytes')}"
             )
         return recommended
 
@@ -232,8 +229,8 @@ class TermValues:
         Terms are given up by ``priority`` (see :func:`.dropping.drop_terms`), postings besides by
         ``posting_priority`` (see :class:`.posting_rule.PostingRule`). Terms whose learned value is
         0 go in any case, so a small ``reduction`` may be exceeded: see
-        ``OperatingPoint.reduction``. With a scale, values are rounded to its whole multiples (see
-        :func:`.quantisation.whole_multiples`).
+        ``OperatingPoint.reduction``. What frequencies become at a scale is told in
+        :mod:`.quantisation`.
 
         Parameters
         ----------
@@ -242,7 +239,7 @@ class TermValues:
         scale
             What frequencies are multiplied by, above 0; None for the point's own.
         original_tf
-            Frequencies will be kept, and values are not rounded.
+            Frequencies will be kept.
         unit
             What is given up, ``"term"`` or ``"posting"``; None for what the recipe recommends.
         """
@@ -262,12 +259,8 @@ class TermValues:
         rule = self._rule_of(unit)
         if rule is not None:
             tdv, cut = rule.drop(self.weights, self.priority, self.doc_freq, reduction)
-            tdv = whole_multiples_above(tdv, scale)
             return OperatingPoint(tdv, scale, cut, reduction, point, self.position_boost)
-        weights = whole_multiples(self.weights, scale)
-        tdv, removed = drop_terms(
-            weights, self.priority, self.doc_freq, self.postings_by_tf, reduction, scale
-        )
+        tdv, removed = drop_terms(self.weights, self.priority, self.doc_freq, reduction)
         return OperatingPoint(tdv, scale, None, removed, point, self.position_boost)
 
     def _rule_of(self, unit: str | None) -> PostingRule | None:
@@ -311,7 +304,7 @@ class TermValues:
         names = ["terms", "terms_indptr", *_ARRAYS]
         names += [name for name in _OPTIONAL if (Path(path) / f"{name}.npy").exists()]
         check_manifest(path, manifest, _MADE_BY, by_posting="posting_priority" in names)
-        arrays = {name: load_array(Path(path) / f"{name}.npy") for name in names}
+        arrays = {name: load_array(path, name, _MADE_BY) for name in names}
         terms = ByteStrings(arrays.pop("terms"), arrays.pop("terms_indptr"))
         vocabulary = Vocabulary(manifest["field"], terms)
         if vocabulary.sha256 != manifest["vocabulary_sha256"]:

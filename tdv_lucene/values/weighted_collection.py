@@ -10,6 +10,7 @@ from ..core.scoring import Statistics
 from ..matrix.norms import has_exact_norms, lucene_length, stored_lengths
 from ..matrix.record import TermDocumentMatrix
 from .posting_rule import PostingCut, stays
+from .quantisation import stored_frequency
 
 _BLOCK = 1 << 22
 """Postings weighted at a time: bounds the working memory to tens of megabytes."""
@@ -141,7 +142,7 @@ def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: float | N
     """Return tf * tdv, or with ``scale`` the integer frequency that the rewriter stores."""
     if scale is None:
         return tf * np.asarray(term_value, np.float32)
-    return np.rint(scale * np.asarray(tf, np.float64) * np.asarray(term_value, np.float64))
+    return stored_frequency(tf, term_value, scale)
 
 
 def _row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:

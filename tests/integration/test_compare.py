@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from browsing import open_in_browser
 from lucene_indexes import Doc, write_index
-from report_reading import check_page
+from report_reading import check_listed_queries, check_overview, check_page
 
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
@@ -172,6 +172,36 @@ def test_measures_are_trec_evals(case, compared):
             assert ours[name] == pytest.approx(mean, abs=1e-9), "Anserini leaves no ties"
 
 
+def test_further_measures_by_the_names_of_ir_measures(case, tmp_path, monkeypatch, capsys):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    from tdv_lucene.cli import main
+
+    output = tmp_path / "out"
+    words = ["compare", "--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
+             "--qrels", case.qrels, "--latency-budget", "1", "--latency-rounds", "5",
+             "--output", output, "--measures", "RR nDCG@10 R(rel=2)@100", "--json"]  # fmt: skip
+    monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
+    main()
+    report = json.loads(capsys.readouterr().out)
+    assert [*report["measures"]] == [*MEASURES, "RR", "R(rel=2)@100"]
+    assert report["parameters"]["comparisons"] == len(MEASURES) + 2
+    qrels = read_qrels(case.qrels)
+    judged = [q for q in case.texts if any(g > 0 for g in qrels.get(q, {}).values())]
+    for measure, level, theirs in (("RR", 1, "recip_rank"), ("R(rel=2)@100", 2, "recall_100")):
+        evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "recall"}, level)
+        of = report["measures"][measure]
+        assert of["trec_eval"] == {} and of["tests"][0]["baseline"] == "full"
+        for name in ("full", "pruned"):
+            with open(output / "runs" / f"{name}.run") as file:
+                run = pytrec_eval.parse_run(file)
+            values = evaluator.evaluate({q: hits for q, hits in run.items() if q in judged})
+            mean = sum(values.get(q, {}).get(theirs, 0.0) for q in judged) / len(judged)
+            assert of[name] == pytest.approx(mean, abs=1e-9)
+    head = (output / "per_query.tsv").read_text().splitlines()[0].split("\t")
+    assert head[-4:] == ["RR full", "RR pruned", "R(rel=2)@100 full", "R(rel=2)@100 pruned"]
+    assert "R(rel=2)@100" in (output / "report.html").read_text()
+
+
 def test_an_index_against_itself(case, tmp_path):
     report = compare_indexes(
         case.index, case.index, case.topics, case.qrels, tmp_path / "out", model="qld",
@@ -320,7 +350,7 @@ def test_the_page_holds_the_numbers_and_nothing_from_outside(compared):
         for row in table.rows:
             assert set(row) <= set(page.cells)
     assert all(reference.startswith(("#", "data:")) for reference in page.references)
-    assert not re.search(r"url\((?!#)|@import|<script", text)
+    assert not re.search(r"url\((?!#)|@import|<script[^>]* src", text)
     assert len(page.ids) == len(set(page.ids)), "ids of one plot would style another"
     assert "&lt;b&gt;&amp;" in text and "<b>" not in text, "topics are escaped"
     assert "gone: t0 t3" in text
@@ -329,7 +359,7 @@ def test_the_page_holds_the_numbers_and_nothing_from_outside(compared):
 def test_plots_are_well_formed_and_repeatable(compared):
     text = (compared.output / "report.html").read_text()
     figures = re.findall(r"</figcaption>(<svg.*?</svg>)", text, re.DOTALL)
-    assert len(figures) == 5
+    assert len(figures) == 2, "the others are drawn in the browser"
     bars = re.findall(r"<td class=\"bar\">(<svg.*?</svg>)", text)
     assert bars, "queries that changed have one"
     for plot in [*figures, *bars]:
@@ -337,34 +367,53 @@ def test_plots_are_well_formed_and_repeatable(compared):
         assert "dc:date" not in plot
 
 
-def open_in_browser(page, net_log):
-    """The page as a browser made it: DOM, console lines, and URLs asked for."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
-        pytest.skip("no chromium on the path")
-    done = subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-         "--disable-background-networking", "--disable-component-update", "--no-first-run",
-         f"--log-net-log={net_log}", "--virtual-time-budget=2000", "--window-size=400,900",
-         "--dump-dom", page.as_uri()],
-        capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    # What the browser asks for on its own account (its updates, say) is not of an origin.
-    asked = re.findall(r'"initiator":"([^"]*)"[^{}]*(?:{[^{}]*}[^{}]*)*"url":"([^"]*)"',
-                       net_log.read_text())  # fmt: skip
-    urls = [url for initiator, url in asked if initiator != "not an origin"]
-    return SimpleNamespace(dom=done.stdout, console=done.stderr, urls=urls)
-
-
 @pytest.mark.parametrize("which, numbers", [("compared", 150), ("several", 500)])
 def test_a_browser_shows_every_number_of_the_report_and_nothing_else(
     which, numbers, tmp_path, request
 ):
     output = request.getfixturevalue(which).output
-    opened = open_in_browser(output / "report.html", tmp_path / "net.json")
+    opened = open_in_browser((output / "report.html").as_uri(), tmp_path / "net.json")
     assert "CONSOLE" not in opened.console
     assert not [url for url in opened.urls if url.startswith(("http", "ws"))]
     assert check_page(opened.dom, output) > numbers
+
+
+def operated(compared, tmp_path, script):
+    """The page's DOM after ``script`` did what a reader's hands would; ``$`` finds by id."""
+    text = (compared.output / "report.html").read_text()
+    hands = """const $ = (id) => document.getElementById(id);
+      const set = (id, value, kind) => {
+        $(id).value = value; $(id).dispatchEvent(new Event(kind)); };"""
+    page = tmp_path / "operated.html"
+    page.write_text(text.replace("</body>", f"<script>{hands}{script}</script></body>"))
+    opened = open_in_browser(page.as_uri(), tmp_path / "net.json", width=1280)
+    assert "CONSOLE" not in opened.console
+    return opened.dom
+
+
+@pytest.mark.parametrize("which", ["compared", "several"])
+def test_the_switch_of_the_measure_changes_every_figure_of_the_overview(which, tmp_path, request):
+    of = request.getfixturevalue(which)
+    dom = operated(of, tmp_path, "set('measure', '2', 'change')")
+    assert check_overview(dom, of.report, MEASURES[2]) > 10
+    check_listed_queries(dom, of.output, of.report, MEASURES[2])
+
+
+def test_queries_are_searched_sorted_and_chosen(several, tmp_path):
+    dom = operated(several, tmp_path, "set('query-search', ' T3 GONE', 'input')")
+    assert "1 of 30 queries" in dom
+    check_listed_queries(dom, several.output, several.report, "nDCG@5", ids=["gone"])
+    dom = operated(several, tmp_path, """set('query-set', '1', 'change');
+        set('query-index', '3', 'change');
+        document.querySelector('[data-sort=id]').click();
+        document.querySelector('[data-sort=id]').click();""")  # fmt: skip
+    assert "3 of 3 queries" in dom and 'aria-sort="descending"' in dom
+    check_listed_queries(
+        dom, several.output, several.report, "nDCG@5", system="full-tuned", ending=".topics-2",
+        ids=["q3", "q2", "q1"],
+    )  # fmt: skip
+    dom = operated(several, tmp_path, "set('query-search', 'nothing like it', 'input')")
+    assert "0 of 30 queries" in dom
 
 
 @pytest.mark.parametrize(
@@ -391,6 +440,7 @@ def test_a_browser_shows_every_number_of_the_report_and_nothing_else(
         ({"throughput_threads": 0}, "throughput_threads must be at least 1, got 0"),
         ({"values": "/nowhere"}, "/nowhere"),
         ({"values": {"full": "x"}}, "values are given for 'full'"),
+        ({"measures": "RR@10 goodness@5"}, "no such measure: 'goodness@5'"),
         ({"latency_rounds": 4}, "rounds=4 is out of range"),
     ],
 )

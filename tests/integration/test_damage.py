@@ -19,6 +19,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter, searcher
 from tdv_lucene.jvm.index import identify, read_user_data, write_tokens
+from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.matrix.extract import extract_matrix
 
 pytestmark = pytest.mark.jvm
@@ -121,6 +122,12 @@ def _service(index: Path) -> None:
     searcher.time_service([(index, similarity)], TOPICS, field="contents", hits=10)
 
 
+def _postings(index: Path) -> None:
+    similarity = searcher.make_similarity("bm25", k1=0.9, b=0.4)
+    with OpenIndex(index, similarity, "contents") as opened:
+        opened.query_postings(["word001"], ["d7"])
+
+
 def _terms(index: Path) -> None:
     with searcher.every_term(index, "contents") as terms:
         assert len(list(terms)) == 40
@@ -156,7 +163,7 @@ LOOSE: dict[str, Use] = {
     "service times": lambda i, s, w, v: _service(i),
     "every term": lambda i, s, w, v: _terms(i),
     "some terms": lambda i, s, w, v: searcher.count_terms(i, "contents", ["word001", "x"]),
-    "postings": lambda i, s, w, v: searcher.query_postings(i, "contents", ["word001"], ["d7"]),
+    "postings": lambda i, s, w, v: _postings(i),
     "documents": lambda i, s, w, v: searcher.known_documents(i, ["d7", "d8", "none"]),
     "identity": lambda i, s, w, v: identify(i),
     "user data": lambda i, s, w, v: read_user_data(i),

@@ -15,9 +15,12 @@ from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, without_raw_bytes
 from oracle import int_to_byte4
 
+from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm.index import written_lucene_version
+from tdv_lucene.learning.learn import learn_from_index
+from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.matrix.extract import describe_matrix, extract_matrix, load_matrix
 
 pytestmark = pytest.mark.jvm
@@ -245,8 +248,20 @@ def test_command(tiny_index: Path, tmp_path: Path) -> None:
     assert summary["tokens"] == sum(load_matrix(tmp_path / "matrix").doc_len)
 
 
-def test_a_field_without_a_posting_is_refused(make_index, tmp_path: Path) -> None:
+def test_a_field_without_a_posting_is_told(make_index, tmp_path: Path, caplog) -> None:
+    """Its matrix can be written; whatever learns from one refuses it."""
     index = make_index([[Doc("a", []), Doc("gone", ["x"], deleted=True)]])
-    with pytest.raises(TdvError, match="no live document .* has a term in 'contents'"):
-        extract_matrix(index, tmp_path / "S")
-    assert not (tmp_path / "S").exists()
+    assert extract_matrix(index, tmp_path / "S").shape == (0, 1)
+    assert "no live document" in caplog.text
+    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels.txt"
+    topics.write_text("q\tx\n")
+    qrels.write_text("q 0 a 1\n")
+    for stage in (
+        lambda output: learn_from_index(index, topics, qrels, output),
+        lambda output: learn_from_index(index, None, None, output, self_supervised="auto"),
+        lambda output: make_peer_values(index, output, "df"),
+        lambda output: embed_terms(index, output),
+    ):
+        with pytest.raises(TdvError, match="no live document has a term in 'contents'"):
+            stage(tmp_path / "V")
+        assert not (tmp_path / "V").exists()

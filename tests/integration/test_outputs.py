@@ -105,6 +105,9 @@ WRITERS = [
         "--output {output}",
         "reproduction",
     ),
+    Writer(
+        "export --index {index} --matrix {matrix} --output {output}", "ciff", suffix="", quick=True
+    ),
     Writer("demo --output {output}", "demonstration"),
 ]
 
@@ -112,6 +115,9 @@ READERS = {
     "inspect": "inspect --index {index}",
     "verify": "verify --index {index} --pruned {pruned} --tdv {values}",
     "explain": "explain --index {index} --pruned {pruned} --query index",
+    "serve": "serve --index a={index} --index b={pruned}",
+    "doctor": "doctor",
+    "env": "env",
 }
 
 _TO_JOIN = (
@@ -285,6 +291,8 @@ def test_what_reads_writes_nothing(
     command: str, inputs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    # Serving would last; what it does with queries is tested in test_serve.py.
+    monkeypatch.setattr("werkzeug.serving.BaseWSGIServer.serve_forever", lambda server: None)
     home = next(iter(inputs.values())).parent.parent
     before = _snapshot(home)
     said = _invoke(command, inputs)

@@ -31,7 +31,6 @@ from tdv_lucene.pruning.field_rule import point_at
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.records import ByteStrings, Vocabulary
-from tdv_lucene.values.dropping import count_postings_by_tf
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.values.thresholds import make_posting_rule
 
@@ -56,7 +55,6 @@ def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale
         matrix.vocabulary,
         np.asarray(matrix.doc_freq),
         np.asarray(matrix.total_term_freq),
-        count_postings_by_tf(matrix.data, matrix.indptr),
         np.asarray(weights, np.float32),
         np.linspace(0, 1, terms, dtype=np.float32),
         manifest,

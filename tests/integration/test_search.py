@@ -145,7 +145,7 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
         ({"field": "body"}, r"no field 'body' .*fields with frequencies: contents"),
         ({"index": "/nowhere"}, "no such index"),
         ({"topics": "/nowhere.tsv"}, "no such topics file"),
-        ({"topics": {}}, "no topic to search for"),
+        ({"topics": {}}, "topics hold no query"),
         (
             {"topics": {"long": " ".join(f"w{i}" for i in range(1100))}},
             "query 'long' has more than",

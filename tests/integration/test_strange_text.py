@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
 
+import tdv_lucene.report
 from tdv_lucene.cli import _COMMANDS, _group
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
@@ -36,6 +37,7 @@ WORDS = [
 TERMS = [*WORDS, b"new\nline", b"tab\tbed"]
 NAME = "in[b]dex \x1b[31m$x$\n<b>|\u202e"
 """Of the folders of the indexes."""
+TEMPLATES = Path(tdv_lucene.report.__file__).parent / "templates"
 
 
 @pytest.fixture(scope="module")
@@ -114,13 +116,15 @@ COMMANDS: dict[str, Made] = {
     "compare": lambda case, output: (
         ["--index", case.index, "--pruned", made(case).pruned, *judged(case),
          "--latency-budget", "0.5", "--output", output], [output]),
+    "export": lambda case, output: (["--index", case.index, "--output", output], [output]),
     "explain": lambda case, output: (
         ["--index", case.index, "--pruned", made(case).pruned, "--query",
          "t1 t2 page[a] \x1b[31m", "--hits", "80"], WORDS),
 }  # fmt: skip
 
-NO_USER_TEXT = {"reproduce", "demo"}
-"""They print tables of names and numbers of ours; ``demo`` makes its own collection."""
+NO_USER_TEXT = {"reproduce", "demo", "env", "doctor", "serve"}
+"""They print names and numbers of ours, paths of the installation, or an address; ``env`` quotes
+for the shell, ``demo`` makes its own collection."""
 
 
 def test_every_command_is_here():
@@ -180,14 +184,20 @@ class Elements(HTMLParser):
         super().__init__()
         self.tags: set[str] = set()
         self.text = ""
+        self.scripts: list[str] = []
         self.feed(page)
 
     def handle_starttag(self, tag: str, attributes: list) -> None:
         self.tags.add(tag)
+        if tag == "script":
+            self.scripts.append("")
         assert not [name for name, _ in attributes if name.startswith("on")]
 
     def handle_data(self, data: str) -> None:
-        self.text += data
+        if self.lasttag == "script" and self.cdata_elem:
+            self.scripts[-1] += data
+        else:
+            self.text += data
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +214,12 @@ def test_the_page_is_text(compared):
     page = (compared / "report.html").read_text(encoding="utf-8")
     assert not ACTING.search(page)
     elements = Elements(page)
-    assert not elements.tags & {"script", "b", "i", "img", "iframe", "object"}
+    assert not elements.tags & {"b", "i", "img", "iframe", "object"}
+    data, ours = elements.scripts
+    assert ours.strip() == (TEMPLATES / "report.js").read_text(encoding="utf-8").strip()
+    assert not re.search("[<>&]", data) and visible("<script>alert(1)</script>") in str(
+        json.loads(data)
+    )
     assert "page[a]: " in elements.text and visible("\x1b[31mred\x1b[0m") in elements.text
     assert "in[b]dex \\x1b[31m$x$\\n<b>|\\u202e" in elements.text
 

@@ -57,6 +57,7 @@ def test_the_command_line_reads_options(arguments, said, tmp_path, monkeypatch, 
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "here").mkdir()
+    (tmp_path / "i").mkdir()
     (tmp_path / "t.tsv").write_text("q1\ttext\n")
     output = "new"
     if arguments[-1] == "here":
@@ -78,7 +79,7 @@ def test_the_command_line_reads_options(arguments, said, tmp_path, monkeypatch, 
         main()
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
-    assert {path.name for path in tmp_path.iterdir()} == {"here", "t.tsv"}
+    assert {path.name for path in tmp_path.iterdir()} == {"here", "i", "t.tsv"}
 
 
 @pytest.mark.parametrize("command", ["search", "learn", "embed", "peers", "extract", "prune"])

@@ -62,7 +62,7 @@
       ...["bytes", "postings", "top-10 latency", "top-1000 latency", ...sets.map((set) => set.label)]
         .map((text) => node("th", { scope: "col" }, text)));
     const rows = systems.map((name, i) => node("tr", {},
-      node("th", { scope: "row" }, name),
+      node("th", { scope: "row", title: name }, name),
       costCell(data.bytes, i, megabytes), costCell(data.postings, i, (n) => n.toLocaleString("en")),
       timeCell("top10", i), timeCell("top1000", i), ...sets.map((set) => effectCell(set, i))));
     byId("matrix").replaceChildren(node("thead", {}, head), node("tbody", {}, ...rows));
@@ -162,7 +162,7 @@
     const holder = byId(`plot-${kind}`), lines = points(kind), every = lines.flat();
     const width = Math.max(280, Math.min(620, holder.clientWidth || 520));
     const longest = Math.max(...systems.map((name) => shorten(name).length));
-    const top = 34 + 4.4 * longest, bottom = 46, left = 46, right = 26, height = 300 + top;
+    const top = 28 + 4.4 * longest, bottom = 46, left = 52, right = 26, height = 300 + top;
     const x = scale(every.flatMap((p) => [p.x, p.low ?? p.x, p.high ?? p.x]),
       left + 8, width - right, 0.06);
     const y = scale(every.flatMap((p) => [p.y, p.yLow ?? p.y, p.yHigh ?? p.y]),
@@ -196,12 +196,18 @@
     }
     drawn.append(line(left, height - bottom, width - right, height - bottom, "axis"),
       text((left + width - right) / 2, height - 8, xLabel, "middle"),
-      text(left - 40, top - 12, yLabel, "start", "strong"));
+      sideways(12, (top + height - bottom) / 2, yLabel));
   }
 
   const line = (x1, y1, x2, y2, kind) => svgNode("line", { x1, y1, x2, y2, class: kind });
   const text = (x, y, words, anchor, kind = "") =>
     svgNode("text", { x, y, "text-anchor": anchor, class: kind }, words);
+
+  function sideways(x, y, words) {
+    const label = text(0, 0, words, "middle");
+    label.setAttribute("transform", `translate(${x} ${y}) rotate(-90)`);
+    return label;
+  }
 
   /** Names above the plot, pushed apart, with a thin line down to where each index stands. */
   function nameIndexes(drawn, x, top, floor, places, width) {

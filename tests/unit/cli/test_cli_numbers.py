@@ -18,7 +18,7 @@ def test_megabytes_tell_small_indexes_apart(size: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pruned", "said"), [(0.495, "loses 1.0% of nDCG@5"), (0.55, "loses no nDCG@5 (+10.0%)")]
+    ("pruned", "said"), [(0.495, "loses 1.0 % of nDCG@5"), (0.55, "loses no nDCG@5 (+10.0 %)")]
 )
 def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
     chosen = {
@@ -26,6 +26,6 @@ def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
         "measures": {"nDCG@5": pruned}, "full": {"nDCG@5": 0.5},
     }  # fmt: skip
     assert _validated(chosen).strip() == (
-        f"The point 0.6, the largest within 2.0%, {said}; "
+        f"The point 60.0 %, the largest within 2.0 %, {said}; "
         f"on held-out queries: nDCG@5 {pruned:.4f} (full 0.5000)"
     )

@@ -102,6 +102,16 @@ def test_a_callback_that_swallows_it_prints_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_an_import_is_not_broken_off(tmp_path: Path) -> None:
+    (tmp_path / "slow_module.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nprint('imported')\n"
+    )
+    body = "sys.path.insert(0, '.')\nimport slow_module\n" + _UNFINISHED.format("pass").strip()
+    done = _run(body, tmp_path)
+    assert done.returncode == 130 and done.stdout == "imported\n"
+    assert "out" not in os.listdir(tmp_path)
+
+
 def test_a_second_interruption_does_not_disturb_the_clearing_up(tmp_path: Path) -> None:
     twice = "os.kill(os.getpid(), signal.SIGINT)"
     body = (

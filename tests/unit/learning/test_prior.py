@@ -161,7 +161,7 @@ def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, m
     mapped = load_matrix(tmp_path / "M")
     assert isinstance(mapped.data, np.memmap)
     streamed = prior_values(mapped)
-    for name in ("weights", "priority", "posting_priority", "posting_factors", "postings_by_tf"):
+    for name in ("weights", "priority", "posting_priority", "posting_factors"):
         np.testing.assert_array_equal(getattr(streamed, name), getattr(whole, name))
     assert streamed.manifest["posting_rule"] == whole.manifest["posting_rule"]
 

@@ -6,15 +6,26 @@ import pytest
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.pruning.reduction_choice import (
+    foreseen_bytes,
+    loss_of,
+    most_loss_of,
     parse_bytes,
     point_within_loss,
     reduction_within_bytes,
 )
 
 
-def points(*of: tuple[float, float]):
-    """(reduction, nDCG@5) pairs; the full index has .5."""
-    return [{"reduction": r, "measures": {"nDCG@5": m}, "full": {"nDCG@5": 0.5}} for r, m in of]
+def points(*of: tuple[float, float], half: float = 0.0):
+    """(reduction, nDCG@5) pairs with an interval of ``half`` either way; the full index has .5."""
+    return [
+        {
+            "reduction": r,
+            "measures": {"nDCG@5": m},
+            "full": {"nDCG@5": 0.5},
+            "difference": {"nDCG@5": {"mean": m - 0.5, "ci95": [m - 0.5 - half, m - 0.5 + half]}},
+        }
+        for r, m in of
+    ]
 
 
 def test_the_largest_reduction_within_the_loss():
@@ -24,8 +35,18 @@ def test_the_largest_reduction_within_the_loss():
     assert point_within_loss(path, 0.1)["reduction"] == 0.6
 
 
+def test_a_loss_counts_to_the_end_of_its_interval():
+    path = points((0, 0.52), (0.45, 0.499), (0.6, 0.51), half=0.01)
+    assert loss_of(path[1]) == pytest.approx(0.002) and most_loss_of(path[1]) == pytest.approx(
+        0.022
+    )
+    assert point_within_loss(path, 0.0)["reduction"] == 0.6
+    wide = points((0, 0.52), (0.45, 0.499), (0.6, 0.51), half=0.015)
+    assert point_within_loss(wide, 0.0)["reduction"] == 0
+
+
 def test_where_every_point_loses_more_the_least_is_named():
-    with pytest.raises(TdvError, match=r"least is 2.0%, at a reduction of 0.3.*max_loss=0.02"):
+    with pytest.raises(TdvError, match=r"best, at a reduction of 0.3, reaches to 2.0%.*=0.02"):
         point_within_loss(points((0.3, 0.49), (0.6, 0.4)), 0.01)
 
 
@@ -38,6 +59,9 @@ def test_a_loss_out_of_range_is_refused(loss):
 def test_values_never_validated_have_no_loss():
     with pytest.raises(TdvError, match="validated on held-out queries"):
         point_within_loss([{"reduction": 0.3, "measures": {}, "full": {}}], 0.01)
+    earlier = {"reduction": 0.3, "measures": {"nDCG@5": 0.6}, "full": {"nDCG@5": 0.5}}
+    with pytest.raises(TdvError, match="intervals"):
+        point_within_loss([earlier], 0.01)
 
 
 class Index:
@@ -59,6 +83,35 @@ def test_the_smallest_reduction_that_fits(curve, limit):
     assert reduction in index.tries and index(reduction) <= limit
     near = index(reduction) >= 0.99 * limit or index(reduction - 0.003) > limit
     assert near and len(index.tries) <= 12
+
+
+@pytest.mark.parametrize("error", [1.0, 0.9, 1.1])
+@pytest.mark.parametrize("limit", [8_000_000, 14_000_000, 25_000_000])
+def test_a_foreseen_size_takes_two_indexes_at_most(limit, error):
+    """Where the prediction is off by a tenth either way, and the same everywhere."""
+    index, true = Index(), Index()
+    reduction = reduction_within_bytes(index, limit, foreseen=lambda r: error * true(r))
+    assert len(index.tries) == (1 if error == 1 else 2)
+    assert reduction == index.tries[-1] and 0.97 * limit <= true(reduction) <= limit
+
+
+def test_a_prediction_that_is_wrong_in_shape_does_no_harm():
+    index = Index()
+    reduction = reduction_within_bytes(index, 9_000_000, foreseen=lambda r: 3e7 * (1 - r / 2))
+    assert index(reduction) <= 9_000_000
+
+
+def test_what_is_foreseen_to_fit_is_written_whole():
+    index = Index()
+    assert reduction_within_bytes(index, 40_000_000, foreseen=Index()) == 0
+    assert index.tries == [0]
+
+
+def test_sizes_are_foreseen_between_and_behind_the_points():
+    known = [{"reduction": r, "index_bytes": b} for r, b in ((0.0, 40), (0.5, 20), (0.7, 10))]
+    at = foreseen_bytes(known)
+    assert [at(r) for r in (0, 0.25, 0.5, 0.6, 0.8)] == pytest.approx([40, 30, 20, 15, 5])
+    assert foreseen_bytes([{"reduction": 0.45}, *known[:1]]) is None
 
 
 def test_what_fits_already_is_not_pruned():

@@ -20,21 +20,34 @@ def values():
     made = unlearned_values(make_collection()[0], "ridf")
     points = [
         {"reduction": r, "removed": r, "scale": 1, "scales": [],
-         "measures": {"nDCG@5": n, "R@1000": recall}, "full": {"nDCG@5": 0.5, "R@1000": 0.9}}
+         "posting_bytes": int(3e6 * (1 - r)), "index_bytes": int(5e6 * (1 - r)),
+         "measures": {"nDCG@5": n, "R@1000": recall}, "full": {"nDCG@5": 0.5, "R@1000": 0.9},
+         "difference": {"nDCG@5": {"mean": n - 0.5, "ci95": [n - 0.52, n - 0.48]},
+                        "R@1000": {"mean": recall - 0.9, "ci95": [recall - 0.91, recall - 0.89]}}}
         for r, n, recall in PATH
     ]  # fmt: skip
-    return replace(made, manifest={**made.manifest, "points": points})
+    full = {"posting_bytes": 3_000_000, "index_bytes": 5_000_000}
+    return replace(made, manifest={**made.manifest, "points": points, "full": full})
 
 
 def _plot(values, path):
-    plot_points(values.points, values.manifest["recommended_reduction"], path)
+    full, recommended = (values.manifest.get(k) for k in ("full", "recommended_reduction"))
+    plot_points(values.points, full, recommended, path)
 
 
 def test_the_svg_says_every_value(values, tmp_path):
     _plot(values, tmp_path / "path.svg")
     texts = {e.text for e in ElementTree.parse(tmp_path / "path.svg").iter() if e.text}
     assert {f"{n:.3f}" for _, n, _ in PATH} | {f"{r:.3f}" for _, _, r in PATH} <= texts
-    assert {"nDCG@5", "R@1000", "postings removed, %", "full index, 0.500"} <= texts
+    assert {"nDCG@5", "R@1000", "MB of the index, foreseen"} <= texts
+    assert {"0%", "30%", "45%", "recommended", "full index, tuned, 0.500"} <= texts
+
+
+def test_without_an_index_the_lists_are_drawn(values, tmp_path):
+    bare = [{k: v for k, v in p.items() if k != "index_bytes"} for p in values.points]
+    plot_points(bare, values.manifest["full"], 0.3, tmp_path / "path.svg")
+    texts = {e.text for e in ElementTree.parse(tmp_path / "path.svg").iter() if e.text}
+    assert "MB of posting lists" in texts
 
 
 def test_the_same_points_make_the_same_file(values, tmp_path):

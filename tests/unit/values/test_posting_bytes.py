@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from tdv_lucene.values.posting_bytes import LUCENE_9, posting_bytes
-from tdv_lucene.values.quantisation import whole_multiples, whole_multiples_above
 
 
 def one_list(freqs, gap: int = 3, **form: object) -> int:
@@ -48,25 +46,3 @@ def test_dense_blocks_may_be_bit_sets():
         for bit_sets in (False, True)
     ]
     assert sizes == [1 + 16 * 3 + 2, 1 + 8 * 3 + 2]
-
-
-@pytest.mark.parametrize("scale", [0.7, 1, 2.5, 4, 100])
-def test_whole_multiples(scale):
-    values = np.array([0, 1e-6, 0.3, 1, 1.7, 40], np.float32)
-    rounded = whole_multiples(values, scale)
-    multiples = rounded.astype(float) * scale
-    np.testing.assert_allclose(multiples, np.rint(multiples), rtol=1e-6)
-    assert rounded[0] == 0 and np.all(multiples[1:] > 0.999)
-    large = values * scale >= 0.5
-    assert np.all(np.abs(rounded - values)[large] <= 0.5 / scale * 1.0001)
-    np.testing.assert_array_equal(whole_multiples(values, None), values)
-    tf = np.arange(1, 50)[:, None]  # Java's arithmetic: every product is whole
-    freqs = np.rint(scale * tf * rounded.astype(float))
-    np.testing.assert_array_equal(freqs, tf * np.rint(multiples))
-
-
-def test_small_values_stay_as_they_are():
-    values = np.array([0, 0.1, 0.24, 0.26, 0.9], np.float32)
-    rounded = whole_multiples_above(values, 4)
-    np.testing.assert_array_equal(rounded, np.array([0, 0.1, 0.24, 0.25, 1], np.float32))
-    np.testing.assert_array_equal(whole_multiples_above(values, None), values)

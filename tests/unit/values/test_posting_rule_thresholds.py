@@ -15,7 +15,6 @@ from tdv_lucene.learning.term_scores import TermScores
 from tdv_lucene.matrix.norms import lucene_length, stored_lengths
 from tdv_lucene.values.dropping import first_terms
 from tdv_lucene.values.posting_rule import LengthNorm, PostingCut, PostingRule, stays
-from tdv_lucene.values.quantisation import whole_multiples_above
 from tdv_lucene.values.thresholds import make_posting_rule, make_up_for, rule_length_norm
 from tdv_lucene.values.weighted_collection import apply_values, keep_postings
 
@@ -207,7 +206,6 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     left, collection = what_is_left.problem, scored.prune(what_is_left, reduction, scale, "posting")
 
     tdv, cut = rule.drop(weights, priority, matrix.doc_freq, reduction)
-    tdv = whole_multiples_above(tdv, scale)
     written = apply_values(matrix, tdv, scale, cut)
     assert collection.postings == written.postings
     np.testing.assert_allclose(collection.doc_len, written.doc_len)

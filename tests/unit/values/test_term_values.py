@@ -9,7 +9,6 @@ import pytest
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.records import ByteStrings, Vocabulary
-from tdv_lucene.values.dropping import COUNTED_TF
 from tdv_lucene.values.term_values import TermValues
 
 POINT = {
@@ -35,7 +34,6 @@ def make_values(weights=(0.5, 1.0, 2.0, 0.0), manifest_=None, **changes) -> Term
     arrays = {
         "doc_freq": np.array([40, 30, 20, 10]),
         "total_term_freq": np.array([80, 60, 40, 20]),
-        "postings_by_tf": np.zeros((4, COUNTED_TF), np.int32),
         "weights": np.array(weights, np.float32),
         "priority": np.array([1, 2, 3, 4], np.float32),
     }
@@ -47,7 +45,7 @@ def test_round_trip(tmp_path):
     made.save(tmp_path / "V")
     read = TermValues.load(tmp_path / "V")
     assert list(read.vocabulary.terms) == list(made.vocabulary.terms)
-    for name in ("doc_freq", "total_term_freq", "postings_by_tf", "weights", "priority"):
+    for name in ("doc_freq", "total_term_freq", "weights", "priority"):
         np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
     assert read.points == made.points and read.parameters == made.parameters
 
@@ -107,7 +105,6 @@ def test_inadmissible_factors_are_refused(bad, tmp_path):
     [
         ("doc_freq", np.array([40.5, 30, 20, 10]), "'doc_freq' must be whole numbers"),
         ("total_term_freq", np.array([80, 60, -1, 20]), "'total_term_freq' must be whole"),
-        ("postings_by_tf", np.zeros((4, COUNTED_TF), "U1"), "'postings_by_tf' must be whole"),
         ("priority", np.array([1, 2, 3, 4]), "'priority' must be numbers"),
         ("posting_priority", np.zeros(4, np.float32), "'posting_priority' must be .* above 0"),
         ("posting_factors", np.ones((3, 4), np.float32), "'posting_factors' has shape"),

@@ -75,8 +75,18 @@ public final class Indexes {
     }
   }
 
-  /** Opens the last commit of an index. */
-  static DirectoryReader open(String index) throws IOException {
+  /** As above, of a reader of the index that stays open. */
+  public static <T> T read(String index, DirectoryReader reader, Reading<T> reading)
+      throws IOException {
+    try {
+      return reading.of(reader);
+    } catch (Throwable t) {
+      throw IOUtils.rethrowAlways(Failures.explain(t, List.of(index), read -> {}));
+    }
+  }
+
+  /** Opens the last commit of an index; {@link #read} from it. */
+  public static DirectoryReader open(String index) throws IOException {
     Directory directory = folder(index);
     try {
       return DirectoryReader.open(directory);

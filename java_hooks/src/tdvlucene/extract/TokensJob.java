@@ -1,26 +1,22 @@
 package tdvlucene.extract;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
-import org.apache.lucene.document.Document;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Job;
+import tdvlucene.common.StoredText;
 import tdvlucene.common.UserException;
 
 /**
@@ -30,16 +26,14 @@ import tdvlucene.common.UserException;
  * text gets an empty line, so that lines are numbered as live documents are. The title is the
  * first line if it is short, else the first sentence, else nothing.
  *
- * <p>The text is the stored {@code contents}, else {@code raw}; of a raw JSON document (Anserini's
- * JsonCollection), its "contents". Memory: one document.
+ * <p>The text is that of {@link StoredText}. Memory: one document.
  */
 public final class TokensJob extends Job {
-  private static final Set<String> STORED = Set.of("contents", "raw");
   private static final int CHECK_EVERY = 256;
   private static final int TITLE_CHARACTERS = 200;
   private static final Pattern SENTENCE = Pattern.compile("[.!?](?=\\s)|\\n");
 
-  private final ObjectMapper json = new ObjectMapper();
+  private final StoredText texts = new StoredText();
   private final String index;
   private final Analyzer analyzer;
   private final String output;
@@ -84,7 +78,7 @@ public final class TokensJob extends Job {
         progress(leaf.docBase + doc);
       }
       if (live == null || live.get(doc)) {
-        String text = textOf(stored.document(doc, STORED));
+        String text = texts.of(stored.document(doc, StoredText.FIELDS));
         if (text != null) {
           writeTokens(onlyTitles ? titleOf(text) : text, lines);
           written++;
@@ -92,23 +86,6 @@ public final class TokensJob extends Job {
           lines.append('\n');
         }
       }
-    }
-  }
-
-  private String textOf(Document document) {
-    String contents = document.get("contents");
-    if (contents != null) {
-      return contents;
-    }
-    String raw = document.get("raw");
-    if (raw == null || !raw.startsWith("{")) {
-      return raw;
-    }
-    try {
-      JsonNode field = json.readTree(raw).get("contents");
-      return field == null ? raw : field.asText();
-    } catch (JsonProcessingException e) {
-      return raw; // text that only begins like JSON
     }
   }
 

@@ -3,10 +3,11 @@ package tdvlucene.prune;
 import tdvlucene.common.UserException;
 
 /**
- * Makes each frequency {@code rint(scale * tf * tdv)}, and drops the postings that come to 0.
+ * Makes each frequency {@code max(1, rint(scale * tf * tdv))}; only terms of TDV 0 go.
  *
- * <p>In double precision and rounded half to even, as NumPy's {@code rint} does. Where the table
- * has a {@link FirstPositionBoost}, tf is the boosted frequency.
+ * <p>In double precision and rounded half to even, as {@code tdv_lucene.values.quantisation} has
+ * it: the two must agree on every posting. Where the table has a {@link FirstPositionBoost}, tf is
+ * the boosted frequency.
  */
 public final class ScaledRule implements PostingRule {
   private final float[] tdv;
@@ -37,7 +38,7 @@ public final class ScaledRule implements PostingRule {
               + " exceeds Lucene's largest frequency " + Integer.MAX_VALUE
               + ": use a smaller --scale");
     }
-    return (int) freq;
+    return Math.max(1, (int) freq);
   }
 
   @Override

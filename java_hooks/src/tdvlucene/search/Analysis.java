@@ -3,9 +3,11 @@ package tdvlucene.search;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
+import org.apache.lucene.analysis.tokenattributes.OffsetAttribute;
 import tdvlucene.common.Json;
 
 /** Runs an analyzer over many texts in one call. */
@@ -30,6 +32,37 @@ public final class Analysis {
         stream.end();
       }
       all.add(tokens);
+    }
+    return Json.of(all);
+  }
+
+  /**
+   * Where the tokens of each text that are among some terms stand in it, as a JSON array of arrays
+   * of {@code [start, end, term]}; offsets count code points.
+   *
+   * @param texts a JSON array
+   * @param terms a JSON array
+   */
+  public static String places(Analyzer analyzer, String field, String texts, String terms)
+      throws IOException {
+    Set<String> wanted = Set.copyOf(Json.parseStrings(terms));
+    List<List<Object>> all = new ArrayList<>();
+    for (String text : Json.parseStrings(texts)) {
+      List<Object> places = new ArrayList<>();
+      try (TokenStream stream = analyzer.tokenStream(field, text)) {
+        CharTermAttribute token = stream.addAttribute(CharTermAttribute.class);
+        OffsetAttribute offset = stream.addAttribute(OffsetAttribute.class);
+        stream.reset();
+        while (stream.incrementToken()) {
+          if (wanted.contains(token.toString())) {
+            int start = text.codePointCount(0, offset.startOffset());
+            int end = start + text.codePointCount(offset.startOffset(), offset.endOffset());
+            places.add(List.of(start, end, token.toString()));
+          }
+        }
+        stream.end();
+      }
+      all.add(places);
     }
     return Json.of(all);
   }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.PostingsEnum;
@@ -15,11 +16,10 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.util.Bits;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
 /** Reads the frequencies of some terms in some documents. */
-public final class QueryPostings {
+final class QueryPostings {
   private QueryPostings() {}
 
   /**
@@ -29,7 +29,7 @@ public final class QueryPostings {
    * @param terms a JSON array
    * @param ids a JSON array of the collection's ids; those the index lacks are left out
    */
-  public static String of(String index, String field, String terms, String ids)
+  static String of(IndexReader reader, String field, String terms, String ids)
       throws IOException {
     List<Term> asked = new ArrayList<>();
     BooleanQuery.Builder any = new BooleanQuery.Builder();
@@ -38,20 +38,17 @@ public final class QueryPostings {
       asked.add(term);
       any.add(new TermQuery(term), BooleanClause.Occur.SHOULD);
     }
-    List<String> askedIds = Json.parseStrings(ids);
-    return Indexes.read(index, reader -> {
-      Map<String, List<Integer>> documents = new LinkedHashMap<>();
-      for (String id : askedIds) {
-        for (LeafReaderContext leaf : reader.leaves()) {
-          int doc = find(leaf.reader(), id);
-          if (doc != DocIdSetIterator.NO_MORE_DOCS) {
-            documents.put(id, frequencies(leaf.reader(), doc, asked));
-          }
+    Map<String, List<Integer>> documents = new LinkedHashMap<>();
+    for (String id : Json.parseStrings(ids)) {
+      for (LeafReaderContext leaf : reader.leaves()) {
+        int doc = find(leaf.reader(), id);
+        if (doc != DocIdSetIterator.NO_MORE_DOCS) {
+          documents.put(id, frequencies(leaf.reader(), doc, asked));
         }
       }
-      IndexSearcher searcher = new IndexSearcher(reader);
-      return Json.of(Map.of("matching", searcher.count(any.build()), "documents", documents));
-    });
+    }
+    IndexSearcher searcher = new IndexSearcher(reader);
+    return Json.of(Map.of("matching", searcher.count(any.build()), "documents", documents));
   }
 
   /** The living document of this id, {@code NO_MORE_DOCS} where the segment has none. */

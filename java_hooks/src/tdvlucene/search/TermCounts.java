@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.index.Terms;
@@ -24,15 +25,16 @@ public final class TermCounts {
    * @param terms a JSON array
    */
   public static String of(String index, String field, String terms) throws IOException {
-    List<String> asked = Json.parseStrings(terms);
-    return Indexes.read(index, reader -> {
-      List<List<Long>> counts = new ArrayList<>();
-      for (String text : asked) {
-        Term term = new Term(field, text);
-        counts.add(List.of((long) reader.docFreq(term), reader.totalTermFreq(term)));
-      }
-      return Json.of(counts);
-    });
+    return Indexes.read(index, reader -> of(reader, field, terms));
+  }
+
+  static String of(IndexReader reader, String field, String terms) throws IOException {
+    List<List<Long>> counts = new ArrayList<>();
+    for (String text : Json.parseStrings(terms)) {
+      Term term = new Term(field, text);
+      counts.add(List.of((long) reader.docFreq(term), reader.totalTermFreq(term)));
+    }
+    return Json.of(counts);
   }
 
   /**

@@ -1,0 +1,104 @@
+package tdvlucene.search;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.StoredFields;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.Damage;
+import tdvlucene.common.IndexFiles;
+import tdvlucene.common.Indexes;
+import tdvlucene.common.Json;
+import tdvlucene.common.StoredText;
+
+/**
+ * Keeps an index open for queries that are asked one at a time.
+ *
+ * <p>It shows the commit that was the last one when it was opened. For one thread.
+ */
+public final class OpenIndex implements Closeable {
+  private final String index;
+  private final DirectoryReader reader;
+  private final Ranking ranking;
+  private final String field;
+  private final StoredText texts = new StoredText();
+  private String text;
+  private Query query;
+
+  public OpenIndex(String index, Similarity similarity, String field) throws IOException {
+    this.index = index;
+    this.field = field;
+    reader = Indexes.open(index);
+    try {
+      ranking = Indexes.read(index, reader, opened -> {
+        Indexes.requireFrequencies(opened, index, field);
+        Damage.refuse(index, IndexFiles.of(index).searched(), read -> {});
+        return new Ranking(opened, similarity);
+      });
+    } catch (Throwable t) {
+      reader.close();
+      throw t;
+    }
+  }
+
+  /**
+   * A JSON object: {@code hits}, the best of them as {@code [docid, score, stored text or null]},
+   * and {@code below}, the ids of those that follow, down to rank {@code depth}.
+   */
+  public String search(String text, int hits, int depth) throws IOException {
+    return Indexes.read(index, reader, opened -> {
+      StoredFields stored = opened.storedFields();
+      List<List<Object>> best = new ArrayList<>();
+      List<String> below = new ArrayList<>();
+      for (ScoreDoc hit : ranking.top(parse(text), Math.max(hits, depth))) {
+        String id = ranking.id(hit);
+        if (best.size() < hits) {
+          String content = texts.of(stored.document(hit.doc, StoredText.FIELDS));
+          best.add(Arrays.asList(id, hit.score, content));
+        } else {
+          below.add(id);
+        }
+      }
+      return Json.of(Map.of("hits", best, "below", below));
+    });
+  }
+
+  /** Nanoseconds of one search: without analysis and stored fields. */
+  public long time(String text, int hits) throws IOException {
+    return Indexes.read(index, reader, opened -> {
+      Query parsed = parse(text);
+      long start = System.nanoTime();
+      ranking.top(parsed, hits);
+      return System.nanoTime() - start;
+    });
+  }
+
+  /** As {@link TermCounts#of}. */
+  public String counts(String terms) throws IOException {
+    return Indexes.read(index, reader, opened -> TermCounts.of(opened, field, terms));
+  }
+
+  /** As {@link QueryPostings#of}. */
+  public String postings(String terms, String ids) throws IOException {
+    return Indexes.read(index, reader, opened -> QueryPostings.of(opened, field, terms, ids));
+  }
+
+  @Override
+  public void close() throws IOException {
+    reader.close();
+  }
+
+  private Query parse(String asked) throws ReflectiveOperationException {
+    if (!asked.equals(text)) {
+      query = Queries.parse(field, Json.of(List.of(List.of("typed", asked)))).get(0).query;
+      text = asked;
+    }
+    return query;
+  }
+}

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Bytes, effectiveness and latency of pruned indexes by the bytes they save, in one table.
+
+wiki165k is indexed with and without positions; values are learned once, on tydi-train, and the
+index pruned to several sizes: by postings, by bytes (shares of the index without positions, which
+all are compared with), and as `learn` recommends. RIDF stands beside them at the same bytes. Every
+step is one `tdv-lucene` command in a process of its own. Latency is that of each query set's own
+queries, so there is one `compare` a set.
+
+    scripts/bench/frontier.py --collections DIR --work DIR --output scripts/bench/runs/NAME
+
+--copies 6 indexes every document six times, under ids of its own: a million documents. The same
+in an environment with Pyserini 2 measures Lucene 10. What stands in the work folder already is
+taken as it is; --fresh makes it anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import shutil
+import time
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from full_against_pruned import Bench
+from results import machine, markdown_table, write_run
+
+COLLECTION, TRAIN = "wiki165k", "tydi-train"
+SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
+BY_POSTINGS = {"0 %": "0", "45 %": "0.45", "60 %": "0.6", "70 %": "0.7"}
+BY_BYTES = {"-40 % bytes": 0.6, "-60 % bytes": 0.4}
+HEAD = ("index", "MB", "foreseen", "postings", *SETS, "R@1000", "top-10", "top-1000")
+
+
+class Frontier:
+    """The folders of one run, and what was measured in them."""
+
+    def __init__(self, bench: Bench, copies: int, budget: float, model: str) -> None:
+        self.bench, self.copies, self.budget, self.model = bench, copies, budget, model
+        self.source, self.work = bench.collections / COLLECTION, bench.work
+        self.indexes: dict[str, Path] = {}
+        self.foreseen: dict[str, float] = {}
+
+    def make(self, name: str, command: str, *arguments: str | Path) -> Path:
+        """Run a command that writes the folder ``name``, unless it stands there."""
+        folder = self.work / name
+        if not folder.exists():
+            written = "--index" if command == "index" else "--output"
+            self.bench.run(command, *arguments, written, folder)
+        return folder
+
+    def prepare(self) -> None:
+        """Index, learn and prune."""
+        documents = self.source if self.copies == 1 else self._copied()
+        flags = ("--collection", "JsonCollection", "--input", documents, "--optimize",
+                 "--threads", "2")  # fmt: skip
+        full = self.indexes["full"] = self.make("plain", "index", *flags)
+        source = self.make("positions", "index", *flags, "--storePositions")
+        values = self.make("values", "learn", "--index", source, "--model", self.model,
+                           "--topics", self.queries(TRAIN)[0],
+                           "--qrels", self.queries(TRAIN)[1])  # fmt: skip
+        ridf = self.make("ridf", "peers", "--index", full, "--name", "ridf")
+        size = bytes_of(full)
+        learned = ("prune", "--index", source, "--tdv", values)
+        wanted = {name: ("--reduction", r) for name, r in BY_POSTINGS.items()}
+        wanted |= {name: ("--max-bytes", round(share * size)) for name, share in BY_BYTES.items()}
+        for name, how in {**wanted, "recommended": ()}.items():
+            self.indexes[name] = self.make(f"pruned {name}", *learned, *how)
+            self.foreseen[name] = self._foreseen(values, self.indexes[name])
+        for name, share in BY_BYTES.items():
+            how = ("--tf", "original", "--max-bytes", round(share * size))
+            self.indexes[f"RIDF {name}"] = self.make(
+                f"ridf {name}", "prune", "--index", full, "--tdv", ridf, *how
+            )
+
+    def queries(self, name: str) -> tuple[Path, Path]:
+        return self.source / f"queries.{name}.tsv", self.source / f"qrels.{name}.txt"
+
+    def _copied(self) -> Path:
+        """Every document again and again, the first time under its own id."""
+        folder = self.work / "documents"
+        if not folder.exists():
+            folder.mkdir()
+            with gzip.open(self.source / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
+                documents = [json.loads(line) for line in file]
+            with (folder / "corpus.jsonl").open("w", encoding="utf-8") as out:
+                for copy in range(self.copies):
+                    for document in documents:
+                        name = document["id"] + (f"-{copy}" if copy else "")
+                        out.write(json.dumps({**document, "id": name}) + "\n")
+        return folder
+
+    def _foreseen(self, values: Path, pruned: Path) -> float:
+        """What learning foresaw of the reduction that was asked for, between its points."""
+        import numpy as np
+
+        import tdv_lucene as tdv
+
+        points = tdv.TermValues.load(values).points
+        made = json.loads((pruned / "tdv-manifest.json").read_text(encoding="utf-8"))
+        reductions = [point["reduction"] for point in points]
+        sizes = [point["index_bytes"] for point in points]
+        return float(np.interp(made["requested_reduction"], reductions, sizes))
+
+    def measure(self, name: str) -> dict[str, Any]:
+        """Compare all indexes on one query set."""
+        topics, qrels = self.queries(name)
+        pairs = [word for index, path in self.indexes.items()
+                 for word in ("--index", f"{index}={path}")]  # fmt: skip
+        train = self.queries(TRAIN)
+        report = self.work / f"report {name}"
+        self.bench.run("compare", *pairs, "--topics", topics, "--qrels", qrels, "--model",
+                       self.model, "--tune-topics", train[0], "--tune-qrels", train[1],
+                       "--latency-budget", str(self.budget), "--output", report,
+                       "--overwrite")  # fmt: skip
+        return json.loads((report / "report.json").read_text(encoding="utf-8"))
+
+    def rows(self, reports: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        """One row an index, the tuned full one besides."""
+        first = next(iter(reports.values()))
+        rows = []
+        for name in [*self.indexes, "full-tuned"]:
+            sizes = first["indexes"].get(name, {})
+            row: dict[str, Any] = {"index": name, "foreseen": self.foreseen.get(name)}
+            row |= {kind: sizes.get(kind) for kind in ("bytes", "postings", "bytes_by_kind")}
+            for query_set, report in reports.items():
+                measured = {m: report["measures"][m][name] for m in ("nDCG@5", "R@1000")}
+                for depth in ("top10", "top1000"):
+                    if name in report["latency_ms"]:
+                        times = (report["latency_ms"][n][depth]["mean"] for n in ("full", name))
+                        measured[depth] = next(times) / next(times)
+                row[query_set] = measured
+            rows.append(row)
+        return rows
+
+
+def bytes_of(index: Path) -> int:
+    """Of Lucene's files."""
+    return sum(f.stat().st_size for f in index.iterdir() if not f.name.startswith("tdv-"))
+
+
+def shown(row: dict[str, Any], full: dict[str, Any]) -> list[str]:
+    """The cells of a row."""
+
+    def four(what: str, form: str) -> str:
+        return " ".join(format(row[s][what], form).replace("0.", ".", 1) for s in SETS)
+
+    cells = [row["index"], "", "", ""]
+    if row["bytes"]:
+        change = f" ({row['bytes'] / full['bytes'] - 1:+.0%})" if row is not full else ""
+        cells[1] = f"{row['bytes'] / 1e6:.1f}{change}"
+        cells[3] = f"{row['postings'] / full['postings'] - 1:+.0%}" if row is not full else ""
+    if row["foreseen"]:
+        cells[2] = f"{row['foreseen'] / 1e6:.1f}"
+    cells += [f"{row[s]['nDCG@5']:.3f}" for s in SETS]
+    cells.append(four("R@1000", ".3f"))
+    if "top10" in row[SETS[0]] and row is not full:
+        cells += [" ".join(f"x{row[s][d]:.2f}" for s in SETS) for d in ("top10", "top1000")]
+    return cells
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--collections", type=Path, required=True, help="folder of collections")
+    parser.add_argument("--work", type=Path, required=True, help="folder for indexes and values")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the summary")
+    parser.add_argument("--copies", type=int, default=1, help="of each document")
+    parser.add_argument("--model", choices=("bm25", "qld"), default="bm25")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds of latency a set")
+    parser.add_argument("--fresh", action="store_true", help="empty the work folder first")
+    args = parser.parse_args()
+    if args.fresh:
+        shutil.rmtree(args.work, ignore_errors=True)
+    args.work.mkdir(parents=True, exist_ok=True)
+    bench = Bench(args.collections, args.work, "")
+    started = time.perf_counter()
+    frontier = Frontier(bench, args.copies, args.budget, args.model)
+    frontier.prepare()
+    reports = {name: frontier.measure(name) for name in SETS}
+    rows = frontier.rows(reports)
+    table = markdown_table(HEAD, [shown(row, rows[0]) for row in rows])
+    versions = next(iter(reports.values()))["versions"]
+    commands = "\n".join(f"{of['seconds']:7.1f} s  {of['command']}" for of in bench.commands)
+    copies = "" if args.copies == 1 else f", every document {args.copies} times"
+    text = (
+        f"# Bytes, ranking and time, {date.today().isoformat()}\n\n"
+        f"{COLLECTION}{copies}, {args.model}; learned on {TRAIN}. nDCG@5, R@1000 and the times "
+        f"faster than the full index (mean of a query, dynamic pruning) of {', '.join(SETS)}; full-"
+        "tuned: the full index with parameters tuned on the training queries.\n\n"
+        f"{table}\n\nMachine: {machine()}. {time.perf_counter() - started:.0f} s.\n\n"
+        f"Versions: {json.dumps(versions)}\n\n```\n{commands}\n```\n"
+    )
+    raw = {"machine": machine(), "versions": versions, "rows": rows, "commands": bench.commands}
+    write_run(args.output, text, raw, ("summary.md", "raw.json"))
+    print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""``tdv-lucene env``."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+
+import click
+
+from . import _options as options
+
+
+@click.command("env")
+@options.json_option
+def command(as_json: bool) -> None:
+    """Print what the shell must know for plain Pyserini to run in this environment.
+
+    \b
+    eval "$(tdv-lucene env)"
+    """
+    from ..jvm import plain_pyserini
+
+    variables = plain_pyserini()
+    if as_json:
+        options.show(variables, as_json)
+        return
+    for name, value in variables.items():
+        click.echo(f"export {name}={shlex.quote(value)}")
+    if importlib.util.find_spec("torch") is None:
+        options.say("Pyserini's searcher needs PyTorch as well: pip install pyserini", err=True)

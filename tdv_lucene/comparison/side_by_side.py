@@ -1,0 +1,198 @@
+"""One query asked of several indexes at once: their rankings, and what the first's lost."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import checked_hits
+from ..errors import TdvError
+from ..indexes.record import (
+    java_similarity,
+    recorded_parameters,
+    warn_of_another_model,
+)
+from ..ranking import SearchParameters
+from .systems import shared_model
+from .term_changes import TermMeasure, Value, measure_terms
+
+if TYPE_CHECKING:
+    from ..jvm.open_index import Hit, OpenIndex
+
+_ROUNDS = (4, 50)  # at least, where a query is not very slow, and at most
+_TIMING_SECONDS = (0.3, 3.0)  # enough, and too much
+
+
+@dataclass(frozen=True)
+class OpenedIndex:
+    """An open index with what it takes to search it and to explain what pruning did to it.
+
+    ``shown`` is what is shown of terms: their values, or a ratio of frequencies.
+    """
+
+    path: str | os.PathLike
+    parameters: SearchParameters
+    searcher: OpenIndex
+    shown: TermMeasure
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one index answered.
+
+    Attributes
+    ----------
+    hits : best first
+    ranks : document -> rank from 1, deeper than ``hits``
+    counts : term -> (document frequency, total term frequency)
+    matching : documents that hold a term of the query
+    frequencies : document -> term -> its frequency, of all documents that any index shows
+    """
+
+    hits: list[Hit]
+    ranks: dict[str, int]
+    counts: dict[str, tuple[int, int]]
+    matching: int
+    frequencies: dict[str, dict[str, int]]
+
+
+class SideBySide:
+    """Several indexes open at once, each searched with what it records. A context manager.
+
+    Parameters
+    ----------
+    indexes
+        Name -> index; the first is the one the others are compared with.
+    model
+        None for what the further indexes record; another one is warned of in the log.
+    values
+        Name -> the term values this index was made with. Without them, terms are shown with the
+        ratio of their frequencies.
+
+    Raises
+    ------
+    TdvError
+        When an index or values cannot be read, an index was not made with the values, or the
+        indexes record different models and none is given.
+    """
+
+    def __init__(
+        self,
+        indexes: Mapping[str, str | os.PathLike],
+        *,
+        model: str | None = None,
+        field: str = "contents",
+        values: Mapping[str, str | os.PathLike] | None = None,
+    ) -> None:
+        self.field = field
+        model = model or shared_model(indexes, field)
+        self.opened: dict[str, OpenedIndex] = {}
+        with ExitStack() as stack:
+            for name, path in indexes.items():
+                self.opened[name] = opened = _open(path, model, field, (values or {}).get(name))
+                stack.enter_context(opened.searcher)
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> SideBySide:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def analyze(self, query: str) -> Counter[str]:
+        """The terms of the query and how often each is in it.
+
+        Raises
+        ------
+        TdvError
+            When nothing is left.
+        """
+        from ..jvm.index import analyze
+
+        (tokens,) = analyze([query], self.field)
+        if not tokens:
+            raise TdvError(f"nothing is left of '{query}' after analysis (stop words?): ask more")
+        return Counter(tokens)
+
+    def ask(self, query: str, terms: Sequence[str], hits: int, depth: int = 0) -> dict[str, Answer]:
+        """The answers of all indexes, ``hits`` documents with their texts from each.
+
+        Raises
+        ------
+        TdvError
+            When ``hits`` is out of range.
+        """
+        hits = checked_hits(hits)
+        found = {name: of.searcher.search(query, hits, depth) for name, of in self.opened.items()}
+        shown = list(dict.fromkeys(hit.document for best, _ in found.values() for hit in best))
+        answers = {}
+        for name, (best, below) in found.items():
+            searcher = self.opened[name].searcher
+            matching, frequencies = searcher.query_postings(terms, shown)
+            ranked = [*(hit.document for hit in best), *below]
+            ranks = {document: rank for rank, document in enumerate(ranked, 1)}
+            counts = searcher.count_terms(terms)
+            answers[name] = Answer(best, ranks, counts, matching, frequencies)
+        return answers
+
+    def time(self, query: str, hits: int) -> dict[str, float]:
+        """Median milliseconds of searches in turn; analysis and stored texts apart.
+
+        As many rounds as fit into a moment; the first warms up where it is not the only one.
+        """
+        fewest, most = _ROUNDS
+        enough, too_much = _TIMING_SECONDS
+        times: dict[str, list[float]] = {name: [] for name in self.opened}
+        start = time.monotonic()
+        for done in range(1, most + 1):
+            for name, of in self.opened.items():
+                times[name].append(of.searcher.time_search(query, hits))
+            took = time.monotonic() - start
+            if took > too_much or (took > enough and done >= fewest):
+                break
+        return {name: statistics.median(ms[1:] or ms) for name, ms in times.items()}
+
+
+def lost_terms(document: str, before: Answer, after: Answer) -> list[str]:
+    """The terms of the query of which the document has lost its posting."""
+    there = after.frequencies.get(document, {})
+    return [t for t, tf in before.frequencies.get(document, {}).items() if tf and not there.get(t)]
+
+
+def explain_terms(
+    terms: Mapping[str, int], before: Answer, after: Answer, value: Value
+) -> list[dict[str, Any]]:
+    """For each term of the query: ``term``, ``in_query`` (times), ``tdv`` (0 where dropped, None
+    where unknown), ``df_before``, ``df_after``, ``postings_removed``."""
+    explained = []
+    for term, times in terms.items():
+        was, is_ = before.counts[term], after.counts[term]
+        explained.append(
+            {
+                "term": term,
+                "in_query": times,
+                "tdv": value(term, was, is_) if was[0] else None,
+                "df_before": was[0],
+                "df_after": is_[0],
+                "postings_removed": was[0] - is_[0],
+            }
+        )
+    return explained
+
+
+def _open(
+    path: str | os.PathLike, model: str | None, field: str, values: str | os.PathLike | None
+) -> OpenedIndex:
+    from ..jvm.open_index import OpenIndex
+
+    parameters = recorded_parameters(path, model, field=field)
+    warn_of_another_model(path, parameters.model, field)
+    shown = measure_terms(path, field, values)
+    searcher = OpenIndex(path, java_similarity(parameters, path), field)
+    return OpenedIndex(path, parameters, searcher, shown)

@@ -1,0 +1,109 @@
+"""Topics and qrels by name: Pyserini's names, and ``ir_datasets:`` (or ``irds:``) identifiers.
+
+Of ir_datasets only what it has stored already is read: its downloads can be of gigabytes and under
+terms that somebody has to accept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import TdvError
+
+PREFIXES = ("ir_datasets:", "irds:")
+_DOWNLOADS = ("RequestsDownload", "GoogleDriveDownload", "GoogleCloudBucketStream")
+
+
+def without_prefix(name: str | os.PathLike) -> str | None:
+    """The identifier after ``ir_datasets:`` or ``irds:``; None for any other name or path."""
+    text = os.fspath(name)
+    prefix = next((prefix for prefix in PREFIXES if text.startswith(prefix)), None)
+    return None if prefix is None else text.removeprefix(prefix)
+
+
+def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:
+    """Query id -> text of a data set of ir_datasets.
+
+    ``keys`` are the names that the part of a topic may have there, in order of preference.
+
+    Raises
+    ------
+    TdvError
+        When ir_datasets is not installed, has no such data set, the data set has no queries or
+        they are not stored yet, or a query has no text.
+    """
+    topics = {}
+    for query in _read(identifier, "queries"):
+        texts = (getattr(query, key, None) for key in keys)
+        text = " ".join(next((text for text in texts if text), "").split())
+        if not text:
+            raise TdvError(f"{PREFIXES[0]}{identifier}: query '{query.query_id}' has no {keys[0]}")
+        topics[query.query_id] = text
+    return topics
+
+
+def dataset_qrels(identifier: str) -> dict[str, dict[str, int]]:
+    """Query id -> document id -> grade of a data set of ir_datasets.
+
+    Raises
+    ------
+    TdvError
+        As :func:`dataset_topics`.
+    """
+    qrels: dict[str, dict[str, int]] = {}
+    for judgement in _read(identifier, "qrels"):
+        qrels.setdefault(judgement.query_id, {})[judgement.doc_id] = int(judgement.relevance)
+    return qrels
+
+
+def _read(identifier: str, what: str) -> list[Any]:
+    """All ``queries`` or ``qrels``."""
+    name = f"{PREFIXES[0]}{identifier}"
+    try:
+        import ir_datasets
+    except ImportError as error:
+        raise TdvError(
+            f"{name} needs ir_datasets: pip install 'tdv-lucene[ir-datasets]'"
+        ) from error
+    try:
+        dataset = ir_datasets.load(identifier)
+    except KeyError as error:
+        raise TdvError(
+            f"no such data set: ir_datasets has no '{identifier}'; its names are listed by "
+            "'ir_datasets list' and at ir-datasets.com"
+        ) from error
+    if not getattr(dataset, f"has_{what}")():
+        raise TdvError(f"{name} has no {what}: choose one of its subsets that has")
+    try:
+        with _without_network():
+            found = list(getattr(dataset, f"{what}_iter")())
+    except Exception as error:  # whatever its many readers raise
+        raise TdvError(
+            f"the {what} of {name} are not stored on this machine ({error}): store them with "
+            f"'ir_datasets export {identifier} {what}', or pass a file"
+        ) from error
+    if not found:
+        raise TdvError(f"{name} holds no {what}")
+    return found
+
+
+@contextmanager
+def _without_network() -> Iterator[None]:
+    """Let none of ir_datasets' downloads begin; there is no setting for that."""
+    from ir_datasets.util import download
+
+    def refuse(self: Any) -> Any:
+        raise OSError("not in its cache")
+
+    kinds = [getattr(download, name) for name in _DOWNLOADS if hasattr(download, name)]
+    streams = [kind.stream for kind in kinds]
+    try:
+        for kind in kinds:
+            kind.stream = refuse
+        yield
+    finally:
+        for kind, stream in zip(kinds, streams):
+            kind.stream = stream

@@ -1,0 +1,216 @@
+"""What an installation consists of, and what is wrong with it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from ..errors import TdvError, argument
+from ._java import find_java
+from ._lucene import LINES, hooks_jar, lucene_version
+from ._start import HEAP_VARIABLE, heap_size, pyserini_jar
+
+_PACKAGE = "tdv-lucene"
+_START_SECONDS = 120
+_LEAST_DISK = 1e9
+_BYTES = {"k": 2**10, "m": 2**20, "g": 2**30}
+_START = "import json, tdv_lucene.jvm.searcher as s; print(json.dumps(s.describe_java()))"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One part of the installation.
+
+    Attributes
+    ----------
+    name : str
+    value : str
+        What is there; empty where nothing could be found out.
+    problem : str
+        What is wrong and the remedy; empty where nothing is.
+    """
+
+    name: str
+    value: str
+    problem: str = ""
+
+
+def examine() -> list[Finding]:
+    """Look at everything the package stands on. Starts a JVM, in a process of its own."""
+    return [
+        Finding("tdv-lucene", _version(_PACKAGE)),
+        Finding("python", f"{platform.python_version()} ({sys.executable})"),
+        _look("java", _java),
+        _look("pyserini", _pyserini),
+        _look("lucene", _lucene),
+        _look("hooks jar", _hooks),
+        _look("heap", _heap),
+        _look("java starts", _started),
+        *_packages(),
+        *_optional(),
+        _memory(),
+        *_disks(),
+        Finding("cores", str(os.cpu_count())),
+    ]
+
+
+def _look(name: str, at: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name, at())
+    except TdvError as error:
+        return Finding(name, "", str(error))
+
+
+def _java() -> str:
+    runtime = find_java()
+    return f"{runtime.major}, from {runtime.origin} ({runtime.home})"
+
+
+def _pyserini() -> str:
+    return f"{_version('pyserini')} ({pyserini_jar().name})"
+
+
+def _lucene() -> str:
+    version = lucene_version(pyserini_jar())
+    name = ".".join(map(str, version))
+    if version[0] > LINES[-1]:
+        raise TdvError(
+            f"Lucene {name} is newer than this release knows: pip install 'pyserini>=1.6,<3'"
+        )
+    return name
+
+
+def _hooks() -> str:
+    jar = hooks_jar(lucene_version(pyserini_jar()))
+    if not jar.is_file():
+        raise TdvError(f"{jar} is missing: reinstall tdv-lucene, or run java_hooks/build")
+    return jar.name
+
+
+def _heap() -> str:
+    heap = heap_size()
+    total, _ = _memory_bytes()
+    if int(heap[:-1]) * _BYTES[heap[-1].lower()] > total:
+        raise TdvError(
+            f"a heap of {heap} is more than the {_gigabytes(total)} of memory: choose a smaller "
+            f"one with {argument('heap')} or {HEAP_VARIABLE}"
+        )
+    return heap
+
+
+def _started() -> str:
+    """In another process: a JVM that cannot start takes its process with it."""
+    command = [sys.executable, "-c", _START]
+    environment = {**os.environ, HEAP_VARIABLE: heap_size()}
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_START_SECONDS, env=environment
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TdvError(
+            f"Java did not start within {_START_SECONDS} seconds: try again when the machine is "
+            "less busy, or set JAVA_HOME to another Java"
+        ) from error
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise TdvError(
+            f"Java did not start ({said[-1] if said else f'exit code {done.returncode}'}): mend "
+            "what is told above, or set JAVA_HOME to another Java"
+        )
+    found = json.loads(done.stdout.splitlines()[-1])
+    return f"{found['java']} with Lucene {found['lucene']}, {found['garbage_collectors']}"
+
+
+def _packages() -> Iterator[Finding]:
+    """What the package's own metadata asks for, against what is installed."""
+    try:
+        asked = metadata.requires(_PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        yield Finding(
+            "packages", "", f"{_PACKAGE} is not installed here: pip install it, or its checkout"
+        )
+        return
+    for requirement in map(Requirement, asked):
+        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        version = _version(requirement.name)
+        problem = ""
+        if not version:
+            problem = f"not installed: pip install '{requirement}'"
+        elif not requirement.specifier.contains(version, prereleases=True):
+            problem = f"{version} is not what is needed: pip install '{requirement}'"
+        if requirement.name != "pyserini" or problem:  # it has a line of its own
+            yield Finding(requirement.name, version, problem)
+
+
+def _optional() -> Iterator[Finding]:
+    torch = importlib.util.find_spec("torch") is not None
+    yield Finding(
+        "Pyserini's searcher",
+        "can be imported" if torch else "not without PyTorch (pip install pyserini); all else can",
+    )
+    has = _version("ir-datasets")
+    yield Finding("ir-datasets", has or "not installed (pip install 'tdv-lucene[ir-datasets]')")
+
+
+def _memory() -> Finding:
+    total, free = _memory_bytes()
+    return Finding("memory", f"{_gigabytes(free)} free of {_gigabytes(total)}")
+
+
+def _disks() -> Iterator[Finding]:
+    for name, folder in (("disk, here", Path.cwd()), ("disk, temporary", tempfile.gettempdir())):
+        free = shutil.disk_usage(folder).free
+        problem = ""
+        if free < _LEAST_DISK:
+            problem = f"only {_gigabytes(free)} free in {folder}: make room" + (
+                ", or set TMPDIR to another folder" if "temporary" in name else ""
+            )
+        yield Finding(name, f"{_gigabytes(free)} free ({folder})", problem)
+
+
+def _memory_bytes() -> tuple[int, int]:
+    """Bytes in all and free, of the machine or of the container around us."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    total, free = (page * os.sysconf(name) for name in ("SC_PHYS_PAGES", "SC_AVPHYS_PAGES"))
+    told = _read("/proc/meminfo")
+    available = re.search(r"^MemAvailable:\s+(\d+) kB", told, re.MULTILINE)
+    if available:
+        free = int(available[1]) * 1024
+    limit = _read("/sys/fs/cgroup/memory.max").strip()
+    if limit.isdigit():
+        total = min(total, int(limit))
+        used = _read("/sys/fs/cgroup/memory.current").strip()
+        free = min(free, total - int(used)) if used.isdigit() else min(free, total)
+    return total, free
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="ascii")
+    except OSError:
+        return ""
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.1f} GB"

@@ -1,0 +1,98 @@
+"""Indexes kept open, for queries that are asked one at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from ._jobs import java_class, translate_errors
+from .index import DEFAULT_ANALYZER
+
+Place = tuple[int, int, str]
+"""Where a token stands in a text, from and to, and its term."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A document found; ``text`` is None where the index stores none."""
+
+    document: str
+    score: float
+    text: str | None
+
+
+class OpenIndex:
+    """The last commit of an index, open until closed; a context manager. For one thread.
+
+    Raises
+    ------
+    TdvError
+        When the index cannot be opened, or ``field`` has no frequencies.
+    """
+
+    def __init__(self, index: str | os.PathLike, similarity: Any, field: str) -> None:
+        with translate_errors():
+            self._java = java_class("tdvlucene.search.OpenIndex")(
+                os.fspath(index), similarity, field
+            )
+
+    def search(self, query: str, hits: int, depth: int = 0) -> tuple[list[Hit], list[str]]:
+        """The best ``hits`` documents, and the ids of those that follow down to rank ``depth``."""
+        with translate_errors():
+            found = json.loads(self._java.search(query, hits, depth))
+        return [Hit(*row) for row in found["hits"]], found["below"]
+
+    def time_search(self, query: str, hits: int) -> float:
+        """Milliseconds of one search, without analysis and stored fields."""
+        with translate_errors():
+            return self._java.time(query, hits) / 1e6
+
+    def count_terms(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Term -> (document frequency, total term frequency), zeros where it is absent."""
+        with translate_errors():
+            found = json.loads(self._java.counts(json.dumps(list(terms))))
+        return {term: tuple(of) for term, of in zip(terms, found)}
+
+    def query_postings(
+        self, terms: Sequence[str], doc_ids: Sequence[str]
+    ) -> tuple[int, dict[str, dict[str, int]]]:
+        """(documents with any of the terms, document id -> term -> its frequency there, or 0).
+
+        Documents that the index has not are left out.
+        """
+        with translate_errors():
+            found = json.loads(
+                self._java.postings(json.dumps(list(terms)), json.dumps(list(doc_ids)))
+            )
+        documents = {doc: dict(zip(terms, tf)) for doc, tf in found["documents"].items()}
+        return found["matching"], documents
+
+    def close(self) -> None:
+        """Close its files."""
+        self._java.close()
+
+    def __enter__(self) -> OpenIndex:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def find_places(texts: Sequence[str], terms: Sequence[str], field: str) -> list[list[Place]]:
+    """Where each text has one of the terms, by Anserini's default analyzer, in one call."""
+    if not texts or not terms:
+        return [[] for _ in texts]
+    analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
+    analysis = java_class("tdvlucene.search.Analysis")
+    asked = json.dumps(list(texts)), json.dumps(list(terms))
+    found = json.loads(analysis.places(analyzer, field, *asked))
+    return [[(start, end, term) for start, end, term in places] for places in found]

@@ -1,0 +1,74 @@
+"""The index before pruning, with the parameters that serve it best: what points are held against.
+
+Against default parameters a pruned index wins too easily: part of what it gains are the k1 and b
+that were chosen with it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.scoring import Statistics
+from ..progress import Progress
+from ..ranking import GRIDS
+from .problem import Problem
+from .recipes import Parameters
+from .stopping import deciding
+
+_QUERIES = 400
+"""Two numbers need no more queries than that."""
+
+
+class FullIndex(NamedTuple):
+    """The full index at its best.
+
+    Attributes
+    ----------
+    measured : float64[Q, 3]
+        Each query's measures, with the parameters that serve the *other* folds' queries best.
+    parameters : Parameters
+        Those that serve all queries best.
+    visited : float
+        Postings in the lists of a query's terms, mean over the queries.
+    """
+
+    measured: np.ndarray
+    parameters: Parameters
+    visited: float
+
+
+def measure_full(problem: Problem, folds: list[np.ndarray], progress: Progress) -> FullIndex:
+    """Tune the full index on the training queries and measure every query.
+
+    The grid is ``ranking.GRIDS``, with the problem's own parameters. The best is taken as it is,
+    where a pruned index's parameters must be clearly better than others: this is the rival.
+    """
+    full = problem.full
+    grid = GRIDS[problem.model]
+    choices = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
+    tried = [problem.parameters, *(replace(problem.parameters, **choice) for choice in choices)]
+    some = np.random.default_rng(0).permutation(len(problem.queries))[:_QUERIES]
+    served = np.zeros((len(tried), len(some)))
+    for number, parameters in enumerate(tried):
+        progress("tune the full index", number, len(tried))
+        served[number] = deciding(full.with_parameters(parameters).measure(full.plain, some))
+    measured = np.zeros((len(problem.queries), 3))
+    for fold in folds:
+        others = ~np.isin(some, fold)
+        best = tried[int(served[:, others].sum(axis=1).argmax())]
+        measured[fold] = full.with_parameters(best).measure(full.plain, fold)
+    best = tried[int(served.sum(axis=1).argmax())]
+    return FullIndex(measured, best, mean_visited(problem, full.plain.statistics))
+
+
+def mean_visited(problem: Problem, statistics: Statistics) -> float:
+    """Return the postings in the lists of a query's terms, mean over the queries.
+
+    What an exhaustive search visits; one that skips visits fewer, and fewer where these are fewer.
+    """
+    doc_freq = np.where(statistics.total_term_freq > 0, statistics.doc_freq, 0)  # 1 where dropped
+    return float(doc_freq[problem.queries.terms].sum() / max(1, len(problem.queries)))

@@ -1,0 +1,52 @@
+"""The bytes of a whole index at each operating point, foreseen from the files of its source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..indexes.inspection import inspect_index
+from ..values.term_values import TermValues
+
+
+def with_index_bytes(values: TermValues, index: str | os.PathLike) -> TermValues:
+    """Return the values with ``index_bytes`` at every point and under ``full``.
+
+    Foreseen is what ``prune --tf scaled`` writes without further flags, in the format of the
+    source: posting lists and dictionary as estimated, corrected by what the estimate makes of the
+    source's own; no positions; term vectors by their share of postings; all else as it is.
+    """
+    found = inspect_index(index)
+    full = values.manifest["full"]
+    fields = {of["name"]: of for of in found["fields"]}
+    about = fields.pop(values.vocabulary.field)
+    source = full["with_positions"] if "POSITIONS" in about["index_options"] else full
+    # No other field has lists to speak of: an id's terms are in one document each.
+    alone = all(of.get("postings", 0) <= of.get("terms", 0) for of in fields.values())
+    correction = found["bytes_by_kind"]["postings"] / max(1, source["posting_bytes"])
+    predicted = [
+        _predict(point, source, found["bytes_by_kind"], correction if alone else 1.0)
+        for point in values.points
+    ]
+    points = [{**point, "index_bytes": round(of)} for point, of in zip(values.points, predicted)]
+    about_full = {**full, "index_bytes": found["bytes"]}
+    return replace(values, manifest={**values.manifest, "points": points, "full": about_full})
+
+
+def _predict(
+    point: Mapping[str, Any],
+    source: Mapping[str, Any],
+    sizes: Mapping[str, int],
+    correction: float,
+) -> float:
+    """Return the bytes of an index at ``point``, from estimates of its source's lists and terms."""
+    changed = {
+        "postings": sizes["postings"]
+        + correction * (point["posting_bytes"] - source["posting_bytes"]),
+        "dictionary": sizes["dictionary"] + point["dictionary_bytes"] - source["dictionary_bytes"],
+        "positions": 0,
+        "vectors": sizes["vectors"] * (1 - point["removed"]),
+    }
+    return sum(changed.get(kind, size) for kind, size in sizes.items())

@@ -1,0 +1,168 @@
+"""A Common Index File Format file against what Lucene itself says of the index."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from ciff_reading import read_ciff
+from conftest import TINY_TEXTS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lucene_indexes import Doc
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.peers import make_peer_values
+from tdv_lucene.matrix import ciff
+from tdv_lucene.matrix.ciff import export_ciff, write_ciff
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.records import ByteStrings, Vocabulary
+
+pytestmark = pytest.mark.jvm
+
+
+def postings_of(lists, documents):
+    """Term -> external id -> frequency."""
+    found = {}
+    for of in lists:
+        numbers = np.cumsum([posting.docid for posting in of.postings])
+        found[of.term] = {
+            documents[number].collection_docid: posting.tf
+            for number, posting in zip(numbers, of.postings)
+        }
+        assert (of.df, of.cf) == (len(of.postings), sum(found[of.term].values()))
+    return found
+
+
+def expected(docs):
+    found = {}
+    for doc in docs:
+        for term, tf in Counter(doc.tokens).items():
+            found.setdefault(term, {})[doc.id] = tf
+    return found
+
+
+def test_a_full_index(tiny_index, tmp_path):
+    told = export_ciff(tiny_index, tmp_path / "tiny.ciff")
+    header, lists, documents = read_ciff(tmp_path / "tiny.ciff")
+    docs = [Doc(f"d{i}", text.split()) for i, text in enumerate(TINY_TEXTS)]
+    assert postings_of(lists, documents) == expected(docs)
+    assert [of.term for of in lists] == sorted(expected(docs), key=str.encode)
+    assert [(of.docid, of.collection_docid, of.doclength) for of in documents] == [
+        (number, doc.id, len(doc.tokens)) for number, doc in enumerate(docs)
+    ]
+    tokens = sum(len(doc.tokens) for doc in docs)
+    assert (header.version, header.total_postings_lists, header.total_docs) == (1, len(lists), 10)
+    assert (header.total_terms_in_collection, header.average_doclength) == (tokens, tokens / 10)
+    assert header.description == told["description"]
+    assert told["bytes"] == (tmp_path / "tiny.ciff").stat().st_size
+    assert (told["terms"], told["documents"], told["tokens"]) == (len(lists), 10, tokens)
+
+
+def test_deleted_and_empty_documents_and_long_postings(make_index, tmp_path):
+    many = [Doc(f"é{i}", ["often"] * (1 + i * 97 % 300) + [f"t{i}"]) for i in range(300)]
+    many[3] = replace(many[3], deleted=True)
+    many[7] = replace(many[7], tokens=[])
+    index = make_index([many[:200], many[200:]])
+    export_ciff(index, tmp_path / "out")
+    _, lists, documents = read_ciff(tmp_path / "out")
+    living = [doc for doc in many if not doc.deleted]
+    assert [of.collection_docid for of in documents] == [doc.id for doc in living]
+    assert [of.doclength for of in documents] == [len(doc.tokens) for doc in living]
+    assert postings_of(lists, documents) == expected(living)
+
+
+def test_a_pruned_index_has_its_quantised_frequencies(tiny_index, tmp_path, monkeypatch, capsys):
+    from tdv_lucene.cli import main
+
+    make_peer_values(tiny_index, tmp_path / "values", "ridf")
+    prune_index(tiny_index, tmp_path / "values", tmp_path / "pruned", reduction=0.3, scale=3.0)
+    words = ["export", "--index", tmp_path / "pruned", "--output", tmp_path / "p.ciff", "--json"]
+    monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
+    main()
+    told = json.loads(capsys.readouterr().out)
+    header, lists, documents = read_ciff(tmp_path / "p.ciff")
+    matrix = extract_matrix(tmp_path / "pruned", tmp_path / "matrix")
+    assert [of.term.encode() for of in lists] == list(matrix.vocabulary.terms)
+    frequencies = [posting.tf for of in lists for posting in of.postings]
+    assert frequencies == matrix.data.tolist()
+    assert [of.doclength for of in documents] == matrix.doc_len.tolist()
+    assert told["postings"] == len(frequencies) < extract_matrix(
+        tiny_index, tmp_path / "full").postings  # fmt: skip
+    assert "rank by bm25, k1 " in header.description and told["format"] == "ciff"
+
+
+def test_a_matrix_at_hand_gives_the_same_bytes(tiny_index, tmp_path):
+    extract_matrix(tiny_index, tmp_path / "matrix")
+    export_ciff(tiny_index, tmp_path / "a")
+    export_ciff(tiny_index, tmp_path / "b", matrix=tmp_path / "matrix")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "case, message",
+    [
+        ("no index", "no such index"),
+        ("no field", "no field 'title'"),
+        ("exists", "exists"),
+        ("inside", "overlaps the input"),
+        ("bytes", "is not UTF-8"),
+        ("selected", "selected documents only"),
+    ],
+)
+def test_refusals_leave_nothing(case, message, tiny_index, make_index, tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    arguments = {"index": tiny_index, "output": folder / "x.ciff"}
+    if case == "no index":
+        arguments["index"] = tmp_path / "nowhere"
+    elif case == "no field":
+        arguments["field"] = "title"
+    elif case == "exists":
+        (folder / "x.ciff").write_text("mine")
+    elif case == "inside":
+        arguments["output"] = tiny_index / "x.ciff"
+    elif case == "bytes":
+        arguments["index"] = make_index([[Doc("a", [b"\xff\xfe"])]])
+    else:
+        extract_matrix(tiny_index, tmp_path / "matrix", documents=["d1"])
+        arguments["matrix"] = tmp_path / "matrix"
+    with pytest.raises(TdvError, match=message):
+        export_ciff(**arguments)
+    left = {path.name: path.read_text() for path in folder.iterdir()}
+    assert left == ({"x.ciff": "mine"} if case == "exists" else {})
+    assert not (tiny_index / "x.ciff").exists()
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.data())
+def test_numbers_of_every_size(data):
+    """Gaps and frequencies up to 31 bits, in blocks of a few postings."""
+    numbers = st.one_of(st.integers(0, 300), st.integers(0, 2**31 - 1))
+    rows = data.draw(st.lists(st.lists(numbers, min_size=1, max_size=5, unique=True), max_size=6))
+    documents = [number for row in rows for number in sorted(row)]
+    tf = [data.draw(st.integers(1, 2**31 - 1)) for _ in documents]
+    indptr = np.cumsum([0, *map(len, rows)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ciff, "_POSTINGS_AT_ONCE", 3)
+        matrix = SimpleNamespace(
+            vocabulary=Vocabulary("f", ByteStrings.of(b"t%d" % i for i in range(len(rows)))),
+            doc_ids=ByteStrings.of([]), indptr=indptr, indices=np.array(documents, np.int64),
+            data=np.array(tf, np.int64), doc_freq=np.diff(indptr),
+            total_term_freq=np.array([sum(tf[a:b]) for a, b in zip(indptr, indptr[1:])], np.int64),
+            doc_len=np.zeros(0, np.int64), collection=None, shape=(len(rows), 0),
+            postings=len(documents),
+        )  # fmt: skip
+        written = io.BytesIO()
+        write_ciff(matrix, written, "")
+    path = SimpleNamespace(read_bytes=written.getvalue)
+    _, lists, _ = read_ciff(path)
+    found = [np.cumsum([p.docid for p in of.postings], dtype=np.int64).tolist() for of in lists]
+    assert found == [sorted(row) for row in rows]
+    assert [p.tf for of in lists for p in of.postings] == tf

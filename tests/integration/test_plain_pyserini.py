@@ -1,0 +1,84 @@
+"""Pyserini by itself, after ``eval "$(tdv-lucene env)"``, on an index we pruned."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tdv_lucene.jvm import _plain, find_java, plain_pyserini, pyserini_jar
+from tdv_lucene.learning.peers import make_peer_values
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.searching.search import search_index
+
+pytestmark = [pytest.mark.jvm, pytest.mark.pyserini]
+
+SEARCH = """
+import json, sys
+from pyserini.search.lucene import LuceneSearcher
+searcher = LuceneSearcher(sys.argv[1])
+searcher.set_bm25(float(sys.argv[2]), float(sys.argv[3]))
+hits = searcher.search("quick fox", 10)
+print(json.dumps([[hit.docid, f"{hit.score:.6f}"] for hit in hits]))
+"""
+
+
+def bare_environment() -> dict[str, str]:
+    """As of a new shell, where nobody has thought of Pyserini."""
+    known = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {**known, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+def shell(script: str, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        ["bash", "-euc", script, "bash", sys.executable, *arguments],
+        env=bare_environment(), capture_output=True, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_plain_pyserini_searches_a_pruned_index(times, tiny_index, tmp_path):
+    make_peer_values(tiny_index, tmp_path / "values", name="ridf")
+    prune_index(tiny_index, tmp_path / "values", tmp_path / "pruned", reduction=0.2)
+    used = search_index(tmp_path / "pruned", {"q": "quick fox"}, tmp_path / "run")
+    run = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
+    ready = 'eval "$("$1" -m tdv_lucene env)"; ' * times
+    done = shell(
+        ready + '"$1" -c "$2" "$3" "$4" "$5"',
+        SEARCH, str(tmp_path / "pruned"), str(used["k1"]), str(used["b"]),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == [[line[2], line[4]] for line in run] != []
+
+
+def test_ours_goes_on_in_that_shell(tiny_index):
+    done = shell('eval "$("$1" -m tdv_lucene env)"; "$1" -m tdv_lucene inspect --index "$2"',
+                 str(tiny_index))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "can be pruned" in done.stdout
+
+
+def test_a_key_is_not_printed(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    assert "secret" not in str(plain_pyserini())
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert plain_pyserini()["OPENAI_API_KEY"] == "unused"
+
+
+@pytest.mark.parametrize("has_module", [True, False])
+def test_the_class_path_is_needed_where_java_lacks_the_module(has_module, monkeypatch):
+    monkeypatch.setattr(_plain, "has_module", lambda home, name: has_module)
+    monkeypatch.setattr(_plain, "_refuse_pyserini_2", lambda runtime: None)
+    for name in ("CLASSPATH", "ANSERINI_CLASSPATH", "JAVA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    found = plain_pyserini()
+    assert found["JAVA_HOME"] == str(find_java().home)
+    assert ("CLASSPATH" in found) == ("ANSERINI_CLASSPATH" in found) == (not has_module)
+    if not has_module:
+        assert str(pyserini_jar()) in found["CLASSPATH"].split(os.pathsep)
+        monkeypatch.setenv("ANSERINI_CLASSPATH", found["ANSERINI_CLASSPATH"])
+        assert pyserini_jar().is_file(), "ours still finds the jar"

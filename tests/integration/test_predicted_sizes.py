@@ -1,0 +1,64 @@
+"""The bytes that learning foresees, against those of the indexes that pruning writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lucene_indexes import Doc, write_index
+
+from tdv_lucene.indexes.inspection import index_bytes
+from tdv_lucene.learning.learn import learn_from_index
+from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.pruning import prune as pruning
+from tdv_lucene.pruning.prune import prune_index
+
+pytestmark = pytest.mark.jvm
+
+REDUCTIONS = (0.0, 0.3, 0.6)
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """4,000 documents of 60 words on average, from a vocabulary of 20,000, and values for them."""
+    folder = tmp_path_factory.mktemp("sizes")
+    rng = np.random.default_rng(5)
+    words = [f"{rng.integers(1 << 30):x}" for _ in range(20_000)]
+    texts = [[words[t] for t in rng.zipf(1.2, n) % 20_000] for n in 5 + rng.geometric(1 / 60, 4000)]
+    index = write_index(folder / "index", [[Doc(f"d{i}", text) for i, text in enumerate(texts)]])
+    asked = rng.choice(4000, 30, replace=False)
+    lines = [f"q{i}\t{' '.join(texts[i][:3])}" for i in asked]
+    (folder / "topics.tsv").write_text("\n".join(lines) + "\n")
+    (folder / "qrels").write_text("".join(f"q{i} 0 d{i} 1\n" for i in asked))
+    recipe = DefaultRecipe(values=False, tuned=False, folds=2, reductions=REDUCTIONS)
+    values = learn_from_index(
+        index, folder / "topics.tsv", folder / "qrels", folder / "values", recipe=recipe
+    )
+    return index, values
+
+
+@pytest.mark.parametrize("place", range(len(REDUCTIONS)))
+def test_a_whole_index_is_foreseen_within_three_percent(learned, place, tmp_path):
+    index, values = learned
+    prune_index(index, values, tmp_path / "pruned", reduction=REDUCTIONS[place], threads=1)
+    written = sum(index_bytes(tmp_path / "pruned").values())
+    assert values.points[place]["index_bytes"] == pytest.approx(written, rel=0.03)
+
+
+def test_a_limit_is_met_in_two_indexes_at_most(learned, tmp_path, monkeypatch):
+    index, values = learned
+    written: list[float] = []
+    write = pruning.Rewriting.write
+
+    def counted(self, folder: Path, reduction: float):
+        written.append(reduction)
+        return write(self, folder, reduction)
+
+    monkeypatch.setattr(pruning.Rewriting, "write", counted)
+    limit = round(np.mean([values.points[place]["index_bytes"] for place in (1, 2)]))
+    report = prune_index(index, values, tmp_path / "pruned", max_bytes=limit, threads=1)
+    assert len(written) <= 2 and report["chosen"]["reduction"] == written[-1]
+    size = sum(index_bytes(tmp_path / "pruned").values())
+    assert 0.97 * limit <= size <= limit
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]

@@ -1,0 +1,124 @@
+"""What ``doctor`` tells of an installation, whole or not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib import metadata
+from types import SimpleNamespace
+
+import pytest
+
+from tdv_lucene.jvm import installation
+
+PARTS = ["tdv-lucene", "python", "java", "pyserini", "lucene", "hooks jar", "heap", "java starts",
+         "numpy", "ir-datasets", "memory", "disk, here", "disk, temporary", "cores"]  # fmt: skip
+
+
+def doctor(*words, **environment):
+    done = subprocess.run(
+        [sys.executable, "-m", "tdv_lucene", "doctor", *words],
+        capture_output=True, text=True, env={**os.environ, **environment},
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+@pytest.mark.jvm
+def test_nothing_is_wrong_where_the_tests_run():
+    code, shown = doctor("--json")
+    told = json.loads(shown)
+    problems = {of["name"]: of["problem"] for of in told["findings"] if of["problem"]}
+    assert (code, told["well"], problems) == (0, True, {})
+    values = {of["name"]: of["value"] for of in told["findings"]}
+    assert set(PARTS) <= values.keys()
+    assert values["numpy"] == metadata.version("numpy")
+    assert f"Lucene {values['lucene']}" in values["java starts"]
+
+
+@pytest.mark.jvm
+def test_what_is_wrong_is_told_with_the_remedy(tmp_path):
+    code, shown = doctor(ANSERINI_CLASSPATH=str(tmp_path), TDV_LUCENE_HEAP="much")
+    assert code == 1
+    lines = shown.splitlines()
+    for name in ("pyserini", "lucene", "hooks jar", "heap", "java starts"):
+        assert any(line.startswith(f"{name} ") and line.endswith("<- wrong") for line in lines)
+    assert "reinstall pyserini, or mend ANSERINI_CLASSPATH" in shown
+    assert "heap: TDV_LUCENE_HEAP=much is not a size" in shown
+    assert "Nothing is wrong" not in shown
+
+
+@pytest.mark.jvm
+def test_a_java_that_does_not_start_is_told(monkeypatch):
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:NoSuchOption")
+    code, shown = doctor()
+    assert code == 1 and "java starts: Java did not start" in shown
+
+
+def found(name):
+    (finding,) = [of for of in installation.examine() if of.name == name]
+    return finding
+
+
+@pytest.fixture
+def no_jvm(monkeypatch):
+    monkeypatch.setattr(installation, "_started", lambda: "started")
+
+
+@pytest.mark.usefixtures("no_jvm")
+@pytest.mark.parametrize(
+    "requires, name, problem",
+    [
+        (["no-such-package>=2"], "no-such-package", "pip install 'no-such-package>=2'"),
+        (["numpy<1"], "numpy", "is not what is needed: pip install 'numpy<1'"),
+        (["pyserini>99"], "pyserini", "pip install 'pyserini>99'"),
+    ],
+)
+def test_packages(monkeypatch, requires, name, problem):
+    monkeypatch.setattr(metadata, "requires", lambda of: requires)
+    (finding,) = [of for of in installation.examine() if of.name == name and of.problem]
+    assert problem in finding.problem
+
+
+@pytest.mark.usefixtures("no_jvm")
+def test_extras_are_not_missed(monkeypatch):
+    monkeypatch.setattr(metadata, "requires", lambda of: ["no-such>1; extra == 'test'", "numpy"])
+    assert [of.name for of in installation.examine() if of.problem] == []
+
+
+@pytest.mark.usefixtures("no_jvm")
+def test_not_installed_at_all(monkeypatch):
+    def requires(of):
+        raise metadata.PackageNotFoundError(of)
+
+    monkeypatch.setattr(metadata, "requires", requires)
+    assert "pip install it" in found("packages").problem
+
+
+@pytest.mark.usefixtures("no_jvm")
+def test_no_room(monkeypatch):
+    monkeypatch.setattr(installation.shutil, "disk_usage", lambda folder: SimpleNamespace(free=5e8))
+    assert "only 0.5 GB free" in found("disk, here").problem
+    assert "TMPDIR" in found("disk, temporary").problem
+
+
+@pytest.mark.usefixtures("no_jvm")
+def test_a_heap_larger_than_memory(monkeypatch):
+    monkeypatch.setattr(installation, "heap_size", lambda: "3g")
+    monkeypatch.setattr(installation, "_memory_bytes", lambda: (2 * 10**9, 10**9))
+    assert "a heap of 3g is more than the 2.0 GB" in found("heap").problem
+
+
+@pytest.mark.usefixtures("no_jvm")
+def test_a_containers_limit_is_the_memory(monkeypatch):
+    files = {"/sys/fs/cgroup/memory.max": "1000000000\n",
+             "/sys/fs/cgroup/memory.current": "400000000\n"}  # fmt: skip
+    monkeypatch.setattr(installation, "_read", lambda path: files.get(path, ""))
+    assert found("memory").value == "0.6 GB free of 1.0 GB"
+
+
+@pytest.mark.usefixtures("no_jvm")
+def test_a_lucene_that_is_too_new(monkeypatch):
+    monkeypatch.setattr(installation, "lucene_version", lambda jar: (11, 0, 0))
+    assert "pip install 'pyserini>=1.6,<3'" in found("lucene").problem
