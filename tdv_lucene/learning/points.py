@@ -21,6 +21,9 @@ from .measures import MEASURES, mean_measures
 from .problem import Left, Problem
 from .term_scores import TermScores
 
+_ANYTHING = (-1.0, 1.0)
+"""The interval of a difference of measures where queries have no spread to tell one by."""
+
 
 class Learned(NamedTuple):
     """What a recipe found.
@@ -110,7 +113,7 @@ def _differences(measured: np.ndarray, full: np.ndarray) -> dict[str, dict[str, 
     """Return the mean difference of each measure with its interval, over paired queries."""
     differences = measured - full
     return {
-        name: {"mean": float(of.mean()), "ci95": list(t_test(of)[1])}
+        name: {"mean": float(of.mean()), "ci95": list(t_test(of)[1] or _ANYTHING)}
         for name, of in zip(MEASURES, differences.T)
     }
 

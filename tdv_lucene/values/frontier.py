@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def recommend(points: Sequence[Mapping[str, Any]]) -> float:
-    """Return the reduction of the smallest index that loses nothing, 0 where none is sure to.
+def recommend(points: Sequence[Mapping[str, Any]]) -> float | None:
+    """Return the reduction of the smallest index that loses nothing, None where none is sure to.
 
     A point loses nothing when the 95 % interval of its held-out difference from the tuned full
     index is not below 0 anywhere in nDCG@5, and not wholly below 0 in R@1000. With few queries
-    intervals are wide, and little or nothing is recommended.
+    intervals are wide, and little or nothing is recommended: pruning then asks.
     """
     lossless = [point for point in points if loses_nothing(point)]
-    smallest = min(lossless, key=lambda p: p["posting_bytes"], default={"reduction": 0.0})
-    return smallest["reduction"]
+    if not lossless:
+        return None
+    return min(lossless, key=lambda point: point["posting_bytes"])["reduction"]
 
 
 def loses_nothing(point: Mapping[str, Any]) -> bool:

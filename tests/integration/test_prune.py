@@ -402,7 +402,7 @@ def test_values_without_a_recommendation_ask_for_a_reduction(tiny_index, tiny_ma
     values = _path(_values(tiny_matrix), (0.3, 0.45), (0.6, 0.2))
     values = replace(values, manifest={**values.manifest, "recommended_reduction": None})
     message = r"no reduction is recommended.*0.3 \(0.4500\), 0.6 \(0.2000\), 0.5000 of the full"
-    with pytest.raises(TdvError, match=message + ".*--reduction, --max-loss or --max-bytes"):
+    with pytest.raises(TdvError, match=message + ".*reduction, max_loss or max_bytes"):
         prune_index(tiny_index, values, tmp_path / "P")
     assert _leftovers(tmp_path) == []
     prune_index(tiny_index, values, tmp_path / "P", reduction=0.3)
@@ -461,10 +461,15 @@ def test_an_unlearned_pruning_keeps_frequencies(tiny_index: Path, tmp_path: Path
 
 
 def _path(values: TermValues, *of: tuple[float, float]) -> TermValues:
-    """The values with operating points of (reduction, nDCG@5); the full index has .5."""
+    """The values with operating points of (reduction, nDCG@5); the full index has .5.
+
+    The interval of each difference reaches .002 to either side.
+    """
     points = [
         {"reduction": r, "scale": 4, "scales": [], "measures": {"nDCG@5": m, "R@1000": 1.0},
-         "full": {"nDCG@5": 0.5, "R@1000": 1.0}}
+         "full": {"nDCG@5": 0.5, "R@1000": 1.0},
+         "difference": {"nDCG@5": {"mean": m - 0.5, "ci95": [m - 0.502, m - 0.498]},
+                        "R@1000": {"mean": 0.0, "ci95": [-0.002, 0.002]}}}
         for r, m in of
     ]  # fmt: skip
     return replace(values, manifest={**values.manifest, "points": points})

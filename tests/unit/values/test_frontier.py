@@ -41,6 +41,6 @@ def test_what_loses_nothing(ndcg, recall, nothing):
     assert loses_nothing(point(0.3, ndcg, recall)) is nothing
 
 
-def test_where_every_point_may_lose_nothing_is_removed():
-    assert recommend([point(0.45, (-0.05, 0.2), (-0.1, 0.1))]) == 0.0
-    assert recommend([]) == 0.0
+def test_where_every_point_may_lose_none_is_recommended():
+    assert recommend([point(0.45, (-0.05, 0.2), (-0.1, 0.1))]) is None
+    assert recommend([]) is None
