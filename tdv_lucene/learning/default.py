@@ -12,7 +12,7 @@ import numpy as np
 from ..core import tdv
 from ..progress import Progress
 from ..values.posting_rule import PostingRule
-from .features import order_terms, term_features
+from .features import term_features
 from .listwise import train
 from .points import Learned, validate_points
 from .prior_start import PriorStart
@@ -108,10 +108,9 @@ class _Counter:
 
 def _way(problem: Problem, recipe: DefaultRecipe, kind: str) -> _Way:
     """A posting is dropped by its saturation and its term's place in the order."""
-    order = order_terms(problem.matrix, kind)
     reductions = {*recipe.reductions, recipe.trained_at}
-    rule = rule_of_order(
-        problem.matrix, order, problem.model, problem.parameters, recipe, reductions
+    order, rule = rule_of_order(
+        problem.matrix, kind, problem.model, problem.parameters, recipe, reductions
     )
     return _Way(kind, order, rule)
 

@@ -10,7 +10,6 @@ from scipy import stats
 
 from ..core import tdv
 from ..matrix.record import TermDocumentMatrix
-from .features import order_terms
 from .measures import MEASURES
 from .prior import Prior, Settings
 from .problem import Problem
@@ -77,9 +76,8 @@ class PriorStart(NamedTuple):
     def _scores(self) -> TermScores:
         """What the prior alone says."""
         problem, at = self.problem, (self.prior.content["reduction"],)
-        order = order_terms(problem.matrix, self.prior.order)
-        rule = rule_of_order(
-            problem.matrix, order, problem.model, problem.parameters, DefaultRecipe(), at
+        order, rule = rule_of_order(
+            problem.matrix, self.prior.order, problem.model, problem.parameters, DefaultRecipe(), at
         )
         return TermScores(problem.base_values, order, rule)
 

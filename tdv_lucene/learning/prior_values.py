@@ -17,7 +17,6 @@ from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..records import ByteStrings, Vocabulary
 from ..values.term_values import KIND, TermValues
-from .features import order_terms
 from .prior import Prior, Settings, settings_for
 from .recipes import REDUCTIONS, DefaultRecipe
 from .term_scores import rule_of_order
@@ -58,9 +57,10 @@ def prior_values(
     prior = prior or Prior.load()
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions)
-    order = order_terms(matrix, prior.order)
     counted = matrix.with_position_boost(settings.boost)
-    rule = rule_of_order(counted, order, model, settings.parameters, DefaultRecipe(), reductions)
+    order, rule = rule_of_order(
+        counted, prior.order, model, settings.parameters, DefaultRecipe(), reductions
+    )
     return TermValues(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
+from tdv_lucene.core.scoring import bm25_idf
 from tdv_lucene.core.tdv import term_values
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.features import order_terms, term_features
+from tdv_lucene.learning.features import order_terms, residual_idf, term_features
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.prior import (
     PRIOR_FILE,
@@ -207,7 +208,10 @@ def test_the_same_mean_gain_moves_many_queries_and_not_few() -> None:
     assert chosen == [0, 0, 1, 1]
 
 
-def test_the_balanced_order_lies_between_the_others(collection) -> None:
+def test_the_priors_order_keeps_rare_terms_by_the_mean_ridf(collection) -> None:
     matrix = collection[0]
-    orders = [order_terms(matrix, kind) for kind in ("ridf", "balanced", "named")]
-    assert (orders[0] <= orders[1]).all() and (orders[0] < orders[2]).all()
+    ridf = np.maximum(residual_idf(matrix), 0)
+    idf = bm25_idf(matrix.doc_freq, matrix.doc_count)
+    mean = (ridf * matrix.doc_freq).sum() / matrix.doc_freq.sum()
+    expected = (ridf + 0.05 + 0.7 * mean * (idf / 8) ** 4) * np.sqrt(idf)
+    np.testing.assert_allclose(order_terms(matrix, "balanced"), expected, rtol=1e-5)
