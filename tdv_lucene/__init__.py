@@ -13,8 +13,11 @@ from typing import Any
 __version__ = "0.1.0"
 
 _PUBLIC = {
+    "CompareConfig": "comparison.config",
     "LatencyPlan": "timing.latency",
+    "LearnConfig": "learning.config",
     "OperatingPoint": "values.term_values",
+    "PruneConfig": "pruning.config",
     "TdvError": "errors",
     "TermDocumentMatrix": "matrix.record",
     "TermValues": "values.term_values",

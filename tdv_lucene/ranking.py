@@ -27,6 +27,12 @@ GRIDS = {
 """Values tried when parameters are tuned, by model; an index's own are tried as well."""
 
 
+def check_model(model: str) -> None:
+    """Raise :class:`TdvError` when there is no such ranking function."""
+    if model not in MODELS:
+        raise TdvError(f"no such model: '{model}'; choose one of {', '.join(MODELS)}")
+
+
 @dataclass(frozen=True)
 class SearchParameters:
     """A ranking function with its parameters; those it does not have are None.
@@ -45,8 +51,7 @@ class SearchParameters:
     mu: float | None = None
 
     def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise TdvError(f"no such model: '{self.model}'; choose one of {', '.join(MODELS)}")
+        check_model(self.model)
         for name in ANSERINI_DEFAULTS:
             value = getattr(self, name)
             if (value is not None) != (name in MODELS[self.model]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import shutil
@@ -138,6 +139,12 @@ def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     _log.info("%s %s", stage.__name__, {**dict(enumerate(args)), **given})
     with ProgressBar() as progress:
         return stage(*args, progress=progress, **kwargs)
+
+
+def config_of(kind: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Take the options of a config out of what click parsed, and make it of them."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    return kind(**{name: arguments.pop(name) for name in names if name in arguments})
 
 
 @contextmanager

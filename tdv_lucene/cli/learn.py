@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from . import _options as options
@@ -67,15 +69,17 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 @options.field_option
 @options.overwrite_option
 @options.json_option
-def command(as_json: bool, **arguments: object) -> None:
+def command(as_json: bool, **arguments: Any) -> None:
     """Learn discrimination values of an index's terms from judged queries.
 
     Prints, for each share of the postings that may be removed, what that costs or gains on
     queries held out of the training.
     """
+    from ..learning.config import LearnConfig
     from ..learning.learn import learn_from_index
 
-    values = options.run(learn_from_index, **arguments)
+    config = options.config_of(LearnConfig, arguments)
+    values = options.run(learn_from_index, config=config, **arguments)
     if as_json:
         options.show({"output": arguments["output"], **values.summary()}, as_json=True)
         return

@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arguments import checked_seed, checked_threads
+from ..arguments import checked_threads, gathered
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import Evaluation
-from ..evaluation.further_measures import parse_measures
 from ..indexes.inspection import inspect_index
 from ..indexes.record import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..searching.tuning import tune_parameters
 from ..timing.end_to_end import measure_end_to_end
-from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
+from ..timing.latency import MODES, Latency, TimedIndex, measure_latency
 from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
 from . import content
+from .config import CompareConfig
 from .systems import (
     QuerySet,
     Results,
@@ -58,6 +58,7 @@ def compare_indexes(
     latency_rounds: int = 7,
     latency_budget_seconds: float = 60.0,
     seed: int = 0,
+    config: CompareConfig | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -95,6 +96,8 @@ def compare_indexes(
         Measure queries a second with so many threads as well.
     end_to_end
         Time Pyserini's searcher as well (imports torch; field ``contents`` only).
+    config
+        In place of all options that are no files, from ``topic_field`` to ``seed``.
 
     Returns
     -------
@@ -117,47 +120,46 @@ def compare_indexes(
         For unreadable indexes, topics or qrels, topics or an index that share nothing with the
         qrels, or an existing output. Nothing is written then.
     """
-    paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
-    check_names([*names, *(further_indexes or {})], content.FIXED_KEYS)
-    if throughput_threads is not None:
-        checked_threads(throughput_threads, "throughput_threads")
-    threads, seed = checked_threads(threads), checked_seed(seed)
-    parse_measures(measures)  # a wrong name is told before anything is searched
-    plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
+    config = gathered(CompareConfig, config, locals())
+    field, seed = config.field, config.seed
+    first, second = config.names
+    check_names([first, second, *(further_indexes or {})], content.FIXED_KEYS)
+    paths = {first: index, second: pruned, **(further_indexes or {})}
     by_name = _by_name(values, paths)
     read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]
     read += [path for pair in further_queries for path in pair]
     place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
-    query_sets = read_query_sets([(topics, qrels), *further_queries], topic_field)
-    training = None if tune is None else QuerySet.read(*tune, topic_field)
+    query_sets = read_query_sets([(topics, qrels), *further_queries], config.topic_field)
+    training = None if tune is None else QuerySet.read(*tune, config.topic_field)
     relevant = {queries.label: queries.check(index) for queries in query_sets}
     if training is not None:
         training.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
-    model = model or shared_model(paths, field)
+    model = config.model or shared_model(paths, field)
     systems = {
         name: System(path, recorded_parameters(path, model, field=field))
         for name, path in paths.items()
     }
     terms = _terms(paths, field, by_name)
-    search = {"field": field, "threads": threads, "progress": progress}
+    search = {"field": field, "threads": checked_threads(config.threads), "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
     asked = query_sets[0].topics
     with place as folder:
-        results = _search_sets(systems, query_sets, folder, {**search, "measures": measures})
+        results = _search_sets(systems, query_sets, folder, {**search, "measures": config.measures})
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
             timed,
             asked,
-            plan,
+            config.latency_plan,
             field=field,
             raw=folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy",
             progress=progress,
         )
         words = [look_up_terms(paths, of.topics, field) for of in query_sets]
         service = measure_service(
-            timed, asked, field=field, threads=throughput_threads, seed=seed, progress=progress
-        )
+            timed, asked, field=field, threads=config.throughput_threads, seed=seed,
+            progress=progress,
+        )  # fmt: skip
         report = {
             "indexes": {name: content.sizes(of, field) for name, of in found.items()},
             **content.effectiveness(results, seed),
@@ -165,7 +167,7 @@ def compare_indexes(
             **summarise_speed(latency, words[0], seed),
             **service,
             "end_to_end": measure_end_to_end(timed, asked, seed=seed, progress=progress)
-            if end_to_end
+            if config.end_to_end
             else None,
             **terms,
             "tuning": tuning,
@@ -173,7 +175,7 @@ def compare_indexes(
             "rules": content.RULES,
             "notes": [
                 *content.notes(found, model, field),
-                *content.notes_on_documents(names[0], relevant, _lacking(paths, results)),
+                *content.notes_on_documents(first, relevant, _lacking(paths, results)),
             ],
             **content.versions_and_machine(),
         }

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arguments import checked_threads
+from ..arguments import gathered
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..output import Output
 from ..progress import Progress, silent
 from ..values.term_values import TermValues
+from .config import PruneConfig
 from .field_rule import load_fields
 from .reduction_choice import loss_of, parse_bytes, point_within_loss, reduction_within_bytes
 from .rewriting import Rewriting
@@ -39,6 +39,7 @@ def prune_index(
     threads: int | None = None,
     others: Sequence[str | os.PathLike | TermValues] = (),
     optimize: bool = False,
+    config: PruneConfig | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -86,6 +87,8 @@ def prune_index(
         is the field of ``values``.
     optimize
         Write one segment; by default each segment of ``index`` has its counterpart.
+    config
+        In place of all options from ``reduction`` to ``optimize`` but ``others``.
 
     Returns
     -------
@@ -108,12 +111,9 @@ def prune_index(
         parameter is out of its range, no posting would be left, or no reduction is given and none
         recommended; when ``output`` exists or overlaps the index.
     """
+    config = gathered(PruneConfig, config, locals())
     from ..jvm.index import identify
 
-    _refuse_mode(tf)
-    _refuse_min_doc_freq(min_doc_freq)
-    _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
-    threads = checked_threads(threads)
     given = [values, *others]
     place = Output.folder(
         output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST
@@ -121,19 +121,17 @@ def prune_index(
     identify(index)  # before anything is made: Java starts, and the index can be read
     with place as folder:
         fields = load_fields(given)
-        _refuse_several_fields(fields, tf, max_loss, max_bytes)
-        scale = _checked_scale(scale) if tf == "scaled" else None
-        units = [_unit_of(v, tf, unit) for v in fields]
-        rewriting = Rewriting(
-            index, fields, units, tf, scale, min_doc_freq, threads, optimize, progress
-        )
+        _refuse_several_fields(fields, config)
+        units = [_unit_of(v, config) for v in fields]
+        rewriting = Rewriting(index, fields, units, config, progress)
+        reduction = config.reduction
         chosen: dict[str, Any] = {}
-        if max_loss is not None:
-            point = point_within_loss(fields[0].points, max_loss)
+        if config.max_loss is not None:
+            point = point_within_loss(fields[0].points, config.max_loss)
             reduction = point["reduction"]
-            chosen = {"max_loss": max_loss, "loss": loss_of(point), **_figures(point)}
-        elif max_bytes is not None:
-            allowed = parse_bytes(max_bytes)
+            chosen = {"max_loss": config.max_loss, "loss": loss_of(point), **_figures(point)}
+        elif config.max_bytes is not None:
+            allowed = parse_bytes(config.max_bytes)
             reduction = _reduction_within(rewriting, folder.parent, allowed)
             chosen = {"max_bytes": allowed}
         report = rewriting.write(folder, reduction)
@@ -145,28 +143,19 @@ def prune_index(
     return {"output": str(place.path), **report}
 
 
-def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:
+def _unit_of(values: TermValues, config: PruneConfig) -> str | None:
     """A rule that relies on changed frequencies is not what ``--tf original`` gets by default."""
     relies = values.posting_factors is not None
-    return "term" if unit is None and tf == "original" and relies else unit
+    return "term" if config.unit is None and config.tf == "original" and relies else config.unit
 
 
-def _refuse_several(**given: Any) -> None:
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) > 1:
-        names = " and ".join(map(argument, named))
-        raise TdvError(f"{names} exclude each other: each of them sets how much goes")
-
-
-def _refuse_several_fields(
-    given: Sequence[TermValues], tf: str, max_loss: float | None, max_bytes: int | str | None
-) -> None:
+def _refuse_several_fields(given: Sequence[TermValues], config: PruneConfig) -> None:
     """Refuse what is defined for one field only."""
     fields = [values.vocabulary.field for values in given]
     for_one = {
-        f"{argument('tf')} similarity": tf == "similarity",
-        argument("max_loss"): max_loss is not None,
-        argument("max_bytes"): max_bytes is not None,
+        f"{argument('tf')} similarity": config.tf == "similarity",
+        argument("max_loss"): config.max_loss is not None,
+        argument("max_bytes"): config.max_bytes is not None,
     }
     named = [name for name, used in for_one.items() if used]
     if len(fields) > 1 and named:
@@ -193,31 +182,3 @@ def _reduction_within(rewriting: Rewriting, beside: Path, max_bytes: int) -> flo
 
     fixed = sum(size for kind, size in kinds.items() if kind not in shrinking)
     return reduction_within_bytes(bytes_at, max_bytes, fixed_bytes=fixed)
-
-
-def _refuse_mode(tf: str) -> None:
-    if tf not in ("scaled", "original", "similarity"):
-        raise TdvError(f"{argument('tf')} must be 'scaled', 'original' or 'similarity', got '{tf}'")
-
-
-def _refuse_min_doc_freq(least: int) -> None:
-    if least < 1:
-        raise TdvError(
-            f"{argument('min_doc_freq')} must be at least 1, got {least}: 1 keeps all terms, 2 "
-            "gives up those of one document"
-        )
-
-
-def _checked_scale(scale: float | str) -> float | None:
-    """None for ``auto``."""
-    if scale == "auto":
-        return None
-    try:
-        number = float(scale)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise TdvError(
-            f"{argument('scale')} must be 'auto' or a number above 0, got '{scale}': try 4"
-        )
-    return number

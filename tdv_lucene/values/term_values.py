@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked_reduction
 from ..arrays import load_array
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
@@ -248,10 +249,7 @@ class TermValues:
         """
         if reduction is None:
             reduction = self.recommended_reduction
-        if not 0 <= reduction < 1:
-            raise TdvError(
-                f"{argument('reduction')} must lie within [0, 1), got {reduction}: try 0.45"
-            )
+        checked_reduction(reduction)
         if scale is not None and not scale > 0:
             raise TdvError(f"{argument('scale')} must be above 0, got {scale}: try 4")
         point = self.points[nearest([p["reduction"] for p in self.points], reduction)]
