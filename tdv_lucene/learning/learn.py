@@ -103,7 +103,7 @@ def learn_term_values(
             learned = learn_default(problem, chosen, seed, progress)
         else:
             learned = learn_paper(problem, chosen, seed, progress)
-    _log.info("learned with %s from %d queries", problem.parameters, len(problem.queries))
+    _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
     rule = learned.final.rule
     return TermValues(
         vocabulary=matrix.vocabulary,
@@ -272,7 +272,7 @@ def _manifest(
         "source": matrix.source,
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "model": problem.model,
-        "parameters": asdict(problem.parameters),
+        "parameters": problem.parameters.values(),
         "lead": None if matrix.position_boost is None else matrix.position_boost._asdict(),
         "positions": matrix.first_positions is not None,
         "recipe": {"name": recipe.name, **asdict(recipe)},
