@@ -16,7 +16,7 @@ _PUBLIC = {
     "CompareConfig": "comparison.config",
     "LatencyPlan": "timing.latency",
     "LearnConfig": "learning.config",
-    "OperatingPoint": "values.term_values",
+    "OperatingPoint": "values.operating_point",
     "PruneConfig": "pruning.config",
     "TdvError": "errors",
     "TermDocumentMatrix": "matrix.record",

@@ -209,3 +209,12 @@ def test_help_and_import_load_nothing_heavy(command: list[str]) -> None:
 def test_every_public_name_exists_and_is_documented(name: str) -> None:
     value = getattr(tdv_lucene, name)
     assert name == "__version__" or value.__doc__
+
+
+LONGEST = 300
+"""Lines of a module: more are two modules."""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_module_is_too_long(module: str) -> None:
+    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= LONGEST

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,17 +9,17 @@ from typing import Any
 
 from ..arguments import checked_threads, gathered
 from ..errors import TdvError, argument
-from ..evaluation.evaluate import Evaluation
 from ..indexes.inspection import inspect_index
 from ..indexes.record import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..searching.tuning import tune_parameters
 from ..timing.end_to_end import measure_end_to_end
-from ..timing.latency import MODES, Latency, TimedIndex, measure_latency
-from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
+from ..timing.latency import TimedIndex, measure_latency
+from ..timing.latency_summary import look_up_terms, measure_service, summarise_speed
 from . import content
 from .config import CompareConfig
+from .files import ending, write_files
 from .systems import (
     QuerySet,
     Results,
@@ -152,7 +151,7 @@ def compare_indexes(
             asked,
             config.latency_plan,
             field=field,
-            raw=folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy",
+            raw=folder / f"latency_ns{ending(query_sets, query_sets[0])}.npy",
             progress=progress,
         )
         words = [look_up_terms(paths, of.topics, field) for of in query_sets]
@@ -179,7 +178,7 @@ def compare_indexes(
             ],
             **content.versions_and_machine(),
         }
-        _write(folder, report, results, latency, words)
+        write_files(folder, report, results, latency, words)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
@@ -272,61 +271,3 @@ def _search_sets(
         search_all(systems, queries, runs, prefix, **search)
         for queries, prefix in zip(query_sets, prefixes)
     ]
-
-
-def _ending(sets: Sequence[object], queries: QuerySet) -> str:
-    """What the names of a query set's files end with: its label, where there are several sets."""
-    return f".{queries.label}" if len(sets) > 1 else ""
-
-
-def _write(
-    folder: Path,
-    report: dict[str, Any],
-    results: Sequence[Results],
-    latency: Latency,
-    words: Sequence[Mapping[str, QueryTerms]],
-) -> None:
-    from ..report.page import Measured, render_page
-
-    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    for of in results:
-        _write_per_query(folder / f"per_query{_ending(results, of.queries)}.tsv", of.evaluations)
-    _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
-    measured = [
-        Measured(of.queries.label, of.queries.topics, of.evaluations, terms)
-        for of, terms in zip(results, words)
-    ]
-    page = render_page(report, measured, latency)
-    (folder / "report.html").write_text(page, encoding="utf-8")
-
-
-def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
-    measures = next(iter(evaluations.values())).values
-    columns = {
-        f"{measure} {name}": evaluation.values[measure]
-        for measure in measures
-        for name, evaluation in evaluations.items()
-    }
-    queries = next(iter(evaluations.values())).queries
-    lines = ["\t".join(["query", *columns])]
-    for i, query in enumerate(queries):
-        lines.append("\t".join([query, *(f"{values[i]:.6f}" for values in columns.values())]))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _write_latency(path: Path, latency: Latency) -> None:
-    """A line a query, in the order of ``latency_ns.npy``."""
-    columns = {
-        f"{mode} ms {name}": [f"{ms:.6f}" for ms in latency.per_query_ms(mode, name)]
-        for mode in MODES
-        for name in latency.names
-    }
-    columns |= {
-        f"{mode} postings {name}": [str(count) for count in of[i]]
-        for mode, of in latency.postings_visited.items()
-        for i, name in enumerate(latency.names)
-    }
-    rows = zip(latency.queries, *columns.values())
-    lines = ["\t".join(row) for row in (("query", *columns), *rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -9,7 +9,8 @@ from .. import __version__
 from ..indexes.record import CHECKSUM
 from ..ranking import ANSERINI_DEFAULTS
 from ..report.wording import counted
-from ..values.term_values import OperatingPoint, TermValues
+from ..values.operating_point import OperatingPoint
+from ..values.term_values import TermValues
 from .field_rule import checksum
 
 

@@ -23,7 +23,8 @@ from ..output import Output
 from ..records import ByteStrings, Vocabulary
 from ..store import check_files, read_manifest, save_array
 from .dropping import COUNTED_TF, drop_terms, nearest
-from .posting_rule import PostingCut, PostingRule
+from .operating_point import OperatingPoint
+from .posting_rule import PostingRule
 from .quantisation import whole_multiples, whole_multiples_above
 from .stored_manifest import check_manifest
 
@@ -54,37 +55,6 @@ _ADMISSIBLE: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
     "posting_factors": ("f", "finite and not negative", _finite_from_0),
 }  # fmt: skip
 """Of every array: kinds of dtype, what its numbers must be in words, and whether they are."""
-
-
-@dataclass(frozen=True, eq=False)
-class OperatingPoint:
-    """Values to prune with.
-
-    Attributes
-    ----------
-    tdv : float32[V]
-        Finite, not negative; exactly 0 where the term's postings are dropped.
-    scale : float or None
-        The index stores rint(scale * tf * tdv), where ``tdv`` holds whole multiples of 1 / scale;
-        None means that frequencies are kept.
-    cut : PostingCut or None
-        The postings that go beside those of terms whose value is 0.
-    reduction : float
-        Share of the field's postings that goes, counting those lost by rounding; by postings, not
-        counting them.
-    nearest : dict
-        What was validated at the nearest learned point: its reduction, held-out measures and the
-        fidelity of each scale.
-    position_boost : FirstPositionBoost or None
-        What tf counts for in all this; None for what it is.
-    """
-
-    tdv: np.ndarray
-    scale: float | None
-    cut: PostingCut | None
-    reduction: float
-    nearest: Mapping[str, Any]
-    position_boost: FirstPositionBoost | None = None
 
 
 @dataclass(frozen=True, eq=False)
