@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from .errors import TdvError, argument
 
-Config = TypeVar("Config")
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Config = TypeVar("Config", bound=_Dataclass)
 
 MOST_THREADS = 1024
 MOST_HITS = 1_000_000
@@ -77,10 +82,10 @@ def gathered(kind: type[Config], config: Config | None, given: Mapping[str, Any]
     TdvError
         When an option is out of its range, or is given beside ``config``.
     """
-    options = {field.name: given[field.name] for field in fields(kind)}  # type: ignore[arg-type]
+    options = {field.name: given[field.name] for field in fields(kind)}
     if config is None:
         return kind(**options)
-    for field in fields(kind):  # type: ignore[arg-type]
+    for field in fields(kind):
         if options[field.name] != field.default:
             raise TdvError(
                 f"{argument(field.name)} is given beside {argument('config')}: put it into the "

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ..arguments import checked_seed
 from ..errors import TdvError
 from ..evaluation.topics import check_topic_field
-from ..ranking import MODELS
-from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from ..ranking import MODELS, SearchParameters
+from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .self_supervised import check_method
 
 
@@ -60,12 +60,14 @@ class LearnConfig:
         _ = self.parameters
 
     @property
-    def parameters(self) -> Parameters | None:
+    def parameters(self) -> SearchParameters | None:
         """What the search is said to use; None where learning may choose."""
         given = {"k1": self.k1, "b": self.b, "mu": self.mu}
         given = {name: x for name, x in given.items() if x is not None}
         # Made topics choose no parameters: they prefer a k1 that real ones do not.
-        return Parameters(**given) if given or self.self_supervised is not None else None
+        return (
+            SearchParameters(None, **given) if given or self.self_supervised is not None else None
+        )
 
 
 def check_model(model: str) -> None:

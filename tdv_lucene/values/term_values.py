@@ -7,7 +7,6 @@ A :class:`TermValues` holds a weight for every term and the order in which terms
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from ..arrays import load_array
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
 from ..output import Output
-from ..records import ByteStrings, Vocabulary
+from ..records import ByteStrings, StrPath, Vocabulary
 from ..store import check_files, read_manifest, save_array
 from .dropping import COUNTED_TF, drop_terms, nearest
 from .operating_point import OperatingPoint
@@ -48,9 +47,9 @@ _ADMISSIBLE: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
     "total_term_freq": ("iu", "whole numbers from 0", _finite_from_0),
     "postings_by_tf": ("iu", "whole numbers from 0", _finite_from_0),
     "weights": ("f", "finite and not negative", _finite_from_0),
-    "priority": ("f", "numbers, none of them NaN", lambda array: not np.isnan(array).any()),
+    "priority": ("f", "numbers, none of them NaN", lambda array: not bool(np.isnan(array).any())),
     "posting_priority": (
-        "f", "finite and above 0", lambda array: _finite_from_0(array) and np.all(array > 0)
+        "f", "finite and above 0", lambda array: _finite_from_0(array) and bool(np.all(array > 0))
     ),
     "posting_factors": ("f", "finite and not negative", _finite_from_0),
 }  # fmt: skip
@@ -138,7 +137,7 @@ class TermValues:
         TdvError
             When none is recommended: it names the choices there are.
         """
-        recommended = self.manifest["recommended_reduction"]
+        recommended: float | None = self.manifest["recommended_reduction"]
         if recommended is None:
             measured = [p for p in self.points if p["measures"] and p["full"]]
             found = ", ".join(f"{p['reduction']:g} ({p['measures'][_SHOWN]:.4f})" for p in measured)
@@ -173,7 +172,8 @@ class TermValues:
     @property
     def unit(self) -> str:
         """``"term"`` or ``"posting"``: what is given up unless said otherwise."""
-        return self.manifest.get("unit", "term")
+        unit: str = self.manifest.get("unit", "term")
+        return unit
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without its tables by fold, scale and threshold: to be printed."""
@@ -250,11 +250,13 @@ class TermValues:
             )
         return self.posting_rule if unit == "posting" else None
 
-    def save(self, output: str | os.PathLike | Output, *, overwrite: bool = False) -> None:
+    def save(self, output: StrPath | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        place = output
-        if not isinstance(output, Output):
-            place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+        place = (
+            output
+            if isinstance(output, Output)
+            else Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+        )
         with place as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)
             save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
@@ -264,7 +266,7 @@ class TermValues:
             place.write_manifest(dict(self.manifest))
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> TermValues:
+    def load(cls, path: StrPath) -> TermValues:
         """Read a folder written by :meth:`save`, its arrays memory-mapped.
 
         All files are compared with the sizes and digests in the manifest.
