@@ -200,5 +200,5 @@ def show_tables(tables: Iterable[Table]) -> None:
 
 def megabytes(size: float) -> str:
     """Megabytes of a number of bytes: three digits that tell something of a small index too."""
-    of = size / 1e6
-    return f"{of:,.1f}" if of >= 100 else f"{of:.3g}"
+    millions = size / 1e6
+    return f"{millions:,.1f}" if millions >= 100 else f"{millions:.3g}"

@@ -154,13 +154,13 @@ def compare_indexes(
             raw=folder / f"latency_ns{ending(query_sets, query_sets[0])}.npy",
             progress=progress,
         )
-        words = [look_up_terms(paths, of.topics, field) for of in query_sets]
+        words = [look_up_terms(paths, queries.topics, field) for queries in query_sets]
         service = measure_service(
             timed, asked, field=field, threads=config.throughput_threads, seed=seed,
             progress=progress,
         )  # fmt: skip
         report = {
-            "indexes": {name: content.sizes(of, field) for name, of in found.items()},
+            "indexes": {name: content.sizes(inspected, field) for name, inspected in found.items()},
             **content.effectiveness(results, seed),
             **content.latencies(latency),
             **summarise_speed(latency, words[0], seed),
@@ -245,7 +245,7 @@ def _lacking(
     """
     from ..jvm.searcher import known_documents
 
-    retrieved = list(dict.fromkeys(doc for of in results for doc in of.retrieved))
+    retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
     _, *others = paths.items()
     return {
         name: (len(retrieved) - len(set(known_documents(path, retrieved))), len(retrieved))
@@ -262,7 +262,7 @@ def _search_sets(
 ) -> list[Results]:
     runs = folder / "runs"
     runs.mkdir()
-    prefixes = [f"{of.label}." if len(query_sets) > 1 else "" for of in query_sets]
+    prefixes = [f"{queries.label}." if len(query_sets) > 1 else "" for queries in query_sets]
     files = [prefix + name for prefix in prefixes for name in systems]
     for file in files:
         if files.count(file) > 1:

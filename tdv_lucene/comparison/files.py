@@ -30,12 +30,14 @@ def write_files(
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    for of in results:
-        _write_per_query(folder / f"per_query{ending(results, of.queries)}.tsv", of.evaluations)
+    for result in results:
+        _write_per_query(
+            folder / f"per_query{ending(results, result.queries)}.tsv", result.evaluations
+        )
     _write_latency(folder / f"latency{ending(results, results[0].queries)}.tsv", latency)
     measured = [
-        Measured(of.queries.label, of.queries.topics, of.evaluations, terms)
-        for of, terms in zip(results, words)
+        Measured(result.queries.label, result.queries.topics, result.evaluations, terms)
+        for result, terms in zip(results, words)
     ]
     page = render_page(report, measured, latency)
     (folder / "report.html").write_text(page, encoding="utf-8")
@@ -63,8 +65,8 @@ def _write_latency(path: Path, latency: Latency) -> None:
         for name in latency.names
     }
     columns |= {
-        f"{mode} postings {name}": [str(count) for count in of[i]]
-        for mode, of in latency.postings_visited.items()
+        f"{mode} postings {name}": [str(count) for count in counts[i]]
+        for mode, counts in latency.postings_visited.items()
         for i, name in enumerate(latency.names)
     }
     rows = zip(latency.queries, *columns.values())

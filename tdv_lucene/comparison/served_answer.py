@@ -54,7 +54,7 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
             {
                 "term": term,
                 "in_query": times_,
-                "df": {name: of.counts[term][0] for name, of in answers.items()},
+                "df": {name: found.counts[term][0] for name, found in answers.items()},
                 "tdv": {name: rows[at]["tdv"] for name, rows in explained.items()},
             }
             for at, (term, times_) in enumerate(terms.items())
@@ -62,11 +62,11 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
         "indexes": {
             name: {
                 "ms": times[name],
-                "matching": of.matching,
+                "matching": found.matching,
                 "hits": _hits(session.field, list(terms), name, answers),
-                "gone": _gone(answers[first], of),
+                "gone": _gone(answers[first], found),
             }
-            for name, of in answers.items()
+            for name, found in answers.items()
         },
     }
 

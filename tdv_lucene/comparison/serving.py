@@ -184,11 +184,11 @@ def _describe(session: SideBySide) -> dict[str, Any]:
     """What the page says of the indexes before any query."""
     indexes = {
         name: {
-            "folder": Path(os.path.abspath(of.path)).name,
-            "bytes": inspect_index(of.path)["bytes"],
-            "parameters": of.parameters.describe(),
+            "folder": Path(os.path.abspath(opened.path)).name,
+            "bytes": inspect_index(opened.path)["bytes"],
+            "parameters": opened.parameters.describe(),
         }
-        for name, of in session.opened.items()
+        for name, opened in session.opened.items()
     }
     return {"indexes": indexes, "field": session.field}
 

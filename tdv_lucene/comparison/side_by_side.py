@@ -129,7 +129,9 @@ class SideBySide:
             When ``hits`` is out of range.
         """
         hits = checked_hits(hits)
-        found = {name: of.searcher.search(query, hits, depth) for name, of in self.opened.items()}
+        found = {
+            name: opened.searcher.search(query, hits, depth) for name, opened in self.opened.items()
+        }
         shown = list(dict.fromkeys(hit.document for best, _ in found.values() for hit in best))
         answers = {}
         for name, (best, below) in found.items():
@@ -149,8 +151,8 @@ class SideBySide:
         times: dict[str, list[float]] = {name: [] for name in self.opened}
         end = time.monotonic() + _TIMING_SECONDS
         for _ in range(_MOST_ROUNDS):
-            for name, of in self.opened.items():
-                times[name].append(of.searcher.time_search(query, hits))
+            for name, opened in self.opened.items():
+                times[name].append(opened.searcher.time_search(query, hits))
             if time.monotonic() > end:
                 break
         return {name: statistics.median(ms[1:] or ms) for name, ms in times.items()}
