@@ -27,11 +27,12 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .indexes.inspection import inspect_index as inspect_index
     from .jvm.index import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
-    from .learning.learn import learn_from_index as learn_from_index
+    from .learning.from_index import learn_from_index as learn_from_index
     from .learning.learn import learn_term_values as learn_term_values
     from .learning.peers import binary_values as binary_values
     from .learning.peers import make_peer_values as make_peer_values
     from .learning.peers import unlearned_values as unlearned_values
+    from .learning.prior_values import prior_values as prior_values
     from .matrix.ciff import export_ciff as export_ciff
     from .matrix.extract import extract_matrix as extract_matrix
     from .matrix.extract import load_matrix as load_matrix
@@ -70,7 +71,7 @@ _PUBLIC = {
     "extract_matrix": "matrix.extract",
     "index_bytes": "indexes.inspection",
     "inspect_index": "indexes.inspection",
-    "learn_from_index": "learning.learn",
+    "learn_from_index": "learning.from_index",
     "learn_term_values": "learning.learn",
     "load_matrix": "matrix.extract",
     "load_term_vectors": "embedding.embed",

@@ -84,7 +84,7 @@ def command(as_json: bool, **arguments: Any) -> None:
     queries held out of the training.
     """
     from ..learning.config import LearnConfig
-    from ..learning.learn import learn_from_index
+    from ..learning.from_index import learn_from_index
 
     config = options.config_of(LearnConfig, arguments)
     values = options.run(learn_from_index, config=config, **arguments)

@@ -143,7 +143,7 @@ def run_demo(
     from ..comparison.compare import compare_indexes
     from ..indexes.build import build_index
     from ..jvm import start
-    from ..learning.learn import learn_from_index
+    from ..learning.from_index import learn_from_index
     from ..pruning.prune import prune_index
 
     checked_seed(seed)
