@@ -19,12 +19,12 @@ def explain_query(
     values: str | os.PathLike | None = None,
     hits: int = 10,
 ) -> dict[str, Any]:
-    """Compare what the two indexes make of ``query``, each searched with what it records.
+    """Compare how two indexes answer ``query``, each searched with the parameters it records.
 
     Parameters
     ----------
     model
-        None for what ``pruned`` records; another one is warned of in the log.
+        None for the one ``pruned`` records; any other causes a warning in the log.
     values
         The folder of term values that ``pruned`` was made with; without them, terms are shown with
         the ratio of their frequencies in the two indexes.
@@ -46,8 +46,7 @@ def explain_query(
     ------
     TdvError
         When an index or the values cannot be read, ``pruned`` was not made with them, ``hits`` is
-        below 1, or nothing is left of the
-        query after analysis.
+        below 1, or nothing is left of the query after analysis.
     """
     model = model or recorded_model(pruned, field)
     given = {} if values is None else {"after": values}

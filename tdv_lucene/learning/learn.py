@@ -177,7 +177,8 @@ def learn_from_index(
         Of the search. All None: what serves the training queries best, Anserini's defaults
         unless something else is clearly better; with ``self_supervised`` Anserini's defaults.
     config
-        In place of all options from ``self_supervised`` to ``mu`` but ``vectors`` and ``matrix``.
+        All options from ``self_supervised`` to ``mu`` except ``vectors`` and ``matrix``, in one
+        object.
     plot
         A ``.svg`` or ``.png`` file for the picture of the validated points.
 
