@@ -64,7 +64,7 @@ def compare_indexes(
     """Compare an index with its pruned form and write the folder ``output``.
 
     Each index is searched with the parameters it records (see :func:`recorded_parameters`). How
-    latency is measured is told at :class:`LatencyPlan`.
+    latency is measured, :class:`LatencyPlan` says.
     The folder holds ``report.json`` (what is returned), ``report.html``, ``per_query.tsv``, the
     runs, and every measured latency in ``latency_ns.npy``, of the queries in ``latency.tsv`` (their
     medians, and postings visited) in that order. With several query sets the names of all these
@@ -73,30 +73,30 @@ def compare_indexes(
     Parameters
     ----------
     topic_field
-        Of all topics, see :func:`tdv_lucene.read_topics`.
+        The part of a topic that is the query, see :func:`tdv_lucene.read_topics`.
     model
-        None for what the indexes were learned for, BM25 where none of them says; where another one
-        is asked for, a note says so.
+        None for the one the indexes were pruned for, BM25 if none was pruned. If you ask for any
+        other, a note in the report says so.
     further_indexes
-        Name -> index, to stand in the same tables; each is compared with ``index``.
+        Name -> index, for more columns in the same tables; each is compared with ``index``.
     further_queries
-        More (topics, qrels) to measure on. Latency is that of the first topics.
+        More (topics, qrels) to measure on. Latency is measured on the first topics only.
     tune
         Training (topics, qrels). With them ``index`` is also searched with k1 and b (or mu) tuned
         on them, as the system ``NAME-tuned``, and the others are compared with that as well.
     measures
-        Further ones beside the four that are always reported, by their names in ir-measures, such
-        as ``"RR@10 R@100"``. Each counts in the correction of the p-values.
+        More than the four that are always reported, by their names in ir-measures, such as
+        ``"RR@10 R@100"``. The p-values are corrected for each of them.
     values
         The term values ``pruned`` was made with, or index name -> values: the report then shows
         them, and their trade-off curve. Without them, terms are shown with the ratio of their
         frequencies in the two indexes.
     throughput_threads
-        Measure queries a second with so many threads as well.
+        Also measure queries per second, with this many threads.
     end_to_end
-        Time Pyserini's searcher as well (imports torch; field ``contents`` only).
+        Also time Pyserini's searcher (imports torch; field ``contents`` only).
     config
-        In place of all options that are no files, from ``topic_field`` to ``seed``.
+        All options that are not files, from ``topic_field`` to ``seed``, in one object.
 
     Returns
     -------

@@ -20,12 +20,12 @@ def explain_query(
     values: str | os.PathLike | None = None,
     hits: int = 10,
 ) -> dict[str, Any]:
-    """Compare what the two indexes make of ``query``, each searched with what it records.
+    """Compare how two indexes answer ``query``, each searched with the parameters it records.
 
     Parameters
     ----------
     model
-        None for what ``pruned`` records; another one is warned of in the log.
+        None for the one ``pruned`` records; any other causes a warning in the log.
     values
         The folder of term values that ``pruned`` was made with; without them, terms are shown with
         the ratio of their frequencies in the two indexes.

@@ -48,20 +48,20 @@ def serve_indexes(
     hits: int = 10,
     ready: Callable[[str], None] = print,
 ) -> None:
-    """Serve the page until interrupted by Ctrl-C, and return then.
+    """Serve the page until Ctrl-C, then return.
 
     Parameters
     ----------
     indexes
         Name -> index; the first is the one the others are compared with.
     port
-        0 takes any that is free.
+        0 for any free one.
     model
-        None for what the further indexes record.
+        None for the one the further indexes record.
     values
         Name -> the term values this index was made with.
     hits
-        Best documents shown, where the page's address does not say otherwise.
+        How many documents to show, unless the page's address says otherwise.
     ready
         Called with the page's address, once it answers.
 

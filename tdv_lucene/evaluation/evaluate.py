@@ -66,15 +66,15 @@ def evaluate_run(
 ) -> Evaluation:
     """Measure a run of any system over the judged queries.
 
-    Judged queries are the ``topics`` with at least one relevant document in ``qrels``. Those the
-    run does not answer count 0; qrels of topics that were not asked, and answers to topics without
-    a relevant document, are left out.
+    Judged queries are the ``topics`` with at least one relevant document in ``qrels``. A query that
+    the run does not answer counts as 0. Qrels of other topics are ignored, and so are answers to
+    topics without a relevant document.
 
     Parameters
     ----------
     measures
-        Further ones by their names in ir-measures, such as ``"RR@10 P@5"``. Of these, an unanswered
-        query has the measure's own default.
+        More of them, by their names in ir-measures, such as ``"RR@10 P@5"``. There an unanswered
+        query gets the measure's own default.
 
     Raises
     ------

@@ -50,8 +50,8 @@ def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics
     lines (``{"id": ..., "title": ...}``, or ``text`` or ``query``), any of them gzipped; ``-`` is
     standard input. ``topic_field`` says which part of a topic is the query: ``title``, ``desc``
     or ``narr``. A number loses its leading zeros in the TREC
-    format, as in the qrels that go with it. Names are resolved by Anserini on the JVM, which
-    downloads what it has not stored.
+    format, as in the qrels that go with it. Names are left to Anserini, on the JVM,
+    which downloads what it lacks.
 
     Raises
     ------
@@ -110,9 +110,9 @@ def _check_id(qid: str, where: str = "the ") -> None:
 def read_qrels(path: str | os.PathLike) -> Qrels:
     """Read relevance judgements: ``qid 0 docid grade`` lines (TREC), or the same gzipped.
 
-    A name Pyserini knows, such as ``robust04``, is resolved by it, which downloads what it has not
-    stored; an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement said
-    twice with one grade counts once.
+    A name Pyserini knows, such as ``robust04``, is left to Pyserini, which downloads what it lacks;
+    an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement
+    given twice with the same grade counts once.
 
     Raises
     ------

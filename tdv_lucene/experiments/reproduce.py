@@ -75,13 +75,13 @@ def reproduce_paper(
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Do the paper's experiment on a collection the user holds, and write the folder ``output``.
+    """Run the paper's experiment on a collection you have, and write the folder ``output``.
 
-    Of the topics (titles), those the paper used for ``collection`` are taken that have a relevant
-    document in the index; judgements of other documents are left out. For each fold, values are
-    learned on the other folds' queries and the index is pruned with them; the fold's queries are
-    searched and timed on both indexes. Tables 1 to 3 stand beside the published values in
-    ``tables.md``; ``report.json`` is what is returned.
+    It uses the titles of the topics that the paper used for ``collection``, as far as they have a
+    relevant document in the index. Judgements of documents outside the index are left out. For each
+    fold, values are learned on the other folds' queries and the index is pruned with them; the
+    fold's queries are searched and timed on both indexes. Tables 1 to 3 stand beside the published
+    values in ``tables.md``; ``report.json`` is what is returned.
 
     Unlike the paper's, the frequencies in the index are whole numbers, search is Lucene's, and no
     measure of a test fold is seen before the end.
@@ -93,7 +93,7 @@ def reproduce_paper(
     reduction
         Share of postings to remove; None for what the recipe recommends.
     latency_budget_seconds
-        For each model and fold.
+        For each model and each fold.
 
     Returns
     -------
@@ -105,8 +105,8 @@ def reproduce_paper(
     Raises
     ------
     TdvError
-        For a collection, model or recipe there is not, fewer than two judged queries a fold, and
-        as the stages do.
+        For an unknown collection, model or recipe, fewer than two judged queries per fold, and
+        whatever the stages refuse.
     """
     known = _known_collection(collection, models)
     chosen = _affordable(make_recipe(recipe), reduction)

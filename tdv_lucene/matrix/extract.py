@@ -50,12 +50,13 @@ def extract_matrix(
     documents
         Ids of the documents whose rows are wanted, in any order; None for all. The vocabulary,
         ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
-        scores of these documents stay true. Learning refuses such a matrix: it counts what goes.
+        scores of these documents stay true. Learning refuses such a matrix: it has to count all
+        postings.
     positions
-        Also write ``first_positions``, if the field has positions: learning weighs
-        postings by them. Reading them takes about as long again as all else.
+        Also write ``first_positions``, if the field has positions: learning weights postings by
+        them. This about doubles the time.
     threads
-        Threads that decode postings; None for one a core.
+        Threads that decode postings; None for one per core.
 
     Raises
     ------

@@ -41,13 +41,13 @@ class TermDocumentMatrix:
     source : dict
         Identity of the index: path, commit id, versions.
     collection : dict or None
-        Of a selection: ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live
-        documents.
+        If only some documents were extracted: ``documents``, ``doc_count``, ``postings`` and
+        ``tokens`` of all live ones.
     first_positions : uint16[nnz] or None
-        Where each posting's document has the term first; 65535 for that and all behind. None
-        where the field has no positions, or nobody asked.
+        Position of the term's first occurrence in the document; 65535 stands for that and
+        everything after it. None if the field has no positions, or they were not extracted.
     position_boost : FirstPositionBoost or None
-        What frequencies count for by these positions; None for what they are.
+        How frequencies are weighted by these positions; None for not at all.
     """
 
     vocabulary: Vocabulary

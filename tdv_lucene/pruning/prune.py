@@ -110,7 +110,7 @@ def prune_index(
     optimize
         Write one segment; by default each segment of ``index`` has its counterpart.
     config
-        In place of all options from ``reduction`` to ``optimize`` but ``others``.
+        All options from ``reduction`` to ``optimize`` except ``others``, in one object.
 
     Returns
     -------

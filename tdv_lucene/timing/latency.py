@@ -39,12 +39,12 @@ class LatencyPlan:
     Attributes
     ----------
     rounds : int, at least 5
-        Rounds that count, after warming up.
+        Timed rounds, not counting the warm-up.
     budget_seconds : float
-        For checking hits, warming up and timing. Fewer queries are timed where they do not fit;
-        a machine that slows down on the way overruns it rather than counting fewer rounds.
+        For checking hits, warming up and timing. If all queries do not fit, fewer are timed. On a
+        machine that slows down meanwhile it is exceeded: no round is left out.
     seed : int
-        Of the choice of queries and of their order.
+        For choosing the queries and their order.
 
     Raises
     ------

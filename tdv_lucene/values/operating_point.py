@@ -14,25 +14,25 @@ from .posting_rule import PostingCut
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """Values to prune with.
+    """The discrimination values to prune with, at one reduction.
 
     Attributes
     ----------
     tdv : float32[V]
-        Finite, not negative; exactly 0 where the term's postings are dropped.
+        Finite, not negative; exactly 0 for a term that is dropped.
     scale : float or None
         The index stores rint(scale * tf * tdv), where ``tdv`` holds whole multiples of 1 / scale;
         None means that frequencies are kept.
     cut : PostingCut or None
-        The postings that go beside those of terms whose value is 0.
+        Which postings are dropped besides those of terms whose value is 0; None for no others.
     reduction : float
-        Share of the field's postings that goes, counting those lost by rounding; by postings, not
-        counting them.
+        Share of the field's postings that is dropped. With whole terms it includes those lost to
+        rounding; with a ``cut`` it does not.
     nearest : dict
-        What was validated at the nearest learned point: its reduction, held-out measures and the
-        fidelity of each scale.
+        The nearest learned point: its reduction, its measures on held-out queries, and how well
+        each scale keeps the ranking.
     position_boost : FirstPositionBoost or None
-        What tf counts for in all this; None for what it is.
+        How frequencies are weighted by first position; None for not at all.
     """
 
     tdv: np.ndarray
