@@ -36,6 +36,7 @@ _PUBLIC = {
     "load_term_vectors": "embedding.embed",
     "make_peer_values": "learning.peers",
     "open_searcher": "searching.search",
+    "prior_values": "learning.prior_values",
     "prune_index": "pruning.prune",
     "read_qrels": "evaluation.topics",
     "read_topics": "evaluation.topics",

@@ -35,8 +35,9 @@ from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe
 PAPER = replace(PaperRecipe(), folds=2)
 """Its folds only validate points; the values are those of a training on all queries, so two folds
 give the same kind of values in half the time."""
-TDV = replace(DefaultRecipe(), reductions=SIZES)
-"""Its points are validated at the table's sizes only."""
+TDV = replace(DefaultRecipe(), reductions=SIZES, prior=False)
+"""Its points are validated at the table's sizes only. Without the prior, which was made of the
+queries that are measured here."""
 METHODS = (
     Method("tdv", TDV),
     Method("tdv-df2", TDV, min_doc_freq=2, values_of="tdv"),

@@ -70,7 +70,7 @@ def run(collections: Path, work: Path, output: Path, lines: Sequence[str]) -> st
 def _points(
     work: Work, row: Row, queries: QueryData, name: str, change: dict[str, Any]
 ) -> dict[str, Any]:
-    recipe = replace(DefaultRecipe(), reductions=SIZES, **change)
+    recipe = replace(DefaultRecipe(), reductions=SIZES, prior=False, **change)
     split = Split(f"{row.key} {name}".replace(" ", "-"), queries, queries, row.inner_folds)
     made = work.values(Method("ablation", recipe), split, "bm25")
     points = TermValues.load(made.path).points

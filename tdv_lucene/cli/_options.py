@@ -97,8 +97,20 @@ values_of_fields_option = click.option(
 )
 
 
+values_or_prior_option = click.option(
+    "--tdv",
+    "values",
+    multiple=True,
+    metavar="[FIELD=]FOLDER",
+    help="What 'learn' wrote. Again for each further field; the first is the one searched.  "
+    "[default: no judgements, what judged collections say of this one]",
+)
+
+
 def folders_of_fields(given: Sequence[str]) -> dict[str, Any]:
     """The ``values`` and ``others`` that were given as ``values_of_fields_option``."""
+    if not given:
+        return {"values": None, "others": ()}
     first, *others = map(_folder_of_field, given)
     return {"values": first, "others": others}
 

@@ -9,6 +9,7 @@ import click
 
 from . import _options as options
 
+_UNMOVED = 1e-4  # of TDVs in the mean: rounding
 _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 
 
@@ -25,6 +26,12 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
     help="Without --topics and --qrels: make topics from the index, of titles where it stores "
     "text, else of pairs of terms. Worth less than judged queries, and may lose against no "
     "learning at all: compare before use.",
+)
+@click.option(
+    "--no-judgements",
+    is_flag=True,
+    help="Without --topics and --qrels: write what judged collections say of this one, as 'prune' "
+    "takes it without --tdv.",
 )
 @options.output_option
 @options.model_option
@@ -79,6 +86,10 @@ def command(as_json: bool, **arguments: object) -> None:
     from ..learning.learn import learn_from_index
 
     values = options.run(learn_from_index, **arguments)
+    if arguments["no_judgements"] and not as_json:
+        parameters = {k: v for k, v in values.parameters.items()}
+        options.show({"output": arguments["output"], **parameters}, as_json)
+        return
     if as_json:
         options.show({"output": arguments["output"], **values.summary()}, as_json=True)
         return
@@ -134,6 +145,8 @@ def print_points(values: object) -> None:
             "Learned without positions: from an index made with -storePositions, terms count for "
             "more where they stand early, which helps rankings"
         )
+    if prior := values.manifest.get("prior"):
+        options.say(_moved(prior, values))
     if recommended is None:
         options.say(
             "No reduction is recommended, for none surely loses nothing: 'tdv-lucene prune' needs "
@@ -163,3 +176,28 @@ def _measured(
         else:
             cells.append("")
     return cells
+
+
+def _moved(prior: dict[str, Any], values: Any) -> str:
+    """How far learning left the prior, and what that was worth."""
+    names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
+    changes = [
+        f"{name} {prior['parameters'][name]:g} -> {values.parameters[name]:g}"
+        for name in names
+        if prior["parameters"][name] != values.parameters[name]
+    ]
+    if prior["lead"] != values.manifest["lead"]:
+        changes.append("the surplus of first positions")
+    if prior["values"] > _UNMOVED:
+        changes.append(f"TDVs by {prior['values']:.2f} in the mean")
+    if not changes:
+        name = prior["name"]
+        return f"Nothing serves these queries clearly better than the prior {name}: it stays"
+    gain, interval = prior["gain"]["mean"], prior["gain"]["interval"]
+    between = (
+        "" if interval is None else f" (95 % interval {interval[0]:+.4f} to {interval[1]:+.4f})"
+    )
+    return (
+        f"From the prior {prior['name']}: {', '.join(changes)}; over it, held-out queries gain "
+        f"{gain:+.4f} of {prior['gain']['measure']}{between}"
+    )

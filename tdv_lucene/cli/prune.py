@@ -23,7 +23,7 @@ Plain Pyserini and Anserini rank by the original frequencies."""
 
 @click.command("prune")
 @options.index_option
-@options.values_of_fields_option
+@options.values_or_prior_option
 @options.output_option
 @click.option(
     "--reduction",
@@ -71,12 +71,22 @@ Plain Pyserini and Anserini rank by the original frequencies."""
     help="Give up terms in fewer documents as well. 2 makes the dictionary much smaller; queries "
     "find no more what only a term of a single document finds.",
 )
+@options.field_option
+@click.option(
+    "--save-values",
+    metavar="FOLDER",
+    help="Without --tdv: keep the values, for 'explain' and 'compare'.",
+)
 @click.option("--optimize", is_flag=True, help="Write one segment.  [default: as many as before]")
 @options.threads_option
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
-    """Write a smaller index with the learned values; the source is only read."""
+    """Write a smaller index; the source is only read.
+
+    With the values that were learned from judgements, or without --tdv with those that judged
+    collections say of this one.
+    """
     from ..pruning.prune import prune_index
 
     report = options.run(prune_index, **options.folders_of_fields(values), **arguments)

@@ -13,7 +13,7 @@ from . import _options as options
 @click.command("verify")
 @options.index_option
 @click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' made of it.")
-@options.values_of_fields_option
+@options.values_or_prior_option
 @options.threads_option
 @options.json_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:

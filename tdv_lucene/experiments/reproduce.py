@@ -167,7 +167,8 @@ def _affordable(
     """
     if isinstance(recipe, DefaultRecipe):
         used = _REDUCTION if reduction is None else reduction
-        return replace(recipe, reductions=(used,))
+        # The prior may have been made of the very queries that are measured.
+        return replace(recipe, reductions=(used,), prior=False)
     return replace(recipe, reductions=(reduction or 0.0,), folds=2)  # 0: the zeros it learned
 
 

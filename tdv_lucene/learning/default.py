@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -11,14 +12,14 @@ import numpy as np
 from ..core import tdv
 from ..progress import Progress
 from ..values.posting_rule import PostingRule
-from ..values.thresholds import make_posting_rule, make_up_for
-from .features import order_terms, term_features
+from .features import term_features
 from .listwise import train
 from .points import Learned, validate_points
+from .prior_start import PriorStart
 from .problem import Left, Problem
 from .recipes import DefaultRecipe
 from .stopping import Stopped, clearly_better, deciding, stop
-from .term_scores import TermScores, kept_terms
+from .term_scores import TermScores, kept_terms, rule_of_order
 from .training_task import Task, make_task
 
 _ORDER_AT = 0.6
@@ -43,27 +44,40 @@ class _Way(NamedTuple):
 
 
 def learn_default(
-    problem: Problem, recipe: DefaultRecipe, seed: int, progress: Progress
+    problem: Problem,
+    recipe: DefaultRecipe,
+    seed: int,
+    progress: Progress,
+    start: PriorStart | None = None,
 ) -> Learned:
     """Order the terms, learn what they are worth, and average over the folds.
 
     Everything is learned once a fold, from the other folds' queries, so that each query can
     measure what it had no part in. What is dropped is decided apart from what terms are worth, and
-    before it: sparsity is not bought by rescaling.
+    before it: sparsity is not bought by rescaling. With a ``start`` the prior's order comes first,
+    and training begins at its network; too few queries only measure what it gives.
     """
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
     made = term_features(problem.matrix, problem.vectors, recipe.features)
     features = jax.tree.map(jax.numpy.asarray, made)
-    chosen, out_of_fold = _choose_ways(problem, recipe, folds)
-    if recipe.values:
+    if start is not None:
+        recipe = replace(recipe, orders=(start.prior.order, *recipe.orders))
+    few = start is not None and len(problem.queries) < recipe.fewest_queries
+    if few:
+        chosen = _way(problem, recipe, recipe.orders[0])
+        out_of_fold = [chosen] * len(folds)
+    else:
+        chosen, out_of_fold = _choose_ways(problem, recipe, folds)
+    if recipe.values and not few:
+        linear = None if start is None else start.linear(problem.matrix, made)
         steps = _Counter(recipe.max_steps * len(folds), progress)
-        stopped = _train_values(problem, recipe, features, out_of_fold, folds, rng, steps)
+        stopped = _train_values(problem, recipe, features, linear, out_of_fold, folds, rng, steps)
         mean = np.mean([network.values(features) for network in stopped.final], axis=0)
         weights = [mean, *(network.values(features) for network in stopped.out_of_fold)]
         networks = [network.describe() for network in stopped.final]
     else:
-        weights = [np.ones(problem.matrix.shape[0], np.float32)] * (1 + len(folds))
+        weights = [problem.base_values] * (1 + len(folds))
         networks = [None] * len(folds)
     ways = [chosen, *out_of_fold]
     final, *of_folds = [TermScores(w, way.order, way.rule) for w, way in zip(weights, ways)]
@@ -73,7 +87,10 @@ def learn_default(
     for report, network in zip(reports, networks):
         report["network"] = network
         report["order"] = chosen.kind
-    return Learned(final, points, reports, full)
+    moved = None
+    if start is not None:
+        moved = start.moved(problem, final, of_folds, folds)
+    return Learned(final, points, reports, full, moved)
 
 
 class _Counter:
@@ -91,20 +108,10 @@ class _Counter:
 
 def _way(problem: Problem, recipe: DefaultRecipe, kind: str) -> _Way:
     """A posting is dropped by its saturation and its term's place in the order."""
-    matrix, k1, b = problem.matrix, problem.parameters.k1, problem.parameters.b
-    order = order_terms(matrix, kind)
-    rule = make_posting_rule(
-        matrix,
-        np.ones(len(order), np.float32),  # the network is shrunk: no value is 0
-        order,
-        order ** (1 / recipe.saturation_power),  # the same postings, for the rule's first power
-        recipe.whole_terms_qld if problem.model == "qld" else recipe.whole_terms,
-        k1=k1,
-        b=b,
+    reductions = {*recipe.reductions, recipe.trained_at}
+    order, rule = rule_of_order(
+        problem.matrix, kind, problem.model, problem.parameters, recipe, reductions
     )
-    if recipe.make_up:
-        reductions = sorted({*recipe.reductions, recipe.trained_at})
-        rule = make_up_for(rule, matrix, order, reductions, problem.model, k1)
     return _Way(kind, order, rule)
 
 
@@ -135,11 +142,11 @@ def _clearly_best(served_by: np.ndarray) -> int:
 def _served_by(
     problem: Problem, recipe: DefaultRecipe, way: _Way, folds: list[np.ndarray]
 ) -> np.ndarray:
-    """Return float64[n]: how this way of pruning serves each query, all terms worth the same."""
+    """Return float64[n]: how this way of pruning serves each query, with the base's TDVs."""
     found = np.zeros(len(problem.queries))
     left = _left(problem, recipe, way, _ORDER_AT)
     for fold in folds:
-        values = left.problem.rows.weighted(left.factors)
+        values = left.problem.rows.weighted(left.factors * problem.base_values)
         found[fold] = deciding(left.problem.measure(values, fold))
     return found
 
@@ -148,6 +155,7 @@ def _train_values(
     problem: Problem,
     recipe: DefaultRecipe,
     features: tdv.Features,
+    start: tdv.Linear | None,
     ways: list[_Way],
     folds: list[np.ndarray],
     rng: np.random.Generator,
@@ -158,7 +166,7 @@ def _train_values(
     for way in ways:
         if way.kind not in made:
             left = _left(problem, recipe, way, recipe.trained_at)
-            made[way.kind] = make_task(left.problem, recipe, features, left.factors)
+            made[way.kind] = make_task(left.problem, recipe, features, left.factors, start)
     tasks = [made[way.kind] for way in ways]
     checkpoints = [train(task, _without(folds, k), rng, step_done) for k, task in enumerate(tasks)]
     return stop(tasks, checkpoints, folds)

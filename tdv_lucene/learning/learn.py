@@ -32,6 +32,9 @@ from .paper import learn_paper
 from .parameter_choice import choose_parameters
 from .points import Learned
 from .predicted_sizes import with_index_bytes
+from .prior import Prior, Settings, settings_for
+from .prior_start import start_from_prior
+from .prior_values import prior_values_of_index
 from .problem import Problem
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from .self_supervised import make_topics
@@ -48,6 +51,7 @@ def learn_term_values(
     recipe: str | DefaultRecipe | PaperRecipe = "default",
     vectors: TermVectors | None = None,
     parameters: Parameters | None = None,
+    prior: Prior | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> TermValues:
@@ -75,6 +79,8 @@ def learn_term_values(
         k1, b and mu that search will use; None lets the default recipe choose them, and how much
         places count, on the training queries (see :mod:`.parameter_choice`), and is Anserini's
         defaults otherwise.
+    prior
+        What the default recipe starts from; None for the one that comes with the package.
 
     Raises
     ------
@@ -91,18 +97,25 @@ def learn_term_values(
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
-    counted = matrix.with_position_boost(_lead(matrix, chosen))
+    known = _known(matrix, chosen, model, prior)
+    boost = known[1].boost if known else _lead(matrix, chosen)
+    first = parameters or (known[1].parameters if known else Parameters())
+    counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks bear no exception
-        problem = Problem.of(counted, topics, qrels, vectors, model, parameters or Parameters())
-        if len(problem.queries) < 2:
+        problem = Problem.of(counted, topics, qrels, vectors, model, first)
+        start = start_from_prior(problem, *known) if known else None
+        if start is not None and chosen.values:
+            problem = start.problem
+        if start is None and len(problem.queries) < 2:
             raise TdvError(
                 "learning needs at least 2 judged queries with a relevant document in the index, "
                 f"got {len(problem.queries)}: pass more topics and qrels"
             )
         if isinstance(chosen, DefaultRecipe):
-            if parameters is None and chosen.tuned:
+            enough = start is None or len(problem.queries) >= chosen.fewest_queries
+            if parameters is None and chosen.tuned and enough:
                 problem = choose_parameters(problem, seed, progress)
-            learned = learn_default(problem, chosen, seed, progress)
+            learned = learn_default(problem, chosen, seed, progress, start)
         else:
             learned = learn_paper(problem, chosen, seed, progress)
     _log.info("learned with %s from %d queries", problem.parameters, len(problem.queries))
@@ -119,10 +132,24 @@ def learn_term_values(
     )
 
 
+def _known(
+    matrix: TermDocumentMatrix,
+    recipe: DefaultRecipe | PaperRecipe,
+    model: str,
+    prior: Prior | None,
+) -> tuple[Prior, Settings] | None:
+    """The prior and what it says of this collection; None where learning starts without."""
+    if not (isinstance(recipe, DefaultRecipe) and recipe.prior):
+        return None
+    prior = prior or Prior.load()
+    positions = recipe.lead and matrix.first_positions is not None
+    return prior, settings_for(prior, matrix, model, positions=positions)[0]
+
+
 def _lead(
     matrix: TermDocumentMatrix, recipe: DefaultRecipe | PaperRecipe
 ) -> FirstPositionBoost | None:
-    """What learning starts from."""
+    """What learning starts from without a prior."""
     wanted = isinstance(recipe, DefaultRecipe) and recipe.lead
     return DEFAULT_BOOST if wanted and matrix.first_positions is not None else None
 
@@ -134,6 +161,7 @@ def learn_from_index(
     output: str | os.PathLike,
     *,
     self_supervised: str | None = None,
+    no_judgements: bool = False,
     topic_field: str = "title",
     model: str = "bm25",
     recipe: str | DefaultRecipe | PaperRecipe = "default",
@@ -161,6 +189,9 @@ def learn_from_index(
     self_supervised
         ``"titles"``, ``"pairs"`` or ``"auto"``: topics are made from the index, see
         :mod:`.self_supervised`. The points' measures are then those of such topics.
+    no_judgements
+        With ``topics`` and ``qrels`` None: write what judged collections say of this one (see
+        :func:`.prior_values.prior_values`), and learn nothing.
     vectors, trust_pickle
         A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
         A gensim pickle, which can run any command, is read only with ``trust_pickle``.
@@ -199,11 +230,18 @@ def learn_from_index(
         # Titles stand first: topics made of them would only learn that.
         wanted = lead and recipe.lead and self_supervised is None
         recipe = replace(recipe, lead=wanted, values=term_values and recipe.values)
+        if self_supervised is not None:
+            recipe = replace(recipe, prior=False)
     given = {"k1": k1, "b": b, "mu": mu}
     given = {name: x for name, x in given.items() if x is not None}
     # Made topics choose no parameters: they prefer a k1 that real ones do not.
     parameters = Parameters(**given) if given or self_supervised is not None else None
-    _check_supervision(topics, qrels, self_supervised)
+    _check_supervision(topics, qrels, self_supervised, no_judgements)
+    if no_judgements:
+        return prior_values_of_index(
+            index, output=output, model=model, matrix=matrix, field=field, lead=lead,
+            overwrite=overwrite, progress=progress,
+        )  # fmt: skip
     if self_supervised is None:
         texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
@@ -232,9 +270,19 @@ def learn_from_index(
 
 
 def _check_supervision(
-    topics: str | os.PathLike | None, qrels: str | os.PathLike | None, self_supervised: str | None
+    topics: str | os.PathLike | None,
+    qrels: str | os.PathLike | None,
+    self_supervised: str | None,
+    no_judgements: bool,
 ) -> None:
     given = [what for what in (topics, qrels) if what is not None]
+    if no_judgements and (given or self_supervised is not None):
+        raise TdvError(
+            f"{argument('no_judgements')} learns nothing: leave it out with {argument('topics')}, "
+            f"{argument('qrels')} or {argument('self_supervised')}"
+        )
+    if no_judgements:
+        return
     if self_supervised is not None and given:
         raise TdvError(
             f"{argument('self_supervised')} makes its own topics: leave out {argument('topics')} "
@@ -243,7 +291,7 @@ def _check_supervision(
     if self_supervised is None and len(given) < 2:
         raise TdvError(
             f"learning needs {argument('topics')} and {argument('qrels')}; "
-            f"{argument('self_supervised')} does without, and is worth less"
+            f"{argument('no_judgements')} does without"
         )
 
 
@@ -280,6 +328,7 @@ def _manifest(
         "queries": len(problem.queries),
         "folds": learned.folds,
         "points": learned.points,
+        **({} if learned.moved is None else {"prior": learned.moved}),
         "full": learned.full,
         # The paper's is what its zeros remove.
         "recommended_reduction": 0.0 if by_paper else recommend(learned.points),

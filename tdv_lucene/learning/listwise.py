@@ -36,7 +36,7 @@ def train(
 ) -> dict[int, tdv.Linear]:
     """Fit w and b on ``queries`` and return them (NumPy arrays) every ``check_every`` steps."""
     recipe, collection = task.recipe, task.collection
-    optimizer, update = _compiled(task.problem.similarity, recipe)
+    optimizer, update = compiled_update(task.problem.similarity, recipe)
     lists = batches(task, queries, rng)
     learned = plain_start(task.problem.similarity, recipe, collection, next(lists))
     state = optimizer.init(learned)
@@ -52,8 +52,8 @@ def train(
 def plain_start(
     similarity: Similarity, recipe: DefaultRecipe, collection: Collection, lists: Lists
 ) -> Weights:
-    """Begin at the plain model, with the temperature that suits it."""
-    linear = tdv.flat_start(collection.features)
+    """Begin at the task's start, with the temperature that suits it."""
+    linear = collection.start
     scores = _scores(similarity, linear, collection, lists)
     temperature = losses.calibrated_temperature(scores, lists.gains, lists.where, recipe.loss)
     return Weights(linear, jnp.log(jnp.asarray(temperature, jnp.float32)))
@@ -70,7 +70,7 @@ def _scores(
 
 
 @cache
-def _compiled(similarity: Similarity, recipe: DefaultRecipe) -> tuple[Any, Any]:
+def compiled_update(similarity: Similarity, recipe: DefaultRecipe) -> tuple[Any, Any]:
     """Return (optimizer, update), compiled once for all folds."""
     schedule = optax.cosine_decay_schedule(recipe.learning_rate, recipe.max_steps, alpha=0.1)
     optimizer = optax.adam(schedule)
@@ -79,7 +79,8 @@ def _compiled(similarity: Similarity, recipe: DefaultRecipe) -> tuple[Any, Any]:
         scores = _scores(similarity, learned.linear, collection, lists)
         temperature = jnp.exp(learned.log_temperature)
         loss = losses.LOSSES[recipe.loss](scores, lists.gains, lists.where, temperature)
-        return loss + recipe.l2 * tdv.squared_length(learned.linear)
+        learned_only = jax.tree.map(jnp.subtract, learned.linear, collection.start)
+        return loss + recipe.l2 * tdv.squared_length(learned_only)
 
     @jax.jit
     def update(learned, state, collection, lists):

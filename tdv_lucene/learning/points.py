@@ -37,12 +37,15 @@ class Learned(NamedTuple):
     full : dict
         The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
         ``dictionary_bytes`` and the postings ``visited``, as the points have them.
+    moved : dict or None
+        How far learning left the prior, see :meth:`.prior_start.PriorStart.moved`.
     """
 
     final: TermScores
     points: list[dict[str, Any]]
     folds: list[dict[str, Any]]
     full: dict[str, Any]
+    moved: dict[str, Any] | None = None
 
 
 def validate_points(

@@ -87,12 +87,17 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A matrix with its judged queries, and the ranking function to learn for."""
+    """A matrix with its judged queries, and the ranking function to learn for.
+
+    ``base`` float32[V] are TDVs that learning starts from and is shrunk to; None is 1 for all.
+    """
 
     judged: JudgedMatrix
     vectors: TermVectors
     model: str
     parameters: Parameters
+    base: np.ndarray | None = None
+    base: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -145,7 +150,17 @@ class Problem:
 
     @property
     def start(self) -> WeightedCollection:
-        return self.judged.start
+        """All there, with the base's values."""
+        return self.judged.start if self.base is None else self._based
+
+    @cached_property
+    def _based(self) -> WeightedCollection:
+        return apply_values(self.matrix, self.base_values)
+
+    @property
+    def base_values(self) -> np.ndarray:
+        """Return float32[V]: the base, or ones."""
+        return np.ones(self.matrix.shape[0], np.float32) if self.base is None else self.base
 
     @cached_property
     def full(self) -> Problem:

@@ -9,7 +9,7 @@ from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, SearchParameters
 
-ORDERS = ("ridf", "named")
+ORDERS = ("ridf", "named", "balanced")
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 
 
@@ -60,6 +60,14 @@ class DefaultRecipe:
 
     Attributes
     ----------
+    prior : bool
+        Start from what other judged collections say of this one (see :mod:`.prior`), and leave it
+        as far as the queries are sure. Else all TDVs start at 1 and the parameters at Anserini's.
+    caution : float
+        Under a prior: by how many standard errors what was learned must serve held-out queries
+        better than the prior does; 0 without one.
+    fewest_queries : int
+        With fewer, nothing is learned from them: they only measure what the prior gives.
     tuned : bool
         Choose k1 and b (or mu) and the lead on the training queries first, where no parameters are
         given.
@@ -87,7 +95,7 @@ class DefaultRecipe:
         ``"all"``, ``"statistics"`` (of the collection) or ``"vectors"``.
     orders : tuple of str
         The orders in which terms may go (see :func:`.features.order_terms`): the first, unless
-        another serves the training queries clearly better.
+        another serves the training queries clearly better; the prior's comes before them.
     folds : int
     trained_at : float
         Share of the postings that are gone while values are learned.
@@ -105,6 +113,9 @@ class DefaultRecipe:
     """
 
     name = "default"
+    prior: bool = True
+    caution: float = 1.0
+    fewest_queries: int = 5
     tuned: bool = True
     lead: bool = True
     values: bool = True
@@ -118,7 +129,7 @@ class DefaultRecipe:
     depth: int = 1000
     loss: str = "listwise"
     features: str = "all"
-    orders: tuple[str, ...] = ORDERS
+    orders: tuple[str, ...] = ("ridf", "named")
     folds: int = 5
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from scipy import stats
 
 from ..core import tdv
 from .measures import MEASURES
-from .problem import Problem
 from .training_task import Task
 
 _SIGNIFICANCE = 0.05
@@ -18,7 +18,7 @@ _CHOSEN_BY = ("nDCG@5", "nDCG@1000")
 
 
 class Network(NamedTuple):
-    """One shallow network, shrunk: tdv = floor + factor ReLU(w . x + b).
+    """One shallow network, shrunk: tdv = (1 - slope) base + factor ReLU(w . x + b).
 
     Attributes
     ----------
@@ -30,24 +30,27 @@ class Network(NamedTuple):
         to choose another k1 (or mu), which was done before, and with care: it suits the training's
         kind of query and harms others.
     slope : float
-        Within [0, 1]; 0 gives every term the same value.
+        Within [0, 1]; 0 leaves every term at the base.
     step : int
+    base : float32[V] or 1.0
+        What values are shrunk to: the problem's, of a mean of 1 too.
     """
 
     linear: tdv.Linear
     factor: float
     slope: float
     step: int
+    base: np.ndarray | float = 1.0
 
     @property
     def floor(self) -> float:
-        """The value of a term whose ReLU is 0."""
+        """The value of a term whose ReLU is 0, in parts of the base."""
         return 1 - self.slope
 
     def values(self, features: tdv.Features) -> np.ndarray:
         """Return float32[V] discrimination values."""
         unit = np.asarray(tdv.term_values(self.linear, features))
-        return (self.floor + self.factor * unit).astype(np.float32)
+        return (self.floor * self.base + self.factor * unit).astype(np.float32)
 
     def describe(self) -> dict[str, Any]:
         """Return the network as JSON."""
@@ -81,8 +84,8 @@ def stop(
     """Choose a step and a slope for all networks together.
 
     Network k was trained without fold k, whose queries measure it at every checkpoint and slope
-    (and at step 0, the plain model). Pooled over folds that is a measure on every query, by a
-    network whose gradients never saw it; a fold of a small collection alone would be too noisy.
+    (and at step 0, the base). Pooled over folds that is a measure on every query, by a network
+    whose gradients never saw it; a fold of a small collection alone would be too noisy.
     """
     slopes = tasks[0].recipe.slopes
     choices = [(0, 0.0), *((step, slope) for step in checkpoints[0] for slope in slopes)]
@@ -90,42 +93,66 @@ def stop(
         [_network(task, saved, step, slope) for step, slope in choices]
         for task, saved in zip(tasks, checkpoints)
     ]
-    sums = [
-        [_measure(task, network, fold) for network in of_fold]
+    measured = [
+        np.array([_measure(task, network, fold) for network in of_fold])
         for task, of_fold, fold in zip(tasks, networks, folds)
     ]
-    others, everyone = choose(np.array(sums))
+    gains = [of_fold - of_fold[0] for of_fold in measured]
+    caution = tasks[0].recipe.caution if tasks[0].problem.base is not None else 0.0
+    others, everyone = choose(
+        np.array([of_fold.sum(axis=1) for of_fold in gains]),
+        np.array([(of_fold**2).sum(axis=1) for of_fold in gains]),
+        np.array([len(fold) for fold in folds]),
+        caution,
+    )
     out_of_fold = [of_fold[choice] for of_fold, choice in zip(networks, others)]
     return Stopped(out_of_fold, [of_fold[everyone] for of_fold in networks])
 
 
-def choose(sums: np.ndarray) -> tuple[np.ndarray, int]:
+def choose(
+    sums: np.ndarray,
+    squares: np.ndarray | None = None,
+    sizes: np.ndarray | None = None,
+    caution: float = 0.0,
+) -> tuple[np.ndarray, int]:
     """Return the best choice for each fold by all *other* folds, and the best by all.
 
-    ``sums`` float[folds, choices] holds each fold's sum over its queries.
+    ``sums`` float[folds, choices] holds each fold's sum over its queries. With ``caution`` the sums
+    are of gains over choice 0, ``squares`` those of squared gains and ``sizes`` int[folds] the
+    numbers of queries: so many standard errors are taken off a gain, and few queries stay at 0.
     """
     total = sums.sum(axis=0)
-    return np.argmax(total - sums, axis=1), int(np.argmax(total))
+    if not caution:
+        return np.argmax(total - sums, axis=1), int(np.argmax(total))
+    all_squares, number = squares.sum(axis=0), sizes.sum()
+    others = _at_least(total - sums, all_squares - squares, (number - sizes)[:, None], caution)
+    everyone = _at_least(total, all_squares, number, caution)
+    return np.argmax(others, axis=1), int(np.argmax(everyone))
+
+
+def _at_least(
+    sums: np.ndarray, squares: np.ndarray, number: np.ndarray | int, caution: float
+) -> np.ndarray:
+    """Return ``sums`` of so many gains less ``caution`` standard errors of a sum."""
+    spread = np.maximum(squares - sums**2 / np.maximum(number, 1), 0)
+    return sums - caution * np.sqrt(spread * number / np.maximum(number - 1, 1))
 
 
 def _network(task: Task, saved: dict[int, tdv.Linear], step: int, slope: float) -> Network:
     collection = task.collection
-    linear = saved[step] if step else tdv.flat_start(collection.features)
+    linear = saved[step] if step else jax.tree.map(np.asarray, collection.start)
     unit = np.asarray(tdv.term_values(linear, collection.features))
     tokens = np.asarray(collection.tokens, np.float64)
     mean = max(float((tokens * unit).sum() / tokens.sum()), 1e-9)
-    return Network(linear, slope / mean, slope, step)
+    base = 1.0 if task.problem.base is None else task.problem.base
+    return Network(linear, slope / mean, slope, step, base)
 
 
-def _measure(task: Task, network: Network, queries: np.ndarray) -> float:
-    """Rank the whole collection for the ``queries``; return the sum over them."""
+def _measure(task: Task, network: Network, queries: np.ndarray) -> np.ndarray:
+    """Rank the whole collection for the ``queries``; return float64[n]: what decides of each."""
     values = network.values(task.collection.features) * np.asarray(task.collection.kept)
-    return served(task.problem, values, queries)
-
-
-def served(problem: Problem, values: np.ndarray, queries: np.ndarray) -> float:
-    """Return how well ``values`` float32[V] serve ``queries``: the sum of what decides."""
-    return float(deciding(problem.measure(problem.rows.weighted(values), queries)).sum())
+    problem = task.problem
+    return deciding(problem.measure(problem.rows.weighted(values), queries))
 
 
 def clearly_better(one: np.ndarray, other: np.ndarray) -> bool:

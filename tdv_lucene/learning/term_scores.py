@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from ..matrix.record import TermDocumentMatrix
 from ..values.dropping import drop_terms
 from ..values.posting_rule import PostingRule
+from ..values.thresholds import make_posting_rule, make_up_for
 from ..values.weighted_collection import WeightedCollection, apply_values
+from .features import order_terms
 from .problem import Left, Problem
+from .recipes import DefaultRecipe, Parameters
+
+_SATURATION_POWERS = {"balanced": 1.0}
+"""Of orders that were measured with another than the recipe's."""
 
 
 class TermScores(NamedTuple):
@@ -55,3 +63,32 @@ def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.n
     """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those dropped."""
     ones = np.ones(len(priority), np.float32)
     return drop_terms(ones, priority, problem.matrix.doc_freq, reduction)[0]
+
+
+def rule_of_order(
+    matrix: TermDocumentMatrix,
+    kind: str,
+    model: str,
+    parameters: Parameters,
+    recipe: DefaultRecipe,
+    reductions: Iterable[float],
+) -> tuple[np.ndarray, PostingRule]:
+    """Return float32[V], the order of that ``kind`` (see :func:`.features.order_terms`), and the
+    rule that drops a posting by its saturation and its term's place in it.
+
+    What the ``reductions`` add to idf is made up for.
+    """
+    order = order_terms(matrix, kind)
+    power = _SATURATION_POWERS.get(kind, recipe.saturation_power)
+    rule = make_posting_rule(
+        matrix,
+        np.ones(len(order), np.float32),  # networks are shrunk: no value is 0
+        order,
+        order ** (1 / power),  # the same postings, for the rule's first power
+        recipe.whole_terms_qld if model == "qld" else recipe.whole_terms,
+        k1=parameters.k1,
+        b=parameters.b,
+    )
+    if not recipe.make_up:
+        return order, rule
+    return order, make_up_for(rule, matrix, order, sorted(reductions), model, parameters.k1)

@@ -47,6 +47,8 @@ class Collection(NamedTuple):
         posting rule's factor.
     doc_freq, total_term_freq : float32[V]
     doc_count : float32[]
+    start : tdv.Linear
+        Where training begins, and what its weights are pulled to.
     """
 
     features: tdv.Features
@@ -54,6 +56,7 @@ class Collection(NamedTuple):
     doc_freq: Array
     total_term_freq: Array
     doc_count: Array
+    start: tdv.Linear
 
     @property
     def tokens(self) -> Array:
@@ -62,17 +65,23 @@ class Collection(NamedTuple):
 
 
 def make_task(
-    problem: Problem, recipe: DefaultRecipe, features: tdv.Features, kept: np.ndarray
+    problem: Problem,
+    recipe: DefaultRecipe,
+    features: tdv.Features,
+    kept: np.ndarray,
+    start: tdv.Linear | None = None,
 ) -> Task:
-    """Prepare training under the mask ``kept`` float32[V], with candidates retrieved under it."""
-    impacts = problem.impacts(problem.rows.weighted(kept))
+    """Prepare training under the mask ``kept`` float32[V], with candidates retrieved under it.
+
+    ``start`` is the network to begin with; None gives every term the same value.
+    """
+    impacts = problem.impacts(problem.rows.weighted(kept * problem.base_values))
     candidates = make_candidates(problem.postings, impacts, recipe.depth)
     matrix = problem.matrix
     counts = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
     on_device = [jnp.asarray(np.asarray(count), jnp.float32) for count in (kept, *counts)]
-    return Task(
-        problem, recipe, Collection(jax.tree.map(jnp.asarray, features), *on_device), candidates
-    )
+    features, start = jax.tree.map(jnp.asarray, (features, start or tdv.flat_start(features)))
+    return Task(problem, recipe, Collection(features, *on_device, start), candidates)
 
 
 def batches(task: Task, queries: np.ndarray, rng: np.random.Generator) -> Iterator[Lists]:

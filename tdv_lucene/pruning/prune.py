@@ -13,8 +13,10 @@ from typing import Any
 from ..arguments import checked_threads
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
+from ..learning.recipes import REDUCTIONS
 from ..output import Output
 from ..progress import Progress, silent
+from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .field_rule import load_fields
 from .reduction_choice import (
@@ -26,6 +28,7 @@ from .reduction_choice import (
     reduction_within_bytes,
 )
 from .rewriting import Rewriting
+from .unjudged import values_without_judgements
 
 KIND = "pruned-index"
 MANIFEST = "tdv-manifest.json"
@@ -34,7 +37,7 @@ MANIFEST = "tdv-manifest.json"
 
 def prune_index(
     index: str | os.PathLike,
-    values: str | os.PathLike | TermValues,
+    values: str | os.PathLike | TermValues | None,
     output: str | os.PathLike,
     *,
     reduction: float | None = None,
@@ -46,6 +49,8 @@ def prune_index(
     min_doc_freq: int = 1,
     threads: int | None = None,
     others: Sequence[str | os.PathLike | TermValues] = (),
+    field: str = "contents",
+    save_values: str | os.PathLike | None = None,
     optimize: bool = False,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -59,7 +64,9 @@ def prune_index(
     Parameters
     ----------
     values
-        Term values of this index's vocabulary, or the folder that holds them.
+        Term values of this index's vocabulary, or the folder that holds them. None: those that
+        judged collections say of this one, for BM25 (see :mod:`..learning.prior`); they take no
+        judgement, and a temporary folder of about ten bytes a posting.
     reduction
         Share of the field's postings to remove, within [0, 1); None for what was recommended, if
         anything was.
@@ -94,6 +101,11 @@ def prune_index(
         Values of further fields, pruned in the same rewrite with the same parameters; where those
         are None or ``"auto"``, each field has its own. What is recorded at the top, and searched,
         is the field of ``values``.
+    field
+        The one to prune where ``values`` is None.
+    save_values
+        Where ``values`` is None: a folder to keep them in, for :func:`verify_pruned`,
+        :func:`explain_query` and :func:`compare_indexes`.
     optimize
         Write one segment; by default each segment of ``index`` has its counterpart.
 
@@ -124,12 +136,25 @@ def prune_index(
     _refuse_min_doc_freq(min_doc_freq)
     _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
     threads = checked_threads(threads)
-    given = [values, *others]
+    if values is not None and save_values is not None:
+        raise TdvError(
+            f"{argument('save_values')} keeps values made without judgements, and values are given"
+        )
+    given = [v for v in (values, *others) if v is not None]
     place = Output.folder(
         output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST
     )
+    kept = save_values and Output.folder(
+        save_values, VALUES, inputs=[index, place], overwrite=overwrite, option="save_values"
+    )
     identify(index)  # before anything is made: Java starts, and the index can be read
     with place as folder:
+        if values is None:
+            at = REDUCTIONS if max_bytes is not None else (reduction,)
+            made = values_without_judgements(index, field, tf, at, progress)
+            given.insert(0, made)
+            if kept is not None:
+                made.save(kept)
         fields = load_fields(given)
         _refuse_several_fields(fields, tf, max_loss, max_bytes)
         scale = _checked_scale(scale) if tf == "scaled" else None

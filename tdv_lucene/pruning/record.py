@@ -61,8 +61,16 @@ def describe_field(
 
 def _learned_from(values: TermValues) -> str:
     """What supervised the values."""
+    prior = values.manifest.get("prior")
+    if prior and not values.manifest.get("queries"):
+        return made_by_prior(prior)
     made = values.manifest.get("self_supervised")
     if made:
         return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
     queries = values.manifest.get("queries")
     return counted(queries, "judged query", "judged queries") if queries else "nothing"
+
+
+def made_by_prior(prior: Mapping[str, str]) -> str:
+    """What supervised values made by a prior of this ``name`` and ``sha256`` alone."""
+    return f"prior {prior['name']} ({prior['sha256'][:12]}), no judgements"

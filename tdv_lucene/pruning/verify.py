@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..arguments import checked_threads
@@ -14,6 +14,7 @@ from ..progress import Progress, silent
 from ..values.term_values import OperatingPoint, TermValues
 from .field_rule import load_fields, rule_of
 from .recorded_values import find_point
+from .unjudged import values_again
 
 _log = logging.getLogger(__name__)
 
@@ -21,7 +22,7 @@ _log = logging.getLogger(__name__)
 def verify_pruned(
     index: str | os.PathLike,
     pruned: str | os.PathLike,
-    values: str | os.PathLike | TermValues,
+    values: str | os.PathLike | TermValues | None,
     *,
     others: Sequence[str | os.PathLike | TermValues] = (),
     threads: int | None = None,
@@ -39,7 +40,8 @@ def verify_pruned(
     Parameters
     ----------
     values, others
-        What ``pruned`` was pruned with: values of each field that was, in any order.
+        What ``pruned`` was pruned with: values of each field that was, in any order. None where it
+        was pruned without judgements: they are made again from ``index``.
 
     Returns
     -------
@@ -59,15 +61,17 @@ def verify_pruned(
     from ..jvm.index import identify, read_user_data
 
     threads = checked_threads(threads)
-    given = {values.vocabulary.field: values for values in load_fields([values, *others])}
     records = read_records(pruned, read_user_data(pruned))
-    _refuse_other_fields(pruned, [record.field for record in records], list(given))
+    loaded = [] if values is None else load_fields([values, *others])
+    given = {values.vocabulary.field: [values] for values in loaded}
+    if values is not None:
+        _refuse_other_fields(pruned, [record.field for record in records], list(given))
     source = identify(index)
     rules = []
     for record in records:
         _refuse_earlier(pruned, record)
-        values = given[record.field]
-        point = find_point(values, record)
+        possible = given.get(record.field) or values_again(index, record, progress)
+        values, point = _find_values(possible, record)
         difference = _difference(record, source, values, point)
         if point is None or difference:
             return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
@@ -91,6 +95,17 @@ def _refuse_other_fields(
     for field in given:
         if field not in recorded:
             raise TdvError(f"{was}, not in '{field}', for which values are given: leave them out")
+
+
+def _find_values(
+    possible: Iterable[TermValues], record: FieldRecord
+) -> tuple[TermValues, OperatingPoint | None]:
+    """The values with the point whose checksum was recorded; the last ones where none has it."""
+    for values in possible:
+        point = find_point(values, record)
+        if point is not None:
+            break
+    return values, point
 
 
 def _refuse_earlier(pruned: str | os.PathLike, record: FieldRecord) -> None:

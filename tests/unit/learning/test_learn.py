@@ -77,15 +77,16 @@ def test_ways_the_recipe_has_not_are_refused(wrong):
 def test_the_second_order_is_taken_where_it_clearly_serves_better(collection, monkeypatch):
     """An order that drops the subject first loses to one that drops the noise first."""
     subject_first = np.arange(1, TOPIC_WORDS + NOISE_WORDS + 1, dtype=np.float32)
+    tiny = replace(TINY, prior=False)  # its order would come first
     made = {"ridf": subject_first, "named": subject_first[::-1].copy()}
-    monkeypatch.setattr("tdv_lucene.learning.default.order_terms", lambda _, kind: made[kind])
-    one = learn_term_values(*collection, recipe=replace(TINY, orders=("ridf",)))
-    best = learn_term_values(*collection, recipe=TINY)
+    monkeypatch.setattr("tdv_lucene.learning.term_scores.order_terms", lambda _, kind: made[kind])
+    one = learn_term_values(*collection, recipe=replace(tiny, orders=("ridf",)))
+    best = learn_term_values(*collection, recipe=tiny)
     np.testing.assert_array_equal(one.priority, made["ridf"])
     np.testing.assert_array_equal(best.priority, made["named"])
     assert {fold["order"] for fold in best.manifest["folds"]} == {"named"}
     monkeypatch.setitem(made, "named", subject_first)
-    alike = learn_term_values(*collection, recipe=TINY)
+    alike = learn_term_values(*collection, recipe=tiny)
     assert {fold["order"] for fold in alike.manifest["folds"]} == {"ridf"}
 
 
@@ -186,7 +187,7 @@ def test_negatives_are_the_judged_ones_where_there_are_any(collection):
     assert len(set(drawn.tolist())) > 20
 
 
-def test_two_queries_are_enough_and_one_is_refused(collection):
+def test_two_queries_are_enough_and_one_is_refused_without_a_prior(collection):
     matrix, topics, qrels = collection
     two = list(topics)[:2]
     values = learn_term_values(
@@ -194,7 +195,10 @@ def test_two_queries_are_enough_and_one_is_refused(collection):
     )
     assert len(values.manifest["folds"]) == 2
     with pytest.raises(TdvError, match="at least 2 judged queries"):
-        learn_term_values(matrix, {two[0]: topics[two[0]]}, {two[0]: qrels[two[0]]})
+        learn_term_values(
+            matrix, {two[0]: topics[two[0]]}, {two[0]: qrels[two[0]]},
+            recipe=replace(TINY, prior=False),
+        )  # fmt: skip
 
 
 def test_vectors_of_another_vocabulary_are_refused(collection):

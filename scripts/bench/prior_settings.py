@@ -1,0 +1,112 @@
+"""The prior's settings: candidates, what each is worth on a collection, and the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from prior_collections import Judged
+
+from tdv_lucene.learning.prior import Prior
+from tdv_lucene.learning.prior_values import prior_values
+from tdv_lucene.values.weighted_collection import apply_values
+
+ORDER, SCALE, REDUCTION = "balanced", 3, 0.45
+ENOUGH = 0.03
+"""A gain above this counts as this: to lose nowhere is worth more than to win much somewhere."""
+
+
+def _bm25(k1: float, b: float, boost: float, span: float, slope: float) -> dict[str, float]:
+    return {"k1": k1, "b": b, "boost": boost, "span": span, "slope": slope}
+
+
+CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
+    ("bm25", "positions"): [
+        _bm25(2, 0.4, 1.5, 8, 0.8),
+        *(_bm25(k1, 0.4, 1.5, 8, 0.8) for k1 in (1.2, 1.5, 2.5, 3)),
+        _bm25(2, 0.6, 1.5, 8, 0.8),
+        *(_bm25(2, 0.4, boost, 8, 0.8) for boost in (1, 2)),
+        *(_bm25(2, 0.4, 1.5, span, 0.8) for span in (4, 16)),
+        *(_bm25(2, 0.4, 1.5, 8, slope) for slope in (0, 0.5, 1)),
+        *(
+            {**_bm25(k1, 0.4, 1.5, 8, 0.8), "k1_power": power}
+            for k1, power in ((2, 0.3), (1.5, 0.3), (2, 0.5), (1.5, 0.5))
+        ),
+        _bm25(1.2, 0.4, 0.5, 8, 0.4),
+    ],
+    ("bm25", "no positions"): [
+        {"k1": k1, "b": 0.4, "slope": slope}
+        for k1, slope in ((0.9, 0.4), (0.9, 0.8), (1.5, 0.4), (1.5, 0.8), (2, 0.8), (3, 0.8))
+    ],
+    ("qld", "positions"): [
+        {"mu": mu, "boost": 1.5, "span": 8, "slope": slope}
+        for mu, slope in ((500, 0), (500, 0.4), (500, 0.8), (1000, 0.4), (300, 0.4))
+    ],
+    ("qld", "no positions"): [
+        {"mu": mu, "slope": slope} for mu, slope in ((500, 0), (500, 0.4), (300, 0.4), (1000, 0.4))
+    ],
+    ("tfidf", "positions"): [{"slope": 0}, {"slope": 0.4}, {"boost": 0.5, "span": 8, "slope": 0}],
+    ("tfidf", "no positions"): [{"slope": 0}, {"slope": 0.4}],
+}
+"""Round numbers about what a first look at all collections liked; the choice among them is made
+again with each collection left out."""
+
+
+def measure(
+    judged: Judged,
+    key: tuple[str, str],
+    settings: dict[str, float],
+    network: dict[str, Any],
+    reduction: float = REDUCTION,
+) -> np.ndarray:
+    """Return float64[n, 3]: the measures of every query on the integer index that ``prune`` writes
+    without judgements."""
+    model, positions = key
+    content = {
+        "name": "candidate", "order": ORDER, "scale": SCALE, "reduction": reduction,
+        "network": network, "ranges": {}, "settings": {model: {positions: settings}},
+    }  # fmt: skip
+    values = prior_values(
+        judged.problem.matrix,
+        model=model,
+        lead=positions == "positions",
+        prior=Prior(content, ""),
+        reductions=(reduction,),
+    )
+    point = values.at_reduction(reduction)
+    problem = judged.of_model(model).with_position_boost(point.position_boost)
+    problem = problem.with_parameters(
+        type(problem.parameters)(**{k: v for k, v in values.parameters.items()})
+    )
+    collection = apply_values(problem.matrix, point.tdv, point.scale, point.cut)
+    return problem.measure(collection)
+
+
+def gains_by_set(judged: Judged, measured: np.ndarray, full: np.ndarray) -> dict[str, list[float]]:
+    """Query set -> the gains of nDCG@5 and of R@1000 over the full index, as shares."""
+    return {
+        name: (measured[some].mean(axis=0) / full[some].mean(axis=0) - 1)[:2].tolist()
+        for name, some in judged.sets.items()
+    }
+
+
+def utility(gains: dict[str, dict[str, list[float]]]) -> float:
+    """Of the gains by collection and set: the mean over collections, a large gain cut off."""
+    by_collection = [
+        np.mean([min(of_set[0], ENOUGH) for of_set in sets.values()]) for sets in gains.values()
+    ]
+    return float(np.mean(by_collection))
+
+
+def worst(gains: dict[str, dict[str, list[float]]]) -> float:
+    """The largest loss anywhere."""
+    return min(of_set[0] for sets in gains.values() for of_set in sets.values())
+
+
+def choose(
+    gains: Sequence[dict[str, dict[str, list[float]]]], without: str | None, by: Any = utility
+) -> int:
+    """Return the best candidate on all collections but ``without``."""
+    kept = [{c: sets for c, sets in each.items() if c != without} for each in gains]
+    return int(np.argmax([by(each) for each in kept]))

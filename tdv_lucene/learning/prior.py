@@ -1,0 +1,215 @@
+"""What many judged collections say of one without judgements: settings, and TDVs of its terms.
+
+The prior is a readable file beside this module, made by ``scripts/bench/prior.py``: the search's
+parameters and the first-position boost, and the paper's network over statistics that mean the same
+everywhere, standardised on each collection. No word vector is in it, for those are of one
+collection.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.tdv import Features, Linear
+from ..errors import TdvError
+from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.record import TermDocumentMatrix
+from .features import STATISTICS, digit_share, residual_idf, standard_statistic
+from .recipes import Parameters
+
+_log = logging.getLogger(__name__)
+
+_NAMES = (
+    "mean length", "spread of lengths", "tokens a posting", "mean RIDF", "bytes a token",
+    "share of digits", "share of tokens with non-ASCII letters",
+)  # fmt: skip
+
+PRIOR_FILE = Path(__file__).with_name("prior.json")
+_FORMAT = 1
+_LENGTH, _K1 = 100, (0.5, 4.5)
+"""The mean length at which k1 is what the file says, and the range it stays in."""
+_POSITIONS, _NO_POSITIONS = "positions", "no positions"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the prior takes for one ranking function.
+
+    Attributes
+    ----------
+    parameters : Parameters
+    boost : FirstPositionBoost or None
+        None where the index has no positions, or they do not help.
+    slope : float
+        How far TDVs may differ from their mean, within [0, 1].
+    """
+
+    parameters: Parameters
+    boost: FirstPositionBoost | None
+    slope: float
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """A prior as its file has it.
+
+    Attributes
+    ----------
+    content : mapping
+        ``name``, ``settings`` by model and by whether there are positions, ``unlike`` (settings
+        for a collection unlike all of ``collections``), ``network`` (``statistics`` by name, ``w``,
+        ``b``), ``order``, ``scale``, ``reduction``, ``ranges`` of collection statistics, and where
+        it is from: ``collections`` and ``made_by``.
+    sha256 : str
+        Of the file.
+    """
+
+    content: Mapping[str, Any]
+    sha256: str
+
+    @classmethod
+    def load(cls, path: str | os.PathLike = PRIOR_FILE) -> Prior:
+        """Read a prior; without a path, the one that comes with the package.
+
+        Raises
+        ------
+        TdvError
+            When the file is not one.
+        """
+        try:
+            raw = Path(path).read_bytes()
+            content = json.loads(raw)
+        except (OSError, ValueError) as error:
+            raise TdvError(f"no prior could be read from {path} ({error})") from error
+        if not isinstance(content, dict) or content.get("format") != _FORMAT:
+            raise TdvError(f"{path} is not a prior of format {_FORMAT}: make it anew")
+        unknown = set(content["network"]["statistics"]) - set(STATISTICS)
+        if unknown:
+            raise TdvError(f"{path} asks for unknown statistics: {', '.join(sorted(unknown))}")
+        return cls(content, hashlib.sha256(raw).hexdigest())
+
+    @property
+    def name(self) -> str:
+        return self.content["name"]
+
+    @property
+    def order(self) -> str:
+        """The order in which terms go (see :func:`.features.order_terms`)."""
+        return self.content["order"]
+
+    def describe(self) -> dict[str, str]:
+        """Name and checksum, for a manifest."""
+        return {"name": self.name, "sha256": self.sha256}
+
+    def settings(
+        self, model: str, positions: bool, mean_length: float, *, unlike: bool = False
+    ) -> Settings:
+        """Return what the prior takes for ``model`` and documents of ``mean_length`` tokens.
+
+        k1 grows with a power of the mean length, for in short documents a second occurrence says
+        less. ``unlike`` is for a collection it was not made for (see :meth:`differences`).
+        """
+        table = self.content["unlike" if unlike else "settings"]
+        found = table[model][_POSITIONS if positions else _NO_POSITIONS]
+        given = {name: found[name] for name in ("k1", "b", "mu") if name in found}
+        if "k1_power" in found:
+            k1 = found["k1"] * (mean_length / _LENGTH) ** found["k1_power"]
+            given["k1"] = round(min(max(k1, _K1[0]), _K1[1]), 2)
+        boost = found.get("boost", 0)
+        return Settings(
+            Parameters(**given),
+            FirstPositionBoost(boost, found["span"]) if boost else None,
+            found["slope"],
+        )
+
+    def weights(self, matrix: TermDocumentMatrix, slope: float) -> np.ndarray:
+        """Return float32[V] TDVs of a mean token value of 1: 1 - slope + slope ReLU / mean ReLU.
+
+        O(V) in time and memory: the network's statistics need no posting.
+        """
+        unit, mean = self._unit(matrix)
+        return (1 - slope + slope / mean * unit).astype(np.float32)
+
+    def linear(self, matrix: TermDocumentMatrix, features: Features, slope: float) -> Linear:
+        """Return the network of :meth:`weights` for the learner's ``features``.
+
+        Where the ReLU is 0 the weights stay at 1 - slope, which no single ReLU can say.
+        """
+        network = self.content["network"]
+        of_statistics = np.zeros(features.width[0], np.float32)
+        if features.width[0]:  # 0 when only vectors were asked for
+            for name, weight in zip(network["statistics"], network["w"]):
+                of_statistics[STATISTICS.index(name)] = weight
+        factor = slope / self._unit(matrix)[1]
+        bias = 1 - slope + factor * network["b"]
+        of_vector = np.zeros(features.width[1], np.float32)
+        return Linear(factor * of_statistics, of_vector, np.float32(bias))
+
+    def differences(self, matrix: TermDocumentMatrix) -> list[str]:
+        """Return in words what makes a collection unlike all that the prior was made from."""
+        found = collection_statistics(matrix)
+        ranges = self.content["ranges"]
+        return [
+            f"{name} is {found[name]:.3g}, where the prior knows {low:.3g} to {high:.3g}"
+            for name, (low, high) in ranges.items()
+            if not low <= found[name] <= high
+        ]
+
+    def _unit(self, matrix: TermDocumentMatrix) -> tuple[np.ndarray, float]:
+        """Return float64[V] what the network's unit gives, and the mean of a token, above 0."""
+        network = self.content["network"]
+        sums = np.full(matrix.shape[0], float(network["b"]))
+        for name, weight in zip(network["statistics"], network["w"]):
+            sums += weight * standard_statistic(matrix, name)
+        unit = np.maximum(sums, 0)
+        tokens = np.asarray(matrix.total_term_freq, np.float64)
+        return unit, max(float(tokens @ unit / max(1.0, tokens.sum())), 1e-9)
+
+
+def settings_for(
+    prior: Prior, matrix: TermDocumentMatrix, model: str, *, positions: bool
+) -> tuple[Settings, list[str]]:
+    """Return the settings for a collection, and what makes it unlike those the prior knows.
+
+    A collection that differs gets the settings that lose least, and the user a warning.
+    """
+    differences = prior.differences(matrix)
+    if differences:
+        _log.warning(
+            "this collection is unlike all that the prior was made from: %s. Settings that lose "
+            "least are taken; judge some queries, and measure with 'tdv-lucene compare'",
+            "; ".join(differences),
+        )
+    mean_length = float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
+    return prior.settings(model, positions, mean_length, unlike=bool(differences)), differences
+
+
+def collection_statistics(matrix: TermDocumentMatrix) -> dict[str, float]:
+    """Return what tells kinds of collection apart, O(V + D)."""
+    lengths = np.asarray(matrix.doc_len, np.float64)
+    lengths = lengths[lengths > 0]
+    tokens = np.asarray(matrix.total_term_freq, np.float64)
+    doc_freq = np.asarray(matrix.doc_freq, np.float64)
+    terms = matrix.vocabulary.terms
+    if not len(lengths) or not len(tokens):
+        return dict.fromkeys(_NAMES, 0.0)
+    other = np.concatenate([[0], np.cumsum(np.asarray(terms.data) >= 128)])[terms.indptr]
+    values = (
+        lengths.mean(),
+        lengths.std() / lengths.mean(),
+        tokens.sum() / doc_freq.sum(),
+        np.average(residual_idf(matrix), weights=doc_freq),
+        np.average(np.diff(terms.indptr), weights=tokens),
+        np.average(digit_share(matrix), weights=tokens),
+        np.average(np.diff(other) > 0, weights=tokens),
+    )
+    return dict(zip(_NAMES, map(float, values)))

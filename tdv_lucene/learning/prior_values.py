@@ -1,0 +1,153 @@
+"""TDVs for an index without judgements: the prior's, and the rule for its postings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import TdvError
+from ..matrix.extract import open_matrix
+from ..matrix.record import TermDocumentMatrix
+from ..output import Output
+from ..progress import Progress, silent
+from ..ranking import MODELS
+from ..records import ByteStrings, Vocabulary
+from ..values.term_values import KIND, TermValues
+from .prior import Prior, Settings, settings_for
+from .recipes import REDUCTIONS, DefaultRecipe
+from .term_scores import rule_of_order
+
+
+def prior_values(
+    matrix: TermDocumentMatrix,
+    *,
+    model: str = "bm25",
+    lead: bool = True,
+    prior: Prior | None = None,
+    reductions: Sequence[float] = REDUCTIONS,
+) -> TermValues:
+    """Return values of every term of ``matrix`` without any judgement.
+
+    Nothing is validated: the points have no measures. Two passes over the postings, in blocks.
+
+    Parameters
+    ----------
+    model
+        ``"bm25"``, ``"qld"`` or ``"tfidf"``.
+    lead
+        Let frequencies count for more where a term stands first early in its document, if the
+        matrix has ``first_positions``.
+    prior
+        None for the one that comes with the package.
+    reductions
+        The points; what a reduction adds to idf is made up for as at the nearest of them.
+
+    Raises
+    ------
+    TdvError
+        When there is no such model.
+    """
+    if model not in MODELS:
+        raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
+    matrix.require_whole("a pruning")
+    prior = prior or Prior.load()
+    positions = lead and matrix.first_positions is not None
+    settings, differences = settings_for(prior, matrix, model, positions=positions)
+    counted = matrix.with_position_boost(settings.boost)
+    order, rule = rule_of_order(
+        counted, prior.order, model, settings.parameters, DefaultRecipe(), reductions
+    )
+    return TermValues(
+        vocabulary=matrix.vocabulary,
+        doc_freq=np.asarray(matrix.doc_freq),
+        total_term_freq=np.asarray(matrix.total_term_freq),
+        weights=prior.weights(matrix, settings.slope),
+        priority=order,
+        posting_priority=rule.priority,
+        posting_factors=rule.factors,
+        manifest={
+            **_manifest(matrix, prior, settings, model, reductions),
+            "posting_rule": rule.describe(),
+            "prior": {**prior.describe(), "lead": lead, "unlike": differences},
+        },
+    )
+
+
+def _manifest(
+    matrix: TermDocumentMatrix,
+    prior: Prior,
+    settings: Settings,
+    model: str,
+    reductions: Sequence[float],
+) -> dict[str, Any]:
+    unmeasured = {"measures": {}, "full": {}, "scale": prior.content["scale"], "scales": []}
+    return {
+        "unit": "posting",
+        "field": matrix.vocabulary.field,
+        "source": matrix.source,
+        "vocabulary_sha256": matrix.vocabulary.sha256,
+        "model": model,
+        "parameters": asdict(settings.parameters),
+        "lead": None if settings.boost is None else settings.boost._asdict(),
+        "positions": matrix.first_positions is not None,
+        "recipe": {"name": "prior"},
+        "queries": 0,
+        "folds": [],
+        "points": [{"reduction": r, "removed": r, **unmeasured} for r in reductions],
+        "recommended_reduction": prior.content["reduction"],
+    }
+
+
+def prior_values_of_index(
+    index: str | os.PathLike,
+    *,
+    output: str | os.PathLike | None = None,
+    model: str = "bm25",
+    matrix: str | os.PathLike | None = None,
+    field: str = "contents",
+    lead: bool = True,
+    reductions: Sequence[float] = REDUCTIONS,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> TermValues:
+    """Return :func:`prior_values` of a Lucene index, and write them to the folder ``output``.
+
+    Parameters
+    ----------
+    output
+        None to write nothing.
+    matrix
+        A folder from :func:`extract_matrix` of this index; None extracts it on the way, into a
+        temporary folder of about ten bytes a posting.
+
+    Raises
+    ------
+    TdvError
+        For everything a user can mend, before anything is written.
+    """
+    place = None
+    if output is not None:
+        place = Output.folder(output, KIND, inputs=[index, matrix], overwrite=overwrite)
+    with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
+        progress("apply the prior", 0, 0)
+        values = prior_values(counts, model=model, lead=lead, reductions=reductions)
+        if place is None:
+            return _in_memory(values)
+        values.save(place)
+    return TermValues.load(output)
+
+
+def _in_memory(values: TermValues) -> TermValues:
+    """Copies of what is mapped from a folder that is about to go."""
+    terms = values.vocabulary.terms
+    held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
+    return replace(
+        values,
+        vocabulary=Vocabulary(values.vocabulary.field, held),
+        doc_freq=np.array(values.doc_freq),
+        total_term_freq=np.array(values.total_term_freq),
+    )

@@ -1,0 +1,60 @@
+"""Values for pruning an index that nobody judged: the prior's, as the rewrite will apply them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from ..errors import TdvError, argument
+from ..indexes.record import FieldRecord
+from ..learning.prior import Prior
+from ..learning.prior_values import prior_values_of_index
+from ..learning.recipes import REDUCTIONS
+from ..progress import Progress, silent
+from ..values.term_values import TermValues
+from .record import made_by_prior
+
+
+def values_without_judgements(
+    index: str | os.PathLike,
+    field: str,
+    tf: str,
+    reductions: Sequence[float | None],
+    progress: Progress = silent,
+) -> TermValues:
+    """Return the prior's values of a field, the same for the same index and arguments.
+
+    Parameters
+    ----------
+    tf : "scaled", "original" or "similarity"
+        Only the first can have a term's place in its frequency.
+    reductions
+        Where what a reduction adds to idf is made up for; None stands for the prior's own.
+    """
+    own = Prior.load().content["reduction"]
+    # One that is out of its range is refused where it is used.
+    at = tuple(r if r is not None and 0 <= r < 1 else own for r in reductions)
+    return prior_values_of_index(
+        index, field=field, lead=tf == "scaled", reductions=at, progress=progress
+    )
+
+
+def values_again(
+    index: str | os.PathLike, record: FieldRecord, progress: Progress = silent
+) -> Iterator[TermValues]:
+    """Yield the values that a field may have been pruned with: for its reduction, then for all.
+
+    Raises
+    ------
+    TdvError
+        When the record names no prior, or another than this version's.
+    """
+    made, ours = record.content.get("learned_from", ""), made_by_prior(Prior.load().describe())
+    if made != ours:
+        raise TdvError(
+            f"the field '{record.field}' was pruned with values from '{made}', which cannot be "
+            f"made again (without judgements this version has '{ours}'): pass them "
+            f"({argument('values')})"
+        )
+    for at in ((record.requested_reduction,), REDUCTIONS):
+        yield values_without_judgements(index, record.field, record.tf, at, progress)

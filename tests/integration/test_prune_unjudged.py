@@ -1,0 +1,146 @@
+"""Pruning without a judgement, end to end: the command alone, its record, its proof."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import Doc
+from oracle import assert_pruned
+
+from tdv_lucene.cli.explain import command as explain_command
+from tdv_lucene.cli.learn import command as learn_command
+from tdv_lucene.cli.prune import command as prune_command
+from tdv_lucene.cli.verify import command as verify_command
+from tdv_lucene.errors import TdvError
+from tdv_lucene.jvm.index import read_user_data
+from tdv_lucene.learning.prior import Prior
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.values.term_values import TermValues
+
+pytestmark = pytest.mark.jvm
+
+POSITIONS = "DOCS_AND_FREQS_AND_POSITIONS"
+
+
+def _docs() -> list[Doc]:
+    rng = random.Random(5)
+    words = [f"w{i}" for i in range(200)]
+    weights = [1 / (i + 1) for i in range(200)]
+    return [
+        Doc(f"d{i}", rng.choices(words, weights, k=rng.randint(20, 90)), deleted=i % 9 == 4)
+        for i in range(60)
+    ]
+
+
+@pytest.fixture
+def source(make_index) -> Path:
+    docs = _docs()
+    return make_index([docs[:35], docs[35:]], options=POSITIONS)
+
+
+@pytest.mark.parametrize("options", [POSITIONS, "DOCS_AND_FREQS"])
+def test_the_command_alone_prunes_and_the_result_is_proved(
+    options: str, make_index, tmp_path: Path
+) -> None:
+    source, pruned = make_index([_docs()[:35], _docs()[35:]], options=options), tmp_path / "P"
+    done = CliRunner().invoke(
+        prune_command, ["--index", str(source), "--output", str(pruned), "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert report["reduction"] == pytest.approx(0.45, abs=0.05)
+    prior = Prior.load()
+    assert report["learned_from"] == f"prior {prior.name} ({prior.sha256[:12]}), no judgements"
+    record = read_user_data(pruned)
+    assert ("tdv.lead.boost" in record) == (options == POSITIONS)
+    done = CliRunner().invoke(verify_command, ["--index", str(source), "--pruned", str(pruned)])
+    assert done.exit_code == 0 and "True" in done.output
+
+
+def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> None:
+    """By the oracle, which knows no positions; with them, the proof below has its own reading."""
+    source = make_index([_docs()[:35], _docs()[35:]])
+    prune_index(source, None, tmp_path / "P", save_values=tmp_path / "V")
+    point = TermValues.load(tmp_path / "V").at_reduction()
+    matrix = extract_matrix(source, tmp_path / "M")
+    assert_pruned(matrix, tmp_path / "P", point.tdv, point.scale, tmp_path / "N", cut=point.cut)
+
+
+def test_saved_values_and_those_made_again_prove_the_same(source: Path, tmp_path: Path) -> None:
+    prune_index(source, None, tmp_path / "P", save_values=tmp_path / "V")
+    assert verify_pruned(source, tmp_path / "P", tmp_path / "V")["equal"]
+    assert verify_pruned(source, tmp_path / "P", None)["equal"]
+
+
+def test_a_size_is_met_and_proved(source: Path, tmp_path: Path) -> None:
+    prune_index(source, None, tmp_path / "all", reduction=0.0)
+    size = sum(f.stat().st_size for f in (tmp_path / "all").iterdir() if f.suffix != ".json")
+    prune_index(source, None, tmp_path / "P", max_bytes=int(0.9 * size))
+    assert verify_pruned(source, tmp_path / "P", None)["equal"]
+
+
+def test_another_reduction_and_original_frequencies(source: Path, tmp_path: Path) -> None:
+    for tf in ("original", "similarity"):
+        report = prune_index(source, None, tmp_path / tf, tf=tf, reduction=0.3)
+        assert "lead" not in report
+        assert verify_pruned(source, tmp_path / tf, None)["equal"]
+
+
+def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkeypatch) -> None:
+    with pytest.raises(TdvError, match="max_loss needs points"):
+        prune_index(source, None, tmp_path / "P", max_loss=0.01)
+    with pytest.raises(TdvError, match=r"within \[0, 1\)"):
+        prune_index(source, None, tmp_path / "P", reduction=float("nan"))
+    with pytest.raises(TdvError, match="no such field|no field"):
+        prune_index(source, None, tmp_path / "P", field="nothing")
+    prune_index(source, None, tmp_path / "P", save_values=tmp_path / "V")
+    with pytest.raises(TdvError, match="values are given"):
+        prune_index(source, tmp_path / "V", tmp_path / "Q", save_values=tmp_path / "W")
+    with pytest.raises(TdvError, match="exists"):
+        prune_index(source, None, tmp_path / "Q", save_values=tmp_path / "V")
+    other = Prior({**Prior.load().content, "name": "another"}, "0" * 64)
+    monkeypatch.setattr(Prior, "load", classmethod(lambda cls: other))
+    with pytest.raises(TdvError, match="cannot be made again"):
+        verify_pruned(source, tmp_path / "P", None)
+    assert verify_pruned(source, tmp_path / "P", tmp_path / "V")["equal"]
+
+
+def test_values_are_written_and_explain_takes_them(source: Path, tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    for model in ("bm25", "qld", "tfidf"):
+        arguments = ["--index", str(source), "--output", str(tmp_path / model), "--no-judgements"]
+        done = run(learn_command, [*arguments, "--model", model])
+        assert done.exit_code == 0, done.output
+    assert TermValues.load(tmp_path / "qld").manifest["model"] == "qld"
+    prune_index(source, tmp_path / "bm25", tmp_path / "P")
+    done = run(
+        explain_command,
+        ["--index", str(source), "--pruned", str(tmp_path / "P"), "--tdv", str(tmp_path / "bm25"),
+         "--query", "w3 w150"],
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    refused = run(
+        learn_command,
+        [
+            "--index",
+            str(source),
+            "--output",
+            str(tmp_path / "X"),
+            "--no-judgements",
+            "--topics",
+            "T",
+        ],
+    )
+    assert "learns nothing" in str(refused.exception)
+
+
+def test_the_index_is_left_as_it_was(source: Path, tmp_path: Path) -> None:
+    before = {f.name: f.read_bytes() for f in source.iterdir()}
+    prune_index(source, None, tmp_path / "P")
+    assert {f.name: f.read_bytes() for f in source.iterdir()} == before
