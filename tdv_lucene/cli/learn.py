@@ -77,18 +77,19 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 @options.field_option
 @options.overwrite_option
 @options.json_option
-def command(as_json: bool, **arguments: object) -> None:
+def command(as_json: bool, **arguments: Any) -> None:
     """Learn discrimination values of an index's terms from judged queries.
 
     Prints, for each share of the postings that may be removed, what that costs or gains on
     queries held out of the training.
     """
+    from ..learning.config import LearnConfig
     from ..learning.learn import learn_from_index
 
-    values = options.run(learn_from_index, **arguments)
-    if arguments["no_judgements"] and not as_json:
-        parameters = {k: v for k, v in values.parameters.items()}
-        options.show({"output": arguments["output"], **parameters}, as_json)
+    config = options.config_of(LearnConfig, arguments)
+    values = options.run(learn_from_index, config=config, **arguments)
+    if config.no_judgements and not as_json:
+        options.show({"output": arguments["output"], **values.parameters}, as_json)
         return
     if as_json:
         options.show({"output": arguments["output"], **values.summary()}, as_json=True)

@@ -61,12 +61,14 @@ def explain_query(
             "query": query,
             "tdv_kind": both.opened["after"].shown.kind,
             "terms": explain_terms(terms, before, after, both.opened["after"].shown.of),
-            "matching": {when: of.matching for when, of in answers.items()},
+            "matching": {when: answer.matching for when, answer in answers.items()},
             "hits": {
                 "before": _hits(before, after, before, after),
                 "after": _hits(after, before, before, after),
             },
-            "parameters": {when: of.parameters.describe() for when, of in both.opened.items()},
+            "parameters": {
+                when: opened.parameters.describe() for when, opened in both.opened.items()
+            },
         }
 
 

@@ -36,6 +36,12 @@ _TAG = re.compile(r"<(num|title|desc|narr)>(.*?)(?=<[a-z/]+>|\Z)", re.DOTALL | r
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 
 
+def check_topic_field(topic_field: str) -> None:
+    """Raise :class:`TdvError` when topics have no such part."""
+    if topic_field not in TOPIC_FIELDS:
+        raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
+
+
 def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics:
     """Read topics from a file, by a name Pyserini knows such as ``robust04``, or by an identifier
     of ir_datasets such as ``ir_datasets:vaswani`` (also ``irds:vaswani``), from its cache.
@@ -53,8 +59,7 @@ def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics
         When there is no such file or name, a line is malformed (with its number), a query id
         occurs twice, or there is no topic at all.
     """
-    if topic_field not in TOPIC_FIELDS:
-        raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
+    check_topic_field(topic_field)
     if identifier := without_prefix(topics):
         return dataset_topics(identifier, TOPIC_FIELDS[topic_field])
     path = Path(topics)

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from ..arguments import checked_seed
+from ..arguments import checked_seed, gathered
 from ..embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
@@ -23,10 +23,10 @@ from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import MODELS
 from ..report.path_plot import check_plot, plot_points
 from ..values.frontier import recommend
 from ..values.term_values import KIND, TermValues
+from .config import LearnConfig, check_model
 from .default import learn_default
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
@@ -89,8 +89,7 @@ def learn_term_values(
         holds only some of the documents.
     """
     checked_seed(seed)
-    if model not in MODELS:
-        raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
+    check_model(model)
     chosen = make_recipe(recipe)
     matrix.require_whole("learning")
     if vectors is None:
@@ -118,7 +117,7 @@ def learn_term_values(
             learned = learn_default(problem, chosen, seed, progress, start)
         else:
             learned = learn_paper(problem, chosen, seed, progress)
-    _log.info("learned with %s from %d queries", problem.parameters, len(problem.queries))
+    _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
     rule = learned.final.rule
     return TermValues(
         vocabulary=matrix.vocabulary,
@@ -175,6 +174,7 @@ def learn_from_index(
     k1: float | None = None,
     b: float | None = None,
     mu: float | None = None,
+    config: LearnConfig | None = None,
     plot: str | os.PathLike | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -207,6 +207,8 @@ def learn_from_index(
     k1, b, mu
         Of the search. All None: what serves the training queries best, Anserini's defaults
         unless something else is clearly better; with ``self_supervised`` Anserini's defaults.
+    config
+        In place of all options from ``self_supervised`` to ``mu`` but ``vectors`` and ``matrix``.
     plot
         A ``.svg`` or ``.png`` file for the picture of the validated points.
 
@@ -217,48 +219,48 @@ def learn_from_index(
     TdvError
         For everything a user can mend, before anything is written.
     """
+    config = gathered(LearnConfig, config, locals())
     from ..jvm.index import analyze
 
-    checked_seed(seed)
     read = [index, topics, qrels, vectors, matrix]
     place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
     picture = None
     if plot is not None:
         picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])
-    recipe = make_recipe(recipe)
+    recipe, method = make_recipe(config.recipe), config.self_supervised
     if isinstance(recipe, DefaultRecipe):
         # Titles stand first: topics made of them would only learn that.
-        wanted = lead and recipe.lead and self_supervised is None
-        recipe = replace(recipe, lead=wanted, values=term_values and recipe.values)
-        if self_supervised is not None:
+        wanted = config.lead and recipe.lead and method is None
+        recipe = replace(recipe, lead=wanted, values=config.term_values and recipe.values)
+        if method is not None:
             recipe = replace(recipe, prior=False)
-    given = {"k1": k1, "b": b, "mu": mu}
-    given = {name: x for name, x in given.items() if x is not None}
-    # Made topics choose no parameters: they prefer a k1 that real ones do not.
-    parameters = Parameters(**given) if given or self_supervised is not None else None
-    _check_supervision(topics, qrels, self_supervised, no_judgements)
-    if no_judgements:
+    _check_supervision(topics, qrels, method, config.no_judgements)
+    if config.no_judgements:
         return prior_values_of_index(
-            index, output=output, model=model, matrix=matrix, field=field, lead=lead,
-            overwrite=overwrite, progress=progress,
+            index, output=output, model=config.model, matrix=matrix, field=config.field,
+            lead=config.lead, overwrite=overwrite, progress=progress,
         )  # fmt: skip
-    if self_supervised is None:
-        texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
+    if method is None:
+        texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
-    with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
+    with open_matrix(
+        index, matrix, field=config.field, positions=positions, progress=progress
+    ) as counts:
         counts.require_whole("learning")
         word_vectors = None
         if vectors is not None:
-            word_vectors = load_term_vectors(vectors, counts, progress, trust_pickle=trust_pickle)
+            word_vectors = load_term_vectors(
+                vectors, counts, progress, trust_pickle=config.trust_pickle
+            )
         options = {
-            "model": model, "recipe": recipe, "vectors": word_vectors, "parameters": parameters,
-            "seed": seed, "progress": progress,
+            "model": config.model, "recipe": recipe, "vectors": word_vectors,
+            "parameters": config.parameters, "seed": config.seed, "progress": progress,
         }  # fmt: skip
-        if self_supervised is None:
-            tokens = analyze(list(texts.values()), field)
+        if method is None:
+            tokens = analyze(list(texts.values()), config.field)
             values = learn_term_values(counts, dict(zip(texts, tokens)), judgements, **options)
         else:
-            made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
+            made = make_topics(index, counts, method, seed=config.seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
             values = _of_whole_matrix(values, counts, made.describe())
         values = with_index_bytes(values, index)
@@ -319,7 +321,7 @@ def _manifest(
         "source": matrix.source,
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "model": problem.model,
-        "parameters": asdict(problem.parameters),
+        "parameters": problem.parameters.values(),
         "lead": None if matrix.position_boost is None else matrix.position_boost._asdict(),
         "positions": matrix.first_positions is not None,
         "recipe": {"name": recipe.name, **asdict(recipe)},

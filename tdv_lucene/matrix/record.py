@@ -6,6 +6,7 @@ Shapes: ``V`` terms, ``D`` live documents, ``nnz`` postings.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -58,8 +59,8 @@ class TermDocumentMatrix:
     total_term_freq: np.ndarray
     doc_len: np.ndarray
     norms: np.ndarray
-    source: dict
-    collection: dict | None = None
+    source: dict[str, Any]
+    collection: dict[str, Any] | None = None
     first_positions: np.ndarray | None = None
     position_boost: FirstPositionBoost | None = None
 
@@ -116,6 +117,7 @@ class TermDocumentMatrix:
         """Return int32[n] or float32[n]: what these postings' frequencies count for."""
         if self.position_boost is None:
             return self.data[postings]
+        assert self.first_positions is not None  # a boost needs them
         return self.position_boost.weigh(self.data[postings], self.first_positions[postings])
 
     @property

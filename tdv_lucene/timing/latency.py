@@ -143,7 +143,10 @@ def measure_latency(
 
     before = _cached(indexes)
     found = time_queries(
-        [(of.path, java_similarity(of.parameters, of.path), of.run) for of in indexes.values()],
+        [
+            (index.path, java_similarity(index.parameters, index.path), index.run)
+            for index in indexes.values()
+        ],
         topics,
         field=field,
         **asdict(plan),
@@ -168,7 +171,7 @@ def measure_latency(
 
 
 def _cached(indexes: Mapping[str, TimedIndex]) -> dict[str, float | None]:
-    return {name: resident_share(of.path) for name, of in indexes.items()}
+    return {name: resident_share(index.path) for name, index in indexes.items()}
 
 
 def summarise_latency(per_query: np.ndarray) -> dict[str, float]:

@@ -61,7 +61,8 @@ def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) ->
     length_norm : float64[n]
         Of each posting's document.
     """
-    return ~(tf < np.asarray(least, np.float64) * (tf + length_norm))
+    kept: np.ndarray = ~(tf < np.asarray(least, np.float64) * (tf + length_norm))
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
