@@ -8,13 +8,54 @@ One verb-noun function a stage: :func:`build_index`, :func:`inspect_index`, :fun
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays light
+    from .comparison.compare import compare_indexes as compare_indexes
+    from .comparison.config import CompareConfig as CompareConfig
+    from .comparison.explain import explain_query as explain_query
+    from .comparison.serving import serve_indexes as serve_indexes
+    from .embedding.embed import embed_terms as embed_terms
+    from .embedding.embed import load_term_vectors as load_term_vectors
+    from .errors import TdvError as TdvError
+    from .evaluation.evaluate import evaluate_run as evaluate_run
+    from .evaluation.topics import read_qrels as read_qrels
+    from .evaluation.topics import read_topics as read_topics
+    from .experiments.reproduce import reproduce_paper as reproduce_paper
+    from .indexes.build import build_index as build_index
+    from .indexes.inspection import index_bytes as index_bytes
+    from .indexes.inspection import inspect_index as inspect_index
+    from .jvm.index import analyze as analyze
+    from .learning.config import LearnConfig as LearnConfig
+    from .learning.from_index import learn_from_index as learn_from_index
+    from .learning.learn import learn_term_values as learn_term_values
+    from .learning.peers import binary_values as binary_values
+    from .learning.peers import make_peer_values as make_peer_values
+    from .learning.peers import unlearned_values as unlearned_values
+    from .learning.prior_values import prior_values as prior_values
+    from .matrix.ciff import export_ciff as export_ciff
+    from .matrix.extract import extract_matrix as extract_matrix
+    from .matrix.extract import load_matrix as load_matrix
+    from .matrix.record import TermDocumentMatrix as TermDocumentMatrix
+    from .pruning.config import PruneConfig as PruneConfig
+    from .pruning.prune import prune_index as prune_index
+    from .pruning.verify import verify_pruned as verify_pruned
+    from .records import Vocabulary as Vocabulary
+    from .searching.search import open_searcher as open_searcher
+    from .searching.search import search_index as search_index
+    from .searching.tuning import tune_parameters as tune_parameters
+    from .timing.latency import LatencyPlan as LatencyPlan
+    from .values.operating_point import OperatingPoint as OperatingPoint
+    from .values.term_values import TermValues as TermValues
 
 __version__ = "0.1.0"
 
 _PUBLIC = {
+    "CompareConfig": "comparison.config",
     "LatencyPlan": "timing.latency",
-    "OperatingPoint": "values.term_values",
+    "LearnConfig": "learning.config",
+    "OperatingPoint": "values.operating_point",
+    "PruneConfig": "pruning.config",
     "TdvError": "errors",
     "TermDocumentMatrix": "matrix.record",
     "TermValues": "values.term_values",
@@ -30,7 +71,7 @@ _PUBLIC = {
     "extract_matrix": "matrix.extract",
     "index_bytes": "indexes.inspection",
     "inspect_index": "indexes.inspection",
-    "learn_from_index": "learning.learn",
+    "learn_from_index": "learning.from_index",
     "learn_term_values": "learning.learn",
     "load_matrix": "matrix.extract",
     "load_term_vectors": "embedding.embed",

@@ -1,10 +1,20 @@
-"""Numbers that several stages take, and what is legal for them."""
+"""Arguments that several stages take: what is legal for them, and how options become a config."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from .errors import TdvError, argument
+
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Config = TypeVar("Config", bound=_Dataclass)
 
 MOST_THREADS = 1024
 MOST_HITS = 1_000_000
@@ -43,3 +53,42 @@ def _within(name: str, value: int, least: int, most: int) -> int:
             f"{argument(name)} must be at least {least}, got {value}, and at most {most}"
         )
     return value
+
+
+def checked_reduction(reduction: float) -> float:
+    """Return ``reduction``, or raise :class:`TdvError` when it is not within [0, 1)."""
+    if not 0 <= reduction < 1:
+        raise TdvError(f"{argument('reduction')} must lie within [0, 1), got {reduction}: try 0.45")
+    return reduction
+
+
+def gathered(kind: type[Config], config: Config | None, given: Mapping[str, Any]) -> Config:
+    """Return the options of a public function as one config.
+
+    Public functions name their options in the signature, for ``help()`` and for editors, and also
+    take them together as ``config``.
+
+    Parameters
+    ----------
+    kind
+        A dataclass of options, each with a default.
+    config
+        What the caller passed as ``config``; None makes one from ``given``.
+    given
+        All arguments of the function, its ``locals()`` before it does anything else.
+
+    Raises
+    ------
+    TdvError
+        When an option is out of its range, or is given beside ``config``.
+    """
+    options = {field.name: given[field.name] for field in fields(kind)}
+    if config is None:
+        return kind(**options)
+    for field in fields(kind):
+        if options[field.name] != field.default:
+            raise TdvError(
+                f"{argument(field.name)} is given beside {argument('config')}: put it into the "
+                f"{kind.__name__}"
+            )
+    return config

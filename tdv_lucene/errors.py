@@ -30,11 +30,11 @@ def in_python(name: str, value: str | None) -> str:
 
 
 class TdvError(ValueError):
-    """Something the user can mend: a path, a flag, a file's content, an index we cannot serve.
+    """Something the user can fix: a path, a flag, a file's content, an index we cannot handle.
 
     The message names the thing, its value, what is legal and the remedy; arguments stand in it as
     :func:`argument` marks them. The command line prints it and exits with status 2; any other
-    exception is a defect of ours, to be reported.
+    exception is a bug of ours: please report it.
     """
 
     write_argument: Callable[[str, str | None], str] = staticmethod(in_python)

@@ -27,29 +27,39 @@ GRIDS = {
 """Values tried when parameters are tuned, by model; an index's own are tried as well."""
 
 
+def check_model(model: str) -> None:
+    """Raise :class:`TdvError` when there is no such ranking function."""
+    if model not in MODELS:
+        raise TdvError(f"no such model: '{model}'; choose one of {', '.join(MODELS)}")
+
+
 @dataclass(frozen=True)
 class SearchParameters:
-    """A ranking function with its parameters; those it does not have are None.
+    """The numbers that ranking functions take: of one ``model``, or without one of any.
 
     Attributes
     ----------
-    model : ``bm25``, ``qld`` (Dirichlet) or ``tfidf`` (the paper's)
+    model : ``bm25``, ``qld`` (Dirichlet), ``tfidf`` (the paper's) or None
     k1 : float >= 0
     b : float in [0, 1]
     mu : float > 0
+        Those that ``model`` does not have are None. Without a model all have a value, Anserini's
+        unless given.
     """
 
-    model: str
+    model: str | None = None
     k1: float | None = None
     b: float | None = None
     mu: float | None = None
 
     def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise TdvError(f"no such model: '{self.model}'; choose one of {', '.join(MODELS)}")
-        for name in ANSERINI_DEFAULTS:
+        if self.model is not None:
+            check_model(self.model)
+        for name, default in ANSERINI_DEFAULTS.items():
             value = getattr(self, name)
-            if (value is not None) != (name in MODELS[self.model]):
+            if self.model is None:
+                object.__setattr__(self, name, default if value is None else value)
+            elif (value is not None) != (name in MODELS[self.model]):
                 state = "has no parameter" if value is not None else "needs a value for"
                 raise TdvError(f"model {self.model} {state} '{argument(name)}'")
         self._require("k1", "at least 0", lambda k1: k1 >= 0)
@@ -64,8 +74,9 @@ class SearchParameters:
             )
 
     def values(self) -> dict[str, float]:
-        """The parameters this model has, by name."""
-        return {name: getattr(self, name) for name in MODELS[self.model]}
+        """The parameters this model has, by name; all of them without a model."""
+        names = ANSERINI_DEFAULTS if self.model is None else MODELS[self.model]
+        return {name: getattr(self, name) for name in names}
 
     def describe(self) -> dict[str, Any]:
         """Model and parameters, as manifests and reports hold them."""

@@ -6,11 +6,15 @@ Shapes: ``V`` terms, ``D`` live documents, ``nnz`` postings.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+StrPath = str | os.PathLike[str]
+"""How a user names a file or folder."""
 
 
 @dataclass(frozen=True, eq=False)

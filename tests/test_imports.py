@@ -205,7 +205,31 @@ def test_help_and_import_load_nothing_heavy(command: list[str]) -> None:
     assert not loaded.intersection(heavy)
 
 
+def test_editors_see_the_names_that_are_loaded_late() -> None:
+    """Type checkers do not run ``__getattr__``: the same names are imported for them."""
+    tree = ast.parse(MODULES[PACKAGE].read_text(encoding="utf-8"))
+    shown = {
+        alias.asname: node.module
+        for block in tree.body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname == alias.name  # what is imported so is meant to be seen
+    }
+    assert shown == tdv_lucene._PUBLIC
+
+
 @pytest.mark.parametrize("name", tdv_lucene.__all__)
 def test_every_public_name_exists_and_is_documented(name: str) -> None:
     value = getattr(tdv_lucene, name)
     assert name == "__version__" or value.__doc__
+
+
+LONGEST = 300
+"""Lines of a module: more are two modules."""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_module_is_too_long(module: str) -> None:
+    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= LONGEST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import shutil
@@ -154,6 +155,12 @@ def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return stage(*args, progress=progress, **kwargs)
 
 
+def config_of(kind: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Take the options of a config out of what click parsed, and make it of them."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    return kind(**{name: arguments.pop(name) for name in names if name in arguments})
+
+
 @contextmanager
 def printed_if_dash(output: str) -> Iterator[str]:
     """Yield where to write a file: ``output``, or for ``-`` one that is printed in the end."""
@@ -207,5 +214,5 @@ def show_tables(tables: Iterable[Table]) -> None:
 
 def megabytes(size: float) -> str:
     """Megabytes of a number of bytes: three digits that tell something of a small index too."""
-    of = size / 1e6
-    return f"{of:,.1f}" if of >= 100 else f"{of:.3g}"
+    millions = size / 1e6
+    return f"{millions:,.1f}" if millions >= 100 else f"{millions:.3g}"

@@ -90,6 +90,7 @@ def command(
     per_query.tsv and the runs into the folder OUTPUT.
     """
     from ..comparison.compare import compare_indexes
+    from ..comparison.config import CompareConfig
 
     (first, index), (second, treatment), *further = _named(indexes, pruned, names)
     if len(topics) != len(qrels):
@@ -98,13 +99,15 @@ def command(
         )
     if (tune_topics is None) != (tune_qrels is None):
         raise click.UsageError("--tune-topics and --tune-qrels go together: give both")
+    arguments["names"] = first, second
+    config = options.config_of(CompareConfig, arguments)
     report = options.run(
         compare_indexes,
         index,
         treatment,
         topics[0],
         qrels[0],
-        names=(first, second),
+        config=config,
         further_indexes=dict(further),
         further_queries=list(zip(topics[1:], qrels[1:])),
         tune=(tune_topics, tune_qrels) if tune_topics else None,

@@ -22,19 +22,18 @@ def command(as_json: bool) -> None:
     from ..jvm.installation import examine
 
     findings = examine()
-    wrong = [of for of in findings if of.problem]
+    wrong = [finding for finding in findings if finding.problem]
     if as_json:
-        content = {"well": not wrong, "findings": [asdict(of) for of in findings]}
+        content = {"well": not wrong, "findings": [asdict(finding) for finding in findings]}
         click.echo(json.dumps(content, ensure_ascii=False))
     else:
-        width = max(len(of.name) for of in findings)
-        for of in findings:
-            options.say(
-                f"{of.name:<{width}}  {of.value or '-'}{'  <- wrong' if of.problem else ''}"
-            )
+        width = max(len(finding.name) for finding in findings)
+        for finding in findings:
+            mark = "  <- wrong" if finding.problem else ""
+            options.say(f"{finding.name:<{width}}  {finding.value or '-'}{mark}")
         click.echo()
-        for of in wrong:
-            options.say(f"{of.name}: {of.problem}.")
+        for finding in wrong:
+            options.say(f"{finding.name}: {finding.problem}.")
         if not wrong:
             click.echo("Nothing is wrong.")
     if wrong:

@@ -41,9 +41,9 @@ def _terms(explained: dict[str, Any]) -> Any:
     from ..report.table import Table
 
     rows = [
-        (of["term"], str(of["in_query"]), "" if of["tdv"] is None else f"{of['tdv']:.3f}",
-         f"{of['df_before']:,}", f"{of['df_after']:,}", _what_happened(of))
-        for of in explained["terms"]
+        (term["term"], str(term["in_query"]), "" if term["tdv"] is None else f"{term['tdv']:.3f}",
+         f"{term['df_before']:,}", f"{term['df_after']:,}", _what_happened(term))
+        for term in explained["terms"]
     ]  # fmt: skip
     head = VALUE_COLUMN[explained["tdv_kind"]]
     columns = ("term", "in query", head, "df before", "df after", "what went")
@@ -54,25 +54,25 @@ def _terms(explained: dict[str, Any]) -> Any:
     return Table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
 
 
-def _what_happened(of: dict[str, Any]) -> str:
-    if not of["df_before"]:
+def _what_happened(term: dict[str, Any]) -> str:
+    if not term["df_before"]:
         return "not in the index"
-    if not of["postings_removed"]:
+    if not term["postings_removed"]:
         return "nothing"
-    if not of["df_after"]:
+    if not term["df_after"]:
         return "all postings"
-    return counted(of["postings_removed"], "posting")
+    return counted(term["postings_removed"], "posting")
 
 
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
     from ..report.table import Table
 
-    def cells(of: dict[str, Any] | None) -> tuple[str, str, str, str]:
-        if of is None:
+    def cells(row: dict[str, Any] | None) -> tuple[str, str, str, str]:
+        if row is None:
             return "", "", "", ""
-        other = of["other_rank"]
+        other = row["other_rank"]
         rank = "-" if other is None else str(other)
-        return of["document"], f"{of['score']:.4f}", rank, " ".join(of["lost"])
+        return row["document"], f"{row['score']:.4f}", rank, " ".join(row["lost"])
 
     pairs = zip_longest(hits["before"], hits["after"])
     rows = [(str(rank), *cells(b), *cells(a)) for rank, (b, a) in enumerate(pairs, 1)]

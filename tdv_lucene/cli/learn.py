@@ -77,18 +77,19 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 @options.field_option
 @options.overwrite_option
 @options.json_option
-def command(as_json: bool, **arguments: object) -> None:
+def command(as_json: bool, **arguments: Any) -> None:
     """Learn discrimination values of an index's terms from judged queries.
 
     Prints, for each share of the postings that may be removed, what that costs or gains on
     queries held out of the training.
     """
-    from ..learning.learn import learn_from_index
+    from ..learning.config import LearnConfig
+    from ..learning.from_index import learn_from_index
 
-    values = options.run(learn_from_index, **arguments)
-    if arguments["no_judgements"] and not as_json:
-        parameters = {k: v for k, v in values.parameters.items()}
-        options.show({"output": arguments["output"], **parameters}, as_json)
+    config = options.config_of(LearnConfig, arguments)
+    values = options.run(learn_from_index, config=config, **arguments)
+    if config.no_judgements and not as_json:
+        options.show({"output": arguments["output"], **values.parameters}, as_json)
         return
     if as_json:
         options.show({"output": arguments["output"], **values.summary()}, as_json=True)
@@ -99,7 +100,6 @@ def command(as_json: bool, **arguments: object) -> None:
 def print_points(values: object) -> None:
     """Print the table of operating points, and what the search needs to know."""
     from ..report.table import Table
-    from ..values.frontier import loses_nothing
 
     if made := values.manifest.get("self_supervised"):
         what = f"{made['topics']:,} {made['method']} of the index itself"
@@ -107,11 +107,10 @@ def print_points(values: object) -> None:
     else:
         title = "On held-out queries, as the pruned index would answer them"
     points, full = values.points, values.manifest["full"]
-    lossless = [point for point in points if loses_nothing(point)]
     recommended = values.manifest["recommended_reduction"]
     rows = [("full", _size(full), f"{full['visited']:,.0f}", "", *_measured(points[0]["full"]))]
     for point in points:
-        mark = " *" if point["reduction"] == recommended and lossless else ""
+        mark = " *" if point["reduction"] == recommended else ""
         rows.append(
             (
                 f"{point['removed']:.0%}{mark}",
@@ -151,18 +150,13 @@ def print_points(values: object) -> None:
         options.say(_moved(prior, values))
     if recommended is None:
         options.say(
-            "No reduction is recommended: 'tdv-lucene prune' needs --reduction, --max-loss or "
-            "--max-bytes"
-        )
-    elif lossless:
-        options.say(
-            "* recommended: the smallest that surely loses no nDCG@5, and not surely R@1000; "
-            "'tdv-lucene prune' takes it without --reduction"
+            "No reduction is recommended, for none surely loses nothing: 'tdv-lucene prune' needs "
+            "--reduction, --max-loss or --max-bytes; more judged queries tell more"
         )
     else:
         options.say(
-            "Recommended is 0 %: no point surely loses nothing. 'tdv-lucene prune' removes what "
-            "--reduction says; more judged queries tell more"
+            "* recommended: the smallest that surely loses no nDCG@5, and not surely R@1000; "
+            "'tdv-lucene prune' takes it without --reduction"
         )
 
 

@@ -87,16 +87,19 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     With the values that were learned from judgements, or without --tdv with those that judged
     collections say of this one.
     """
+    from ..pruning.config import PruneConfig
     from ..pruning.prune import prune_index
 
-    report = options.run(prune_index, **options.folders_of_fields(values), **arguments)
+    config = options.config_of(PruneConfig, arguments)
+    folders = options.folders_of_fields(values)
+    report = options.run(prune_index, config=config, **folders, **arguments)
     if as_json:
         options.show(report, as_json)
         return
     for field in (report, *report.get("fields", {}).values()):
         shown = {name: field[name] for name in _SHOWN if name in field}
         options.show({**shown, "reduction": options.percent(field["reduction"])}, as_json)
-    if "chosen" not in report and arguments["reduction"] is None:
+    if "chosen" not in report and config.reduction is None:
         share = options.percent(report["requested_reduction"])
         click.echo(f"\nThe recommended reduction was taken: {share} (--reduction for another)")
     if "loss" in report.get("chosen", {}):

@@ -32,11 +32,11 @@ def command(indexes: tuple[str, ...], values: tuple[str, ...], **arguments: Any)
     from ..comparison.serving import serve_indexes
 
     named = options.named_folders(indexes, "--index")
-    of = options.named_folders(values, "--tdv")
-    for name in of.keys() - named.keys():
+    by_name = options.named_folders(values, "--tdv")
+    for name in by_name.keys() - named.keys():
         raise click.UsageError(f"--tdv {name}=...: no --index has the name '{name}'")
     named = {name: options.folder_of_index(given) for name, given in named.items()}
-    serve_indexes(named, values=of, ready=_say, **arguments)
+    serve_indexes(named, values=by_name, ready=_say, **arguments)
 
 
 def _say(address: str) -> None:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arguments import checked_seed, checked_threads
+from ..arguments import checked_threads, gathered
 from ..errors import TdvError, argument
-from ..evaluation.evaluate import Evaluation
-from ..evaluation.further_measures import parse_measures
 from ..indexes.inspection import inspect_index
 from ..indexes.record import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..searching.tuning import tune_parameters
 from ..timing.end_to_end import measure_end_to_end
-from ..timing.latency import MODES, Latency, LatencyPlan, TimedIndex, measure_latency
-from ..timing.latency_summary import QueryTerms, look_up_terms, measure_service, summarise_speed
+from ..timing.latency import TimedIndex, measure_latency
+from ..timing.latency_summary import look_up_terms, measure_service, summarise_speed
 from . import content
+from .config import CompareConfig
+from .files import ending, write_files
 from .systems import (
     QuerySet,
     Results,
@@ -58,13 +57,14 @@ def compare_indexes(
     latency_rounds: int = 7,
     latency_budget_seconds: float = 60.0,
     seed: int = 0,
+    config: CompareConfig | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Compare an index with its pruned form and write the folder ``output``.
 
     Each index is searched with the parameters it records (see :func:`recorded_parameters`). How
-    latency is measured is told at :class:`LatencyPlan`.
+    latency is measured, :class:`LatencyPlan` says.
     The folder holds ``report.json`` (what is returned), ``report.html``, ``per_query.tsv``, the
     runs, and every measured latency in ``latency_ns.npy``, of the queries in ``latency.tsv`` (their
     medians, and postings visited) in that order. With several query sets the names of all these
@@ -73,28 +73,30 @@ def compare_indexes(
     Parameters
     ----------
     topic_field
-        Of all topics, see :func:`tdv_lucene.read_topics`.
+        The part of a topic that is the query, see :func:`tdv_lucene.read_topics`.
     model
-        None for what the indexes were learned for, BM25 where none of them says; where another one
-        is asked for, a note says so.
+        None for the one the indexes were pruned for, BM25 if none was pruned. If you ask for any
+        other, a note in the report says so.
     further_indexes
-        Name -> index, to stand in the same tables; each is compared with ``index``.
+        Name -> index, for more columns in the same tables; each is compared with ``index``.
     further_queries
-        More (topics, qrels) to measure on. Latency is that of the first topics.
+        More (topics, qrels) to measure on. Latency is measured on the first topics only.
     tune
         Training (topics, qrels). With them ``index`` is also searched with k1 and b (or mu) tuned
         on them, as the system ``NAME-tuned``, and the others are compared with that as well.
     measures
-        Further ones beside the four that are always reported, by their names in ir-measures, such
-        as ``"RR@10 R@100"``. Each counts in the correction of the p-values.
+        More than the four that are always reported, by their names in ir-measures, such as
+        ``"RR@10 R@100"``. The p-values are corrected for each of them.
     values
         The term values ``pruned`` was made with, or index name -> values: the report then shows
         them, and their trade-off curve. Without them, terms are shown with the ratio of their
         frequencies in the two indexes.
     throughput_threads
-        Measure queries a second with so many threads as well.
+        Also measure queries per second, with this many threads.
     end_to_end
-        Time Pyserini's searcher as well (imports torch; field ``contents`` only).
+        Also time Pyserini's searcher (imports torch; field ``contents`` only).
+    config
+        All options that are not files, from ``topic_field`` to ``seed``, in one object.
 
     Returns
     -------
@@ -117,55 +119,54 @@ def compare_indexes(
         For unreadable indexes, topics or qrels, topics or an index that share nothing with the
         qrels, or an existing output. Nothing is written then.
     """
-    paths = {names[0]: index, names[1]: pruned, **(further_indexes or {})}
-    check_names([*names, *(further_indexes or {})], content.FIXED_KEYS)
-    if throughput_threads is not None:
-        checked_threads(throughput_threads, "throughput_threads")
-    threads, seed = checked_threads(threads), checked_seed(seed)
-    parse_measures(measures)  # a wrong name is told before anything is searched
-    plan = LatencyPlan(latency_rounds, latency_budget_seconds, seed)
+    config = gathered(CompareConfig, config, locals())
+    field, seed = config.field, config.seed
+    first, second = config.names
+    check_names([first, second, *(further_indexes or {})], content.FIXED_KEYS)
+    paths = {first: index, second: pruned, **(further_indexes or {})}
     by_name = _by_name(values, paths)
     read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]
     read += [path for pair in further_queries for path in pair]
     place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
-    query_sets = read_query_sets([(topics, qrels), *further_queries], topic_field)
-    training = None if tune is None else QuerySet.read(*tune, topic_field)
+    query_sets = read_query_sets([(topics, qrels), *further_queries], config.topic_field)
+    training = None if tune is None else QuerySet.read(*tune, config.topic_field)
     relevant = {queries.label: queries.check(index) for queries in query_sets}
     if training is not None:
         training.check(index)
     found = {name: inspect_index(path) for name, path in paths.items()}
-    model = model or shared_model(paths, field)
+    model = config.model or shared_model(paths, field)
     systems = {
         name: System(path, recorded_parameters(path, model, field=field))
         for name, path in paths.items()
     }
     terms = _terms(paths, field, by_name)
-    search = {"field": field, "threads": threads, "progress": progress}
+    search = {"field": field, "threads": checked_threads(config.threads), "progress": progress}
     systems, tuning = _with_tuned(systems, training, search)
     asked = query_sets[0].topics
     with place as folder:
-        results = _search_sets(systems, query_sets, folder, {**search, "measures": measures})
+        results = _search_sets(systems, query_sets, folder, {**search, "measures": config.measures})
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
         latency = measure_latency(
             timed,
             asked,
-            plan,
+            config.latency_plan,
             field=field,
-            raw=folder / f"latency_ns{_ending(query_sets, query_sets[0])}.npy",
+            raw=folder / f"latency_ns{ending(query_sets, query_sets[0])}.npy",
             progress=progress,
         )
-        words = [look_up_terms(paths, of.topics, field) for of in query_sets]
+        words = [look_up_terms(paths, queries.topics, field) for queries in query_sets]
         service = measure_service(
-            timed, asked, field=field, threads=throughput_threads, seed=seed, progress=progress
-        )
+            timed, asked, field=field, threads=config.throughput_threads, seed=seed,
+            progress=progress,
+        )  # fmt: skip
         report = {
-            "indexes": {name: content.sizes(of, field) for name, of in found.items()},
+            "indexes": {name: content.sizes(inspected, field) for name, inspected in found.items()},
             **content.effectiveness(results, seed),
             **content.latencies(latency),
             **summarise_speed(latency, words[0], seed),
             **service,
             "end_to_end": measure_end_to_end(timed, asked, seed=seed, progress=progress)
-            if end_to_end
+            if config.end_to_end
             else None,
             **terms,
             "tuning": tuning,
@@ -173,11 +174,11 @@ def compare_indexes(
             "rules": content.RULES,
             "notes": [
                 *content.notes(found, model, field),
-                *content.notes_on_documents(names[0], relevant, _lacking(paths, results)),
+                *content.notes_on_documents(first, relevant, _lacking(paths, results)),
             ],
             **content.versions_and_machine(),
         }
-        _write(folder, report, results, latency, words)
+        write_files(folder, report, results, latency, words)
         place.write_manifest({name: report[name] for name in ("indexes", "parameters")})
     return report
 
@@ -244,7 +245,7 @@ def _lacking(
     """
     from ..jvm.searcher import known_documents
 
-    retrieved = list(dict.fromkeys(doc for of in results for doc in of.retrieved))
+    retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
     _, *others = paths.items()
     return {
         name: (len(retrieved) - len(set(known_documents(path, retrieved))), len(retrieved))
@@ -261,7 +262,7 @@ def _search_sets(
 ) -> list[Results]:
     runs = folder / "runs"
     runs.mkdir()
-    prefixes = [f"{of.label}." if len(query_sets) > 1 else "" for of in query_sets]
+    prefixes = [f"{queries.label}." if len(query_sets) > 1 else "" for queries in query_sets]
     files = [prefix + name for prefix in prefixes for name in systems]
     for file in files:
         if files.count(file) > 1:
@@ -270,61 +271,3 @@ def _search_sets(
         search_all(systems, queries, runs, prefix, **search)
         for queries, prefix in zip(query_sets, prefixes)
     ]
-
-
-def _ending(sets: Sequence[object], queries: QuerySet) -> str:
-    """What the names of a query set's files end with: its label, where there are several sets."""
-    return f".{queries.label}" if len(sets) > 1 else ""
-
-
-def _write(
-    folder: Path,
-    report: dict[str, Any],
-    results: Sequence[Results],
-    latency: Latency,
-    words: Sequence[Mapping[str, QueryTerms]],
-) -> None:
-    from ..report.page import Measured, render_page
-
-    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    for of in results:
-        _write_per_query(folder / f"per_query{_ending(results, of.queries)}.tsv", of.evaluations)
-    _write_latency(folder / f"latency{_ending(results, results[0].queries)}.tsv", latency)
-    measured = [
-        Measured(of.queries.label, of.queries.topics, of.evaluations, terms)
-        for of, terms in zip(results, words)
-    ]
-    page = render_page(report, measured, latency)
-    (folder / "report.html").write_text(page, encoding="utf-8")
-
-
-def _write_per_query(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
-    measures = next(iter(evaluations.values())).values
-    columns = {
-        f"{measure} {name}": evaluation.values[measure]
-        for measure in measures
-        for name, evaluation in evaluations.items()
-    }
-    queries = next(iter(evaluations.values())).queries
-    lines = ["\t".join(["query", *columns])]
-    for i, query in enumerate(queries):
-        lines.append("\t".join([query, *(f"{values[i]:.6f}" for values in columns.values())]))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _write_latency(path: Path, latency: Latency) -> None:
-    """A line a query, in the order of ``latency_ns.npy``."""
-    columns = {
-        f"{mode} ms {name}": [f"{ms:.6f}" for ms in latency.per_query_ms(mode, name)]
-        for mode in MODES
-        for name in latency.names
-    }
-    columns |= {
-        f"{mode} postings {name}": [str(count) for count in of[i]]
-        for mode, of in latency.postings_visited.items()
-        for i, name in enumerate(latency.names)
-    }
-    rows = zip(latency.queries, *columns.values())
-    lines = ["\t".join(row) for row in (("query", *columns), *rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -53,7 +53,7 @@ def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
 
 
 FIXED_KEYS = frozenset(
-    {"means", "tests", "trec_eval", *(of.name for of in fields(PairedComparison))}
+    {"means", "tests", "trec_eval", *(figure.name for figure in fields(PairedComparison))}
 )
 """What stands beside names in a measure's entry."""
 
@@ -70,12 +70,12 @@ def effectiveness(results: Sequence[Results], seed: int) -> dict[str, Any]:
     """Measures, counts and rank effects of all query sets; the first one's also at the top."""
     comparisons = _comparisons(results)
     query_sets = {
-        of.queries.label: {
-            "measures": _measures(of.evaluations, comparisons, seed),
-            "queries": _count_queries(of),
-            "rank_effects": of.rank_effects,
+        result.queries.label: {
+            "measures": _measures(result.evaluations, comparisons, seed),
+            "queries": _count_queries(result),
+            "rank_effects": result.rank_effects,
         }
-        for of in results
+        for result in results
     }
     return {**query_sets[results[0].queries.label], "query_sets": query_sets}
 
@@ -99,16 +99,19 @@ def _measures(evaluations: Mapping[str, Evaluation], comparisons: int, seed: int
             test = compare_paired(*values, comparisons=comparisons, seed=seed)
             tests.append({"baseline": baseline, "treatment": treatment, **test.to_dict()})
         flat = {k: v for k, v in tests[0].items() if k not in ("baseline", "treatment")}
-        means = {name: float(of.values[measure].mean()) for name, of in evaluations.items()}
+        means = {
+            name: float(evaluation.values[measure].mean())
+            for name, evaluation in evaluations.items()
+        }
         measures[measure] = {
             **means,  # where they were before they had a level of their own
             **flat,
             "means": means,
             "tests": tests,
             "trec_eval": {
-                name: float(of.trec_eval_values[measure].mean())
-                for name, of in evaluations.items()
-                if measure in of.trec_eval_values
+                name: float(evaluation.trec_eval_values[measure].mean())
+                for name, evaluation in evaluations.items()
+                if measure in evaluation.trec_eval_values
             },
         }
     return measures
@@ -148,8 +151,8 @@ def parameters(
     """What was chosen, by the user or by the index."""
     return {
         "model": next(iter(systems.values())).parameters.model,
-        "search": {name: of.parameters.values() for name, of in systems.items()},
-        "query_sets": [of.queries.label for of in results],
+        "search": {name: system.parameters.values() for name, system in systems.items()},
+        "query_sets": [result.queries.label for result in results],
         "field": field,
         "hits": DEPTH,
         "comparisons": _comparisons(results),
@@ -161,14 +164,14 @@ def notes(found: Mapping[str, dict[str, Any]], model: str, field: str = "content
     (first, full), *others = found.items()
     strangers = [
         f"'{name}'"
-        for name, of in others
-        if FieldRecord.of(of["user_data"], field).source_commit not in (None, full["commit"])
+        for name, inspected in others
+        if FieldRecord.of(inspected["user_data"], field).source_commit not in (None, full["commit"])
     ]
     notes = []
     if strangers:
         notes.append(f"made from another index than '{first}': {', '.join(strangers)}")
-    for name, of in others:
-        notes += _notes_on(first, full, name, of, model, field)
+    for name, inspected in others:
+        notes += _notes_on(first, full, name, inspected, model, field)
     if full["deleted"]:
         notes.append(
             f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"

@@ -20,12 +20,12 @@ def explain_query(
     values: str | os.PathLike | None = None,
     hits: int = 10,
 ) -> dict[str, Any]:
-    """Compare what the two indexes make of ``query``, each searched with what it records.
+    """Compare how two indexes answer ``query``, each searched with the parameters it records.
 
     Parameters
     ----------
     model
-        None for what ``pruned`` records; another one is warned of in the log.
+        None for the one ``pruned`` records; any other causes a warning in the log.
     values
         The folder of term values that ``pruned`` was made with; without them, terms are shown with
         the ratio of their frequencies in the two indexes.
@@ -61,12 +61,14 @@ def explain_query(
             "query": query,
             "tdv_kind": both.opened["after"].shown.kind,
             "terms": explain_terms(terms, before, after, both.opened["after"].shown.of),
-            "matching": {when: of.matching for when, of in answers.items()},
+            "matching": {when: answer.matching for when, answer in answers.items()},
             "hits": {
                 "before": _hits(before, after, before, after),
                 "after": _hits(after, before, before, after),
             },
-            "parameters": {when: of.parameters.describe() for when, of in both.opened.items()},
+            "parameters": {
+                when: opened.parameters.describe() for when, opened in both.opened.items()
+            },
         }
 
 

@@ -12,23 +12,18 @@ import secrets
 import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TdvError, argument
 from ..indexes.inspection import inspect_index
-from .excerpts import WHOLE_LENGTH, excerpt, mark
-from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
+from .served_answer import answer, check_hits
+from .side_by_side import SideBySide
 
 if TYPE_CHECKING:
     from flask import Flask
 
 HOST = "127.0.0.1"
-DEPTH = 100
-"""How deep the rank of a document is looked up in the other rankings."""
-
-MOST_HITS = 50
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -53,20 +48,20 @@ def serve_indexes(
     hits: int = 10,
     ready: Callable[[str], None] = print,
 ) -> None:
-    """Serve the page until interrupted by Ctrl-C, and return then.
+    """Serve the page until Ctrl-C, then return.
 
     Parameters
     ----------
     indexes
         Name -> index; the first is the one the others are compared with.
     port
-        0 takes any that is free.
+        0 for any free one.
     model
-        None for what the further indexes record.
+        None for the one the further indexes record.
     values
         Name -> the term values this index was made with.
     hits
-        Best documents shown, where the page's address does not say otherwise.
+        How many documents to show, unless the page's address says otherwise.
     ready
         Called with the page's address, once it answers.
 
@@ -79,7 +74,7 @@ def serve_indexes(
         raise TdvError(
             f"one index is nothing to compare: give a second one in {argument('indexes')}"
         )
-    _check_hits(hits)
+    check_hits(hits)
     # Java is called from one thread: requests wait in line, and none is left attached to the JVM.
     with ThreadPoolExecutor(1, "java") as java:
         opened = java.submit(SideBySide, indexes, model=model, field=field, values=values)
@@ -187,110 +182,16 @@ def make_app(about: dict[str, Any], ask: Ask, token: str, hits: int = 10) -> Fla
     return app
 
 
-def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
-    """What the page shows of one query.
-
-    Returns
-    -------
-    dict
-        ``query``; ``hits``; ``depth``, how deep ranks are looked up; ``terms``: of each term of the
-        query ``term``, ``in_query``, ``df`` (index name -> documents with it) and ``tdv`` (name of
-        a further index -> value, 0 where dropped, None where unknown); ``indexes.NAME``: ``ms``,
-        ``matching`` (documents that hold a term), ``hits`` and ``gone``, the documents that
-        the first index has among its best and this one has not, each with ``document``,
-        ``first_rank`` and ``rank`` (None below ``depth``). A hit has ``rank``, ``document``,
-        ``score``, ``first_rank`` (in the first index), ``ranks`` (name of another index -> rank),
-        ``lost`` (terms of which it lost its posting), ``excerpt`` and ``whole`` (lists of
-        :class:`Piece` as dicts, None where no text is stored), ``cut`` (whether the whole is cut).
-
-    Raises
-    ------
-    TdvError
-        When nothing is left of the query after analysis, or ``hits`` is out of range.
-    """
-    _check_hits(hits)
-    terms = session.analyze(query)
-    answers = session.ask(query, list(terms), hits, DEPTH)
-    times = session.time(query, hits)
-    first, *others = answers
-    explained = {
-        name: explain_terms(terms, answers[first], answers[name], session.opened[name].shown.of)
-        for name in others
-    }
-    return {
-        "query": query,
-        "hits": hits,
-        "depth": DEPTH,
-        "terms": [
-            {
-                "term": term,
-                "in_query": times_,
-                "df": {name: of.counts[term][0] for name, of in answers.items()},
-                "tdv": {name: rows[at]["tdv"] for name, rows in explained.items()},
-            }
-            for at, (term, times_) in enumerate(terms.items())
-        ],
-        "indexes": {
-            name: {
-                "ms": times[name],
-                "matching": of.matching,
-                "hits": _hits(session.field, list(terms), name, answers),
-                "gone": _gone(answers[first], of),
-            }
-            for name, of in answers.items()
-        },
-    }
-
-
-def _hits(
-    field: str, terms: list[str], name: str, answers: Mapping[str, Answer]
-) -> list[dict[str, Any]]:
-    from ..jvm.open_index import find_places
-
-    before, *_ = answers.values()
-    found = answers[name]
-    texts = [hit.text or "" for hit in found.hits]
-    rows = []
-    for rank, (hit, text, places) in enumerate(
-        zip(found.hits, texts, find_places(texts, terms, field)), 1
-    ):
-        lost = lost_terms(hit.document, before, found)
-        shown, whole = excerpt(text, places, lost), mark(text, places, lost, 0, WHOLE_LENGTH)
-        rows.append(
-            {
-                "rank": rank,
-                "document": hit.document,
-                "score": hit.score,
-                "first_rank": before.ranks.get(hit.document),
-                "ranks": {n: a.ranks.get(hit.document) for n, a in answers.items() if n != name},
-                "lost": lost,
-                "excerpt": None if hit.text is None else [asdict(piece) for piece in shown],
-                "whole": None if hit.text is None else [asdict(piece) for piece in whole],
-                "cut": len(text) > WHOLE_LENGTH,
-            }
-        )
-    return rows
-
-
-def _gone(before: Answer, after: Answer) -> list[dict[str, Any]]:
-    kept = {hit.document for hit in after.hits}
-    return [
-        {"document": hit.document, "first_rank": rank, "rank": after.ranks.get(hit.document)}
-        for rank, hit in enumerate(before.hits, 1)
-        if hit.document not in kept
-    ]
-
-
 def _describe(session: SideBySide) -> dict[str, Any]:
     """What the page says of the indexes before any query."""
     indexes = {
         name: {
-            "folder": Path(os.path.abspath(of.path)).name,
-            "bytes": inspect_index(of.path)["bytes"],
-            "parameters": of.parameters.describe(),
-            "tdv_kind": of.shown.kind,
+            "folder": Path(os.path.abspath(opened.path)).name,
+            "bytes": inspect_index(opened.path)["bytes"],
+            "parameters": opened.parameters.describe(),
+            "tdv_kind": opened.shown.kind,
         }
-        for name, of in session.opened.items()
+        for name, opened in session.opened.items()
     }
     return {"indexes": indexes, "field": session.field}
 
@@ -300,8 +201,3 @@ def _number(given: str | None, default: int) -> int:
         return default if given is None else int(given)
     except ValueError:
         raise TdvError(f"hits={given} is not a whole number") from None
-
-
-def _check_hits(hits: int) -> None:
-    if not 1 <= hits <= MOST_HITS:
-        raise TdvError(f"{argument('hits', hits)} is out of range: 1 to {MOST_HITS} can be shown")

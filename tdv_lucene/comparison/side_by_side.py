@@ -129,7 +129,9 @@ class SideBySide:
             When ``hits`` is out of range.
         """
         hits = checked_hits(hits)
-        found = {name: of.searcher.search(query, hits, depth) for name, of in self.opened.items()}
+        found = {
+            name: opened.searcher.search(query, hits, depth) for name, opened in self.opened.items()
+        }
         shown = list(dict.fromkeys(hit.document for best, _ in found.values() for hit in best))
         answers = {}
         for name, (best, below) in found.items():
@@ -151,8 +153,8 @@ class SideBySide:
         times: dict[str, list[float]] = {name: [] for name in self.opened}
         start = time.monotonic()
         for done in range(1, most + 1):
-            for name, of in self.opened.items():
-                times[name].append(of.searcher.time_search(query, hits))
+            for name, opened in self.opened.items():
+                times[name].append(opened.searcher.time_search(query, hits))
             took = time.monotonic() - start
             if took > too_much or (took > enough and done >= fewest):
                 break

@@ -104,7 +104,7 @@ def read_query_sets(
     sets: list[QuerySet] = []
     for number, (topics, qrels) in enumerate(pairs, 1):
         read = QuerySet.read(topics, qrels, topic_field)
-        if read.label in {of.label for of in sets}:
+        if read.label in {other.label for other in sets}:
             read = QuerySet(f"{read.label}-{number}", read.topics, read.qrels)
         sets.append(read)
     return sets
@@ -128,7 +128,9 @@ def shared_model(paths: Mapping[str, str | os.PathLike], field: str) -> str | No
     recorded = {name: recorded_model(path, field) for name, path in paths.items()}
     models = {model for model in recorded.values() if model is not None}
     if len(models) > 1:
-        told = ", ".join(f"'{name}' for {of}" for name, of in recorded.items() if of is not None)
+        told = ", ".join(
+            f"'{name}' for {model}" for name, model in recorded.items() if model is not None
+        )
         raise TdvError(
             f"the indexes were learned for different models ({told}): say with which to compare "
             "them (model), or compare those of one model"

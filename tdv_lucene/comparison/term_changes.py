@@ -144,16 +144,16 @@ def list_changes(
             keep(gone, (before[0], term))
         elif before[0] >= common and (tdv := value(term, before, after)) is not None:
             valued.append(TermChange(_shown(term), tdv, before[0], after[0]))
-    valued.sort(key=lambda of: (of.tdv, of.term))
-    raised = [of for of in reversed(valued) if of.tdv > 1][:_MOST]
-    lowered = [of for of in valued if of.tdv < 1][:_MOST]
+    valued.sort(key=lambda change: (change.tdv, change.term))
+    raised = [change for change in reversed(valued) if change.tdv > 1][:_MOST]
+    lowered = [change for change in valued if change.tdv < 1][:_MOST]
     gone.sort(reverse=True)
     most_dropped = [TermChange(_shown(term), 0.0, doc_freq, 0) for doc_freq, term in gone]
     return {
         "dropped": dropped,
-        "most_dropped": [asdict(of) for of in most_dropped],
-        "raised": [asdict(of) for of in raised],
-        "lowered": [asdict(of) for of in lowered],
+        "most_dropped": [asdict(change) for change in most_dropped],
+        "raised": [asdict(change) for change in raised],
+        "lowered": [asdict(change) for change in lowered],
     }
 
 

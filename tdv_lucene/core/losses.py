@@ -25,7 +25,8 @@ def hinge_with_sparsity(
         lambda, within [0, 1].
     """
     hinge = optax.losses.hinge_loss(positive - negative, jnp.ones_like(positive)).mean()
-    return (1 - sparsity) * hinge + sparsity * l1_of_pairs
+    loss: jax.Array = (1 - sparsity) * hinge + sparsity * l1_of_pairs
+    return loss
 
 
 def listwise(scores: Array, gains: Array, where: Array, temperature: Array) -> jax.Array:
@@ -43,7 +44,8 @@ def listwise(scores: Array, gains: Array, where: Array, temperature: Array) -> j
     """
     gains = jnp.where(where, gains, 0.0)
     share = gains / jnp.maximum(gains.sum(axis=-1, keepdims=True), 1e-9)
-    return optax.losses.ranking_softmax_loss(scores / temperature, share, where=where)
+    loss: jax.Array = optax.losses.ranking_softmax_loss(scores / temperature, share, where=where)
+    return loss
 
 
 def pairwise_hinge(scores: Array, gains: Array, where: Array, margin: Array) -> jax.Array:
@@ -55,8 +57,11 @@ def pairwise_hinge(scores: Array, gains: Array, where: Array, margin: Array) -> 
     held = where[:, :, None] & where[:, None, :]
     ordered = held & (gains[:, :, None] > gains[:, None, :])
     lead = (scores[:, :, None] - scores[:, None, :]) / margin
-    hinge = optax.losses.hinge_loss(lead, jnp.ones_like(lead)) * ordered
-    return (hinge.sum(axis=(1, 2)) / jnp.maximum(ordered.sum(axis=(1, 2)), 1)).mean()
+    counted = ordered.astype(lead.dtype)
+    hinge = optax.losses.hinge_loss(lead, jnp.ones_like(lead)) * counted
+    of_lists = hinge.sum(axis=(1, 2)) / jnp.maximum(counted.sum(axis=(1, 2)), 1)
+    mean: jax.Array = of_lists.mean()
+    return mean
 
 
 LOSSES = {"listwise": listwise, "hinge": pairwise_hinge}

@@ -92,4 +92,5 @@ def score_half(similarity: PaperSimilarity, term_values: Array, batch: Batch) ->
     weighted_tf = batch.tf[:, 0] * term_values[batch.query_terms]
     lengths = doc_lengths(term_values, batch)
     scores = similarity.term_scores(weighted_tf, lengths, of_query)
-    return (scores * batch.query_tf).sum(axis=-1)
+    summed: jax.Array = (scores * batch.query_tf).sum(axis=-1)
+    return summed

@@ -77,4 +77,5 @@ def term_values(parameters: Linear, features: Features) -> jax.Array:
 
 def squared_length(parameters: Linear) -> jax.Array:
     """Return |w|^2; the bias is free."""
-    return (parameters.of_statistics**2).sum() + (parameters.of_vector**2).sum()
+    length: jax.Array = (parameters.of_statistics**2).sum() + (parameters.of_vector**2).sum()
+    return length

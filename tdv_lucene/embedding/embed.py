@@ -48,11 +48,11 @@ def embed_terms(
     trust_pickle
         Read a gensim pickle as well, which can run any command (:func:`.files.read_word_vectors`).
     dimensions
-        Of ``"lsa"`` and ``"train"``; a file has its own.
+        Length of the vectors of ``"lsa"`` and ``"train"``; a file has its own.
     min_doc_freq
-        Rarer terms get no vector of LSA's and none made of sub-words.
+        Terms in fewer documents get no vector from LSA or from sub-words.
     matrix
-        A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+        A folder from :func:`extract_matrix` of this index; None extracts it first.
 
     Raises
     ------

@@ -66,15 +66,15 @@ def evaluate_run(
 ) -> Evaluation:
     """Measure a run of any system over the judged queries.
 
-    Judged queries are the ``topics`` with at least one relevant document in ``qrels``. Those the
-    run does not answer count 0; qrels of topics that were not asked, and answers to topics without
-    a relevant document, are left out.
+    Judged queries are the ``topics`` with at least one relevant document in ``qrels``. A query that
+    the run does not answer counts as 0. Qrels of other topics are ignored, and so are answers to
+    topics without a relevant document.
 
     Parameters
     ----------
     measures
-        Further ones by their names in ir-measures, such as ``"RR@10 P@5"``. Of these, an unanswered
-        query has the measure's own default.
+        More of them, by their names in ir-measures, such as ``"RR@10 P@5"``. There an unanswered
+        query gets the measure's own default.
 
     Raises
     ------
@@ -200,13 +200,13 @@ def _trec_eval_values(
     found = found[found["position"] <= _DEPTH]
     ideal = relevant.sort_values(["query", "rel"], ascending=[True, False])
 
-    def summed(of: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
-        numbers = of["query"].map(number).to_numpy(np.int64)
+    def summed(frame: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
+        numbers = frame["query"].map(number).to_numpy(np.int64)
         return np.bincount(numbers, weights, minlength=len(queries))
 
-    def dcg(of: pd.DataFrame, rank: np.ndarray, cutoff: int) -> np.ndarray:
-        gain = of["rel"].to_numpy(np.float64)
-        return summed(of, np.where(rank <= cutoff, gain / np.log2(rank + 1), 0.0))
+    def dcg(frame: pd.DataFrame, rank: np.ndarray, cutoff: int) -> np.ndarray:
+        gain = frame["rel"].to_numpy(np.float64)
+        return summed(frame, np.where(rank <= cutoff, gain / np.log2(rank + 1), 0.0))
 
     rank = found["position"].to_numpy(np.float64)
     ideal_rank = ideal.groupby("query").cumcount().to_numpy(np.float64) + 1

@@ -88,7 +88,9 @@ def compare_rankings(baseline: pd.DataFrame, other: pd.DataFrame) -> dict[str, f
 
 def _rankings(run: pd.DataFrame) -> Mapping[str, list[str]]:
     ordered = run.sort_values("score", ascending=False, kind="stable")
-    return {str(query): of["docid"].tolist() for query, of in ordered.groupby("query", sort=False)}
+    return {
+        str(query): rows["docid"].tolist() for query, rows in ordered.groupby("query", sort=False)
+    }
 
 
 def _mean(values: Sequence[float]) -> float | None:

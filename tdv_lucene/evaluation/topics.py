@@ -36,6 +36,12 @@ _TAG = re.compile(r"<(num|title|desc|narr)>(.*?)(?=<[a-z/]+>|\Z)", re.DOTALL | r
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 
 
+def check_topic_field(topic_field: str) -> None:
+    """Raise :class:`TdvError` when topics have no such part."""
+    if topic_field not in TOPIC_FIELDS:
+        raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
+
+
 def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics:
     """Read topics from a file, by a name Pyserini knows such as ``robust04``, or by an identifier
     of ir_datasets such as ``ir_datasets:vaswani`` (also ``irds:vaswani``), from its cache.
@@ -44,8 +50,8 @@ def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics
     lines (``{"id": ..., "title": ...}``, or ``text`` or ``query``), any of them gzipped; ``-`` is
     standard input. ``topic_field`` says which part of a topic is the query: ``title``, ``desc``
     or ``narr``. A number loses its leading zeros in the TREC
-    format, as in the qrels that go with it. Names are resolved by Anserini on the JVM, which
-    downloads what it has not stored.
+    format, as in the qrels that go with it. Names are left to Anserini, on the JVM,
+    which downloads what it lacks.
 
     Raises
     ------
@@ -53,8 +59,7 @@ def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics
         When there is no such file or name, a line is malformed (with its number), a query id
         occurs twice, or there is no topic at all.
     """
-    if topic_field not in TOPIC_FIELDS:
-        raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
+    check_topic_field(topic_field)
     if identifier := without_prefix(topics):
         return dataset_topics(identifier, TOPIC_FIELDS[topic_field])
     path = Path(topics)
@@ -105,9 +110,9 @@ def _check_id(qid: str, where: str = "the ") -> None:
 def read_qrels(path: str | os.PathLike) -> Qrels:
     """Read relevance judgements: ``qid 0 docid grade`` lines (TREC), or the same gzipped.
 
-    A name Pyserini knows, such as ``robust04``, is resolved by it, which downloads what it has not
-    stored; an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement said
-    twice with one grade counts once.
+    A name Pyserini knows, such as ``robust04``, is left to Pyserini, which downloads what it lacks;
+    an identifier of ir_datasets (``irds:vaswani``) is read from its cache. A judgement
+    given twice with the same grade counts once.
 
     Raises
     ------

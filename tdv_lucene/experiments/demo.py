@@ -33,6 +33,7 @@ DEMONSTRATION = "demonstration"
 TOPICS = 900
 """Default number of topics: two thirds to learn from, one third to measure with."""
 _MEASURE = "nDCG@5"
+_SHOWN_REDUCTION = 0.45
 _TOLERATED_LOSS = 0.01  # share of it on held-out queries, when the reduction is chosen
 _LATENCY_SECONDS = 20.0
 
@@ -143,7 +144,7 @@ def run_demo(
     from ..comparison.compare import compare_indexes
     from ..indexes.build import build_index
     from ..jvm import start
-    from ..learning.learn import learn_from_index
+    from ..learning.from_index import learn_from_index
     from ..pruning.prune import prune_index
 
     checked_seed(seed)
@@ -184,7 +185,9 @@ def _reductions(learned: TermValues, asked: float | None) -> dict[str, float]:
         return {"pruned": asked}
     careful = careful_reduction(learned.points)
     recommended = learned.manifest["recommended_reduction"]
-    more = {"smaller": recommended} if (recommended or 0) > careful else {}
+    if recommended is None:  # so few topics make nothing sure, and something is to be shown
+        recommended = _SHOWN_REDUCTION
+    more = {"smaller": recommended} if recommended > careful else {}
     return {"pruned": careful, **more}
 
 

@@ -14,17 +14,10 @@ import numpy as np
 
 from ..arguments import checked_seed
 from ..embedding.embed import TermVectors, latent_semantic_vectors
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.significance import compare_paired
-from ..evaluation.topics import (
-    Qrels,
-    Topics,
-    check_overlap,
-    read_qrels,
-    read_topics,
-    relevant_documents,
-)
+from ..evaluation.topics import Qrels, Topics, read_qrels, read_topics
 from ..indexes.record import recorded_parameters
 from ..learning.learn import learn_term_values
 from ..learning.recipes import DefaultRecipe, PaperRecipe, make_recipe
@@ -36,6 +29,7 @@ from ..pruning.prune import prune_index
 from ..searching.search import search_index
 from ..store import versions
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
+from .paper_queries import restrict, split
 from .published import COLLECTIONS, MODELS, Collection
 
 KIND = "reproduction"
@@ -58,7 +52,6 @@ class _Experiment:
     matrix: TermDocumentMatrix
     vectors: TermVectors
     recipe: DefaultRecipe | PaperRecipe
-    reduction: float | None
     latency_budget_seconds: float
     seed: int
     folder: Path
@@ -82,13 +75,13 @@ def reproduce_paper(
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Do the paper's experiment on a collection the user holds, and write the folder ``output``.
+    """Run the paper's experiment on a collection you have, and write the folder ``output``.
 
-    Of the topics (titles), those the paper used for ``collection`` are taken that have a relevant
-    document in the index; judgements of other documents are left out. For each fold, values are
-    learned on the other folds' queries and the index is pruned with them; the fold's queries are
-    searched and timed on both indexes. Tables 1 to 3 stand beside the published values in
-    ``tables.md``; ``report.json`` is what is returned.
+    It uses the titles of the topics that the paper used for ``collection``, as far as they have a
+    relevant document in the index. Judgements of documents outside the index are left out. For each
+    fold, values are learned on the other folds' queries and the index is pruned with them; the
+    fold's queries are searched and timed on both indexes. Tables 1 to 3 stand beside the published
+    values in ``tables.md``; ``report.json`` is what is returned.
 
     Unlike the paper's, the frequencies in the index are whole numbers, search is Lucene's, and no
     measure of a test fold is seen before the end.
@@ -100,7 +93,7 @@ def reproduce_paper(
     reduction
         Share of postings to remove; None for what the recipe recommends.
     latency_budget_seconds
-        For each model and fold.
+        For each model and each fold.
 
     Returns
     -------
@@ -112,15 +105,15 @@ def reproduce_paper(
     Raises
     ------
     TdvError
-        For a collection, model or recipe there is not, fewer than two judged queries a fold, and
-        as the stages do.
+        For an unknown collection, model or recipe, fewer than two judged queries per fold, and
+        whatever the stages refuse.
     """
     known = _known_collection(collection, models)
     chosen = _affordable(make_recipe(recipe), reduction)
     checked_seed(seed)
     place = Output.folder(output, KIND, inputs=[index, topics, qrels], overwrite=overwrite)
-    asked, judged = _restrict(known, index, read_topics(topics), read_qrels(qrels))
-    parts = _split(list(asked), folds, seed)
+    asked, judged = restrict(known, index, read_topics(topics), read_qrels(qrels))
+    parts = split(list(asked), folds, seed)
     from ..jvm.index import analyze
 
     tokens = dict(zip(asked, analyze(list(asked.values()), field)))
@@ -129,10 +122,20 @@ def reproduce_paper(
         open_matrix(index, field=field, progress=progress) as matrix,
     ):
         experiment = _Experiment(
-            Path(index), field, asked, judged, tokens, parts, matrix,
-            latent_semantic_vectors(matrix, seed=seed, progress=progress), chosen, reduction,
-            latency_budget_seconds, seed, folder, progress,
-        )  # fmt: skip
+            index=Path(index),
+            field=field,
+            topics=asked,
+            qrels=judged,
+            tokens=tokens,
+            folds=parts,
+            matrix=matrix,
+            vectors=latent_semantic_vectors(matrix, seed=seed, progress=progress),
+            recipe=chosen,
+            latency_budget_seconds=latency_budget_seconds,
+            seed=seed,
+            folder=folder,
+            progress=progress,
+        )
         found = {model: _run_model(experiment, model) for model in models}
         report = {
             "collection": known.title,
@@ -170,37 +173,6 @@ def _affordable(
         # The prior may have been made of the very queries that are measured.
         return replace(recipe, reductions=(used,), prior=False)
     return replace(recipe, reductions=(reduction or 0.0,), folds=2)  # 0: the zeros it learned
-
-
-def _restrict(
-    known: Collection, index: str | os.PathLike, topics: Topics, qrels: Qrels
-) -> tuple[Topics, Qrels]:
-    """The collection's topics that have a relevant document in the index, and their judgements."""
-    from ..jvm.searcher import known_documents
-
-    if known.topics is not None:
-        topics = {q: text for q, text in topics.items() if q.isdecimal() and int(q) in known.topics}
-    if not topics:
-        raise TdvError(
-            f"none of the topics is of {known.title}: {known.topics.start} to "
-            f"{known.topics.stop - 1} are expected"
-        )
-    judged = {d for q in topics for d in qrels.get(q, {})}
-    here = set(known_documents(index, sorted(judged))) if judged else set()
-    check_overlap(topics, qrels, relevant_documents(topics, qrels) & here)
-    kept = {q: {d: g for d, g in qrels.get(q, {}).items() if d in here} for q in topics}
-    asked = {q: text for q, text in topics.items() if any(g > 0 for g in kept[q].values())}
-    return asked, {q: kept[q] for q in asked}
-
-
-def _split(queries: Sequence[str], folds: int, seed: int) -> list[list[str]]:
-    if folds < 2 or len(queries) < 2 * folds:
-        raise TdvError(
-            f"{len(queries)} judged queries cannot make {argument('folds', folds)} of two or "
-            "more: at least 2 folds, and twice as many queries as folds, are needed"
-        )
-    order = np.random.default_rng(seed).permutation(len(queries))
-    return [[queries[i] for i in part] for part in np.array_split(order, folds)]
 
 
 def _run_model(experiment: _Experiment, model: str) -> dict[str, np.ndarray]:

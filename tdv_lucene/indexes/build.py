@@ -28,7 +28,7 @@ def build_index(
         "DefaultLuceneDocumentGenerator", "-threads", "2", "-storePositions"]``.
 
     overwrite
-        Replace an empty folder. An index is never replaced: it is the user's to remove.
+        Replace an empty folder. An index is never replaced: remove it yourself first.
 
     Returns
     -------

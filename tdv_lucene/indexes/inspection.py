@@ -26,10 +26,10 @@ def inspect_index(
 ) -> dict[str, Any]:
     """Return what an index is, and refuse one with damaged files.
 
-    Lucene ends each of its files with a checksum. Of an index of up to 512 MiB all are compared,
-    which takes half a second at most where it is in memory; of a larger one only with ``check``.
-    Otherwise files are looked at for how they begin and end, so that missing and truncated ones
-    are found.
+    Lucene ends each of its files with a checksum. In an index of up to 512 MiB all are compared,
+    which takes at most half a second once it is in memory; in a larger one only with ``check``.
+    Otherwise only the beginning and end of each file are read, which is enough to find missing and
+    truncated ones.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def inspect_index(
         options, vectors, kind of norms (``default``, ``accurate``, ``impact``, ``unknown`` or
         ``none``), counts of documents, terms, postings and tokens (Lucene's: deleted documents
         count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned`` says
-        whether any field can, ``why_not`` what else stands against it.
+        whether any field can, ``why_not`` gives any other reason against it.
 
     Raises
     ------

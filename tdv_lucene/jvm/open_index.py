@@ -55,7 +55,7 @@ class OpenIndex:
         """Term -> (document frequency, total term frequency), zeros where it is absent."""
         with translate_errors():
             found = json.loads(self._java.counts(json.dumps(list(terms))))
-        return {term: tuple(of) for term, of in zip(terms, found)}
+        return {term: tuple(counts) for term, counts in zip(terms, found)}
 
     def query_postings(
         self, terms: Sequence[str], doc_ids: Sequence[str]

@@ -140,7 +140,7 @@ def count_terms(
     with translate_errors():
         counts = java_class("tdvlucene.search.TermCounts")
         found = json.loads(counts.of(os.fspath(index), field, json.dumps(list(terms))))
-    return {term: tuple(of) for term, of in zip(terms, found)}
+    return {term: tuple(counts) for term, counts in zip(terms, found)}
 
 
 @contextmanager

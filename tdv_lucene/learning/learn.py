@@ -1,43 +1,31 @@
-"""Stage 4: learn what each term is worth from judged queries.
-
-:func:`learn_term_values` works on arrays and needs no Java; :func:`learn_from_index` starts from
-an index and files, for which topics go through the index's analyzer on the JVM.
-"""
+"""Stage 4: learn what each term is worth from judged queries; arrays in, no Java needed."""
 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 
 from ..arguments import checked_seed
-from ..embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
-from ..errors import TdvError, argument
-from ..evaluation.topics import read_qrels, read_topics
+from ..embedding.embed import TermVectors, latent_semantic_vectors
+from ..errors import TdvError
 from ..interruption import deferred
-from ..matrix.extract import open_matrix
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
-from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import MODELS
-from ..report.path_plot import check_plot, plot_points
 from ..values.frontier import recommend
-from ..values.term_values import KIND, TermValues
+from ..values.term_values import TermValues
+from .config import check_model
 from .default import learn_default
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
 from .points import Learned
-from .predicted_sizes import with_index_bytes
 from .prior import Prior, Settings, settings_for
 from .prior_start import start_from_prior
-from .prior_values import prior_values_of_index
 from .problem import Problem
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
-from .self_supervised import make_topics
 
 _log = logging.getLogger(__name__)
 
@@ -89,8 +77,7 @@ def learn_term_values(
         holds only some of the documents.
     """
     checked_seed(seed)
-    if model not in MODELS:
-        raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
+    check_model(model)
     chosen = make_recipe(recipe)
     matrix.require_whole("learning")
     if vectors is None:
@@ -118,7 +105,7 @@ def learn_term_values(
             learned = learn_default(problem, chosen, seed, progress, start)
         else:
             learned = learn_paper(problem, chosen, seed, progress)
-    _log.info("learned with %s from %d queries", problem.parameters, len(problem.queries))
+    _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
     rule = learned.final.rule
     return TermValues(
         vocabulary=matrix.vocabulary,
@@ -154,159 +141,6 @@ def _lead(
     return DEFAULT_BOOST if wanted and matrix.first_positions is not None else None
 
 
-def learn_from_index(
-    index: str | os.PathLike,
-    topics: str | os.PathLike | None,
-    qrels: str | os.PathLike | None,
-    output: str | os.PathLike,
-    *,
-    self_supervised: str | None = None,
-    no_judgements: bool = False,
-    topic_field: str = "title",
-    model: str = "bm25",
-    recipe: str | DefaultRecipe | PaperRecipe = "default",
-    vectors: str | os.PathLike | None = None,
-    trust_pickle: bool = False,
-    matrix: str | os.PathLike | None = None,
-    field: str = "contents",
-    lead: bool = True,
-    term_values: bool = True,
-    seed: int = 0,
-    k1: float | None = None,
-    b: float | None = None,
-    mu: float | None = None,
-    plot: str | os.PathLike | None = None,
-    overwrite: bool = False,
-    progress: Progress = silent,
-) -> TermValues:
-    """Learn from a Lucene index, a topics file and a qrels file, and write the folder ``output``.
-
-    Parameters
-    ----------
-    topics, qrels, topic_field
-        See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`; both None with
-        ``self_supervised``.
-    self_supervised
-        ``"titles"``, ``"pairs"`` or ``"auto"``: topics are made from the index, see
-        :mod:`.self_supervised`. The points' measures are then those of such topics.
-    no_judgements
-        With ``topics`` and ``qrels`` None: write what judged collections say of this one (see
-        :func:`.prior_values.prior_values`), and learn nothing.
-    vectors, trust_pickle
-        A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
-        A gensim pickle, which can run any command, is read only with ``trust_pickle``.
-    matrix
-        A folder from :func:`extract_matrix` of this index; None extracts it on the way.
-    lead
-        Let frequencies count for more where a term stands first early in its document (see
-        :mod:`..matrix.first_positions`); no matter where the index has no positions, or
-        ``self_supervised`` is given.
-    term_values
-        Learn what terms are worth. Without, all are worth the same: what then remains suits
-        queries of other kinds than those at hand.
-    k1, b, mu
-        Of the search. All None: what serves the training queries best, Anserini's defaults
-        unless something else is clearly better; with ``self_supervised`` Anserini's defaults.
-    plot
-        A ``.svg`` or ``.png`` file for the picture of the validated points.
-
-    The other parameters and the result are those of :func:`learn_term_values`.
-
-    Raises
-    ------
-    TdvError
-        For everything a user can mend, before anything is written.
-    """
-    from ..jvm.index import analyze
-
-    checked_seed(seed)
-    read = [index, topics, qrels, vectors, matrix]
-    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
-    picture = None
-    if plot is not None:
-        picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])
-    recipe = make_recipe(recipe)
-    if isinstance(recipe, DefaultRecipe):
-        # Titles stand first: topics made of them would only learn that.
-        wanted = lead and recipe.lead and self_supervised is None
-        recipe = replace(recipe, lead=wanted, values=term_values and recipe.values)
-        if self_supervised is not None:
-            recipe = replace(recipe, prior=False)
-    given = {"k1": k1, "b": b, "mu": mu}
-    given = {name: x for name, x in given.items() if x is not None}
-    # Made topics choose no parameters: they prefer a k1 that real ones do not.
-    parameters = Parameters(**given) if given or self_supervised is not None else None
-    _check_supervision(topics, qrels, self_supervised, no_judgements)
-    if no_judgements:
-        return prior_values_of_index(
-            index, output=output, model=model, matrix=matrix, field=field, lead=lead,
-            overwrite=overwrite, progress=progress,
-        )  # fmt: skip
-    if self_supervised is None:
-        texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
-    positions = isinstance(recipe, DefaultRecipe) and recipe.lead
-    with open_matrix(index, matrix, field=field, positions=positions, progress=progress) as counts:
-        counts.require_whole("learning")
-        word_vectors = None
-        if vectors is not None:
-            word_vectors = load_term_vectors(vectors, counts, progress, trust_pickle=trust_pickle)
-        options = {
-            "model": model, "recipe": recipe, "vectors": word_vectors, "parameters": parameters,
-            "seed": seed, "progress": progress,
-        }  # fmt: skip
-        if self_supervised is None:
-            tokens = analyze(list(texts.values()), field)
-            values = learn_term_values(counts, dict(zip(texts, tokens)), judgements, **options)
-        else:
-            made = make_topics(index, counts, self_supervised, seed=seed, progress=progress)
-            values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
-            values = _of_whole_matrix(values, counts, made.describe())
-        values = with_index_bytes(values, index)
-        values.save(place)
-    if picture is not None:
-        recommended, full = (values.manifest[of] for of in ("recommended_reduction", "full"))
-        plot_points(values.points, full, recommended, picture)
-    return TermValues.load(output)
-
-
-def _check_supervision(
-    topics: str | os.PathLike | None,
-    qrels: str | os.PathLike | None,
-    self_supervised: str | None,
-    no_judgements: bool,
-) -> None:
-    given = [what for what in (topics, qrels) if what is not None]
-    if no_judgements and (given or self_supervised is not None):
-        raise TdvError(
-            f"{argument('no_judgements')} learns nothing: leave it out with {argument('topics')}, "
-            f"{argument('qrels')} or {argument('self_supervised')}"
-        )
-    if no_judgements:
-        return
-    if self_supervised is not None and given:
-        raise TdvError(
-            f"{argument('self_supervised')} makes its own topics: leave out {argument('topics')} "
-            f"and {argument('qrels')}"
-        )
-    if self_supervised is None and len(given) < 2:
-        raise TdvError(
-            f"learning needs {argument('topics')} and {argument('qrels')}; "
-            f"{argument('no_judgements')} does without"
-        )
-
-
-def _of_whole_matrix(
-    values: TermValues, matrix: TermDocumentMatrix, about: dict[str, object]
-) -> TermValues:
-    """Values learned from a matrix with less in it, with the counts of the index itself."""
-    return replace(
-        values,
-        doc_freq=np.asarray(matrix.doc_freq),
-        total_term_freq=np.asarray(matrix.total_term_freq),
-        manifest={**values.manifest, "self_supervised": about},
-    )
-
-
 def _manifest(
     problem: Problem, recipe: DefaultRecipe | PaperRecipe, learned: Learned, seed: int
 ) -> dict:
@@ -319,7 +153,7 @@ def _manifest(
         "source": matrix.source,
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "model": problem.model,
-        "parameters": asdict(problem.parameters),
+        "parameters": problem.parameters.values(),
         "lead": None if matrix.position_boost is None else matrix.position_boost._asdict(),
         "positions": matrix.first_positions is not None,
         "recipe": {"name": recipe.name, **asdict(recipe)},

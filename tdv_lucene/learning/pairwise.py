@@ -17,7 +17,7 @@ from ..interruption import check
 from .candidates import padded_terms
 from .problem import Problem
 from .queries import Queries
-from .recipes import PaperRecipe
+from .recipes import PaperRecipe, paper_similarity_of
 
 
 class Triples(NamedTuple):
@@ -49,7 +49,7 @@ def train(
 
     Epoch 0 is the random start, so an epoch is at least as good on the training queries.
     """
-    optimizer, update = _compiled(problem.parameters.paper_similarity(problem.model), recipe)
+    optimizer, update = _compiled(paper_similarity_of(problem.model, problem.parameters), recipe)
     triples = collect_triples(problem.queries, train_queries)
     terms = padded_terms(problem.queries)
     linear = tdv.glorot_start(jax.random.key(int(rng.integers(2**31))), features)

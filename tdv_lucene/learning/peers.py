@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -166,7 +166,7 @@ def unlearned_values(
             "source": matrix.source,
             "vocabulary_sha256": matrix.vocabulary.sha256,
             "model": ANY_MODEL,
-            "parameters": asdict(parameters),
+            "parameters": parameters.values(),
             "recipe": {"name": name, "about": PEERS[name]},
             "seed": seed,
             "queries": 0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +63,7 @@ class PriorStart(NamedTuple):
         gains = learned - _measure(self.problem, [self._scores()], everyone, reduction)
         return {
             **self.prior.describe(),
-            "parameters": asdict(self.problem.parameters),
+            "parameters": self.problem.parameters.values(),
             "lead": None if boost is None else boost._asdict(),
             "values": float(tokens @ away / max(1.0, tokens.sum())),
             "gain": {

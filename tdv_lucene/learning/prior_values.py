@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,7 @@ def _manifest(
         "source": matrix.source,
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "model": model,
-        "parameters": asdict(settings.parameters),
+        "parameters": settings.parameters.values(),
         "lead": None if settings.boost is None else settings.boost._asdict(),
         "positions": matrix.first_positions is not None,
         "recipe": {"name": "prior"},

@@ -23,7 +23,7 @@ from ..values.weighted_collection import (
 from .document_rows import Rows
 from .measures import evaluate
 from .queries import Queries, make_queries
-from .recipes import Parameters
+from .recipes import Parameters, similarity_of
 from .retrieval import QueryPostings
 
 
@@ -126,7 +126,7 @@ class Problem:
     @property
     def similarity(self) -> Similarity:
         """The ranking function on real-valued frequencies."""
-        return self.parameters.similarity(self.model)
+        return similarity_of(self.model, self.parameters)
 
     @property
     def matrix(self) -> TermDocumentMatrix:
@@ -186,7 +186,7 @@ class Problem:
     def impacts(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
         """Return the impacts of the query terms' postings in ``collection``, of ``some`` queries
         (None: all)."""
-        similarity = self.parameters.similarity(self.model, collection.scale)
+        similarity = similarity_of(self.model, self.parameters, collection.scale)
         return self.postings.impacts(similarity, collection, some)
 
     def measure(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:

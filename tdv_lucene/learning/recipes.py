@@ -7,51 +7,34 @@ from dataclasses import dataclass
 from ..core import paper, scoring
 from ..core.losses import LOSSES
 from ..errors import TdvError
-from ..ranking import ANSERINI_DEFAULTS, SearchParameters
+from ..ranking import SearchParameters as Parameters
 
 ORDERS = ("ridf", "named", "balanced")
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Parameters of the ranking functions, Anserini's by default; search uses the same.
+def similarity_of(
+    model: str, parameters: Parameters, scale: float | None = None
+) -> scoring.Similarity:
+    """Return ``model`` as Lucene computes it, on frequencies multiplied by ``scale``.
 
-    Attributes
-    ----------
-    k1, b : float
-        Of BM25.
-    mu : float
-        Of the Dirichlet language model.
+    BM25 with k1 * scale and the language model with mu * scale rank as they did unscaled.
     """
+    times = scale or 1
+    return {
+        "bm25": scoring.Bm25(parameters.k1 * times, parameters.b),
+        "qld": scoring.Dirichlet(parameters.mu * times),
+        "tfidf": scoring.TfIdf(),
+    }[model]
 
-    k1: float = ANSERINI_DEFAULTS["k1"]
-    b: float = ANSERINI_DEFAULTS["b"]
-    mu: float = ANSERINI_DEFAULTS["mu"]
 
-    def __post_init__(self) -> None:
-        SearchParameters("bm25", k1=self.k1, b=self.b)  # search knows what is legal
-        SearchParameters("qld", mu=self.mu)
-
-    def similarity(self, model: str, scale: float | None = None) -> scoring.Similarity:
-        """Return the model as Lucene computes it, on frequencies multiplied by ``scale``.
-
-        BM25 with k1 * scale and the language model with mu * scale rank as they did unscaled.
-        """
-        times = scale or 1
-        return {
-            "bm25": scoring.Bm25(self.k1 * times, self.b),
-            "qld": scoring.Dirichlet(self.mu * times),
-            "tfidf": scoring.TfIdf(),
-        }[model]
-
-    def paper_similarity(self, model: str) -> paper.PaperSimilarity:
-        """Return the model as the paper writes it."""
-        return {
-            "bm25": paper.PaperBm25(self.k1, self.b),
-            "qld": paper.PaperDirichlet(self.mu),
-            "tfidf": paper.PaperTfIdf(),
-        }[model]
+def paper_similarity_of(model: str, parameters: Parameters) -> paper.PaperSimilarity:
+    """Return ``model`` as the paper writes it."""
+    return {
+        "bm25": paper.PaperBm25(parameters.k1, parameters.b),
+        "qld": paper.PaperDirichlet(parameters.mu),
+        "tfidf": paper.PaperTfIdf(),
+    }[model]
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,12 @@ class MadeTopics(NamedTuple):
         return {"method": self.method, "topics": len(self.topics)}
 
 
+def check_method(method: str) -> None:
+    """Raise :class:`TdvError` when topics cannot be made in this way."""
+    if method not in METHODS:
+        raise TdvError(f"no self-supervision by '{method}': choose one of {', '.join(METHODS)}")
+
+
 def make_topics(
     index: str | os.PathLike,
     matrix: TermDocumentMatrix,
@@ -73,8 +79,7 @@ def make_topics(
     TdvError
         When there is no such method, or too little in the index to make two topics of.
     """
-    if method not in METHODS:
-        raise TdvError(f"no self-supervision by '{method}': choose one of {', '.join(METHODS)}")
+    check_method(method)
     made = None
     if method != PAIRS:
         try:

@@ -9,7 +9,6 @@ object for each posting; these few fields are encoded by NumPy, many lists at on
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -18,7 +17,7 @@ import numpy as np
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
-from ..records import ByteStrings
+from ..records import ByteStrings, StrPath
 from .extract import open_matrix
 from .record import TermDocumentMatrix
 
@@ -30,11 +29,11 @@ _MOST_VARINT_BYTES = 5  # of a number below 2 ** 31
 
 
 def export_ciff(
-    index: str | os.PathLike,
-    output: str | os.PathLike,
+    index: StrPath,
+    output: StrPath,
     *,
     field: str = "contents",
-    matrix: str | os.PathLike | None = None,
+    matrix: StrPath | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -106,7 +105,7 @@ def write_ciff(
         file.write(_delimited(record))
 
 
-def _describe(index: str | os.PathLike, field: str) -> str:
+def _describe(index: StrPath, field: str) -> str:
     from ..indexes.record import FieldRecord, recorded_parameters
     from ..store import versions
 

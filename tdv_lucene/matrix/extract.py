@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..arguments import checked_threads
 from ..errors import TdvError, argument
 from ..output import Output
 from ..progress import Progress, silent
-from ..records import ByteStrings, Vocabulary
+from ..records import ByteStrings, StrPath, Vocabulary
 from ..store import check_content, check_files, load_array, read_manifest
 from .record import TermDocumentMatrix
 
@@ -29,8 +29,8 @@ _POSITIONS = "first_positions"
 
 
 def extract_matrix(
-    index: str | os.PathLike,
-    output: str | os.PathLike,
+    index: StrPath,
+    output: StrPath,
     *,
     field: str = "contents",
     documents: Iterable[str] | None = None,
@@ -50,12 +50,13 @@ def extract_matrix(
     documents
         Ids of the documents whose rows are wanted, in any order; None for all. The vocabulary,
         ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
-        scores of these documents stay true. Learning refuses such a matrix: it counts what goes.
+        scores of these documents stay true. Learning refuses such a matrix: it has to count all
+        postings.
     positions
-        Also write ``first_positions``, if the field has positions: learning weighs
-        postings by them. Reading them takes about as long again as all else.
+        Also write ``first_positions``, if the field has positions: learning weights postings by
+        them. This about doubles the time.
     threads
-        Threads that decode postings; None for one a core.
+        Threads that decode postings; None for one per core.
 
     Raises
     ------
@@ -95,7 +96,7 @@ def _id_file(documents: Iterable[str] | None) -> Iterator[Path | None]:
         yield path
 
 
-def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
+def load_matrix(path: StrPath) -> TermDocumentMatrix:
     """Open a folder written by :func:`extract_matrix`, its arrays memory-mapped and read-only.
 
     All files are compared with the sizes in the manifest, those of up to 64 MiB with the digests.
@@ -115,11 +116,12 @@ def load_matrix(path: str | os.PathLike) -> TermDocumentMatrix:
     return _load(Path(path), manifest)
 
 
-def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
+def _load(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
     def array(name: str) -> np.ndarray:
         return load_array(folder, name, _MADE_BY)
 
     _log.info("opening the matrix %s of field '%s'", folder, manifest["field"])
+    arrays: dict[str, Any] = {name: array(name) for name in _ARRAYS}
     has_positions = (folder / f"{_POSITIONS}.npy").exists()
     return TermDocumentMatrix(
         vocabulary=Vocabulary(
@@ -129,11 +131,11 @@ def _load(folder: Path, manifest: dict) -> TermDocumentMatrix:
         source=manifest["source"],
         collection=manifest.get("collection"),
         first_positions=array(_POSITIONS) if has_positions else None,
-        **{name: array(name) for name in _ARRAYS},
+        **arrays,
     )
 
 
-def describe_matrix(matrix: TermDocumentMatrix) -> dict:
+def describe_matrix(matrix: TermDocumentMatrix) -> dict[str, Any]:
     """Sizes and identity of a matrix: what its manifest says of it."""
     terms, documents = matrix.shape
     described = {
@@ -153,8 +155,8 @@ def describe_matrix(matrix: TermDocumentMatrix) -> dict:
 
 @contextmanager
 def open_matrix(
-    index: str | os.PathLike,
-    matrix: str | os.PathLike | None = None,
+    index: StrPath,
+    matrix: StrPath | None = None,
     *,
     field: str = "contents",
     positions: bool = False,

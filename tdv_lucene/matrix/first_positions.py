@@ -40,7 +40,8 @@ class FirstPositionBoost(NamedTuple):
         One product of float32, as ``tdvlucene.prune.FirstPositionBoost`` has it.
         """
         factors = self.factors[np.minimum(first, PLACES - 1)]
-        return np.asarray(tf, np.float32) * factors
+        counted: np.ndarray = np.asarray(tf, np.float32) * factors
+        return counted
 
 
 @cache

@@ -25,7 +25,8 @@ def lucene_length(doc_len: np.ndarray) -> np.ndarray:
 
     Exact up to 40, then rounded down to four significant bits.
     """
-    return _LENGTHS[norm_bytes(doc_len)]
+    lengths: np.ndarray = _LENGTHS[norm_bytes(doc_len)]
+    return lengths
 
 
 def norm_bytes(doc_len: np.ndarray) -> np.ndarray:

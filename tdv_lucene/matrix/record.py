@@ -6,6 +6,7 @@ Shapes: ``V`` terms, ``D`` live documents, ``nnz`` postings.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -40,13 +41,13 @@ class TermDocumentMatrix:
     source : dict
         Identity of the index: path, commit id, versions.
     collection : dict or None
-        Of a selection: ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live
-        documents.
+        If only some documents were extracted: ``documents``, ``doc_count``, ``postings`` and
+        ``tokens`` of all live ones.
     first_positions : uint16[nnz] or None
-        Where each posting's document has the term first; 65535 for that and all behind. None
-        where the field has no positions, or nobody asked.
+        Position of the term's first occurrence in the document; 65535 stands for that and
+        everything after it. None if the field has no positions, or they were not extracted.
     position_boost : FirstPositionBoost or None
-        What frequencies count for by these positions; None for what they are.
+        How frequencies are weighted by these positions; None for not at all.
     """
 
     vocabulary: Vocabulary
@@ -58,8 +59,8 @@ class TermDocumentMatrix:
     total_term_freq: np.ndarray
     doc_len: np.ndarray
     norms: np.ndarray
-    source: dict
-    collection: dict | None = None
+    source: dict[str, Any]
+    collection: dict[str, Any] | None = None
     first_positions: np.ndarray | None = None
     position_boost: FirstPositionBoost | None = None
 
@@ -116,6 +117,7 @@ class TermDocumentMatrix:
         """Return int32[n] or float32[n]: what these postings' frequencies count for."""
         if self.position_boost is None:
             return self.data[postings]
+        assert self.first_positions is not None  # a boost needs them
         return self.position_boost.weigh(self.data[postings], self.first_positions[postings])
 
     @property

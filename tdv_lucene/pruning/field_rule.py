@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import TdvError, argument
+from ..values.operating_point import OperatingPoint
 from ..values.stored_values import round_values
-from ..values.term_values import OperatingPoint, TermValues
+from ..values.term_values import TermValues
 
 if TYPE_CHECKING:
     from ..jvm.rewriter import FieldValues

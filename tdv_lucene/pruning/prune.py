@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from ..arguments import checked_threads
+from ..arguments import gathered
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..learning.recipes import REDUCTIONS
@@ -18,6 +17,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
+from .config import PruneConfig
 from .field_rule import load_fields
 from .reduction_choice import (
     foreseen_bytes,
@@ -52,6 +52,7 @@ def prune_index(
     field: str = "contents",
     save_values: str | os.PathLike | None = None,
     optimize: bool = False,
+    config: PruneConfig | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -108,6 +109,8 @@ def prune_index(
         :func:`explain_query` and :func:`compare_indexes`.
     optimize
         Write one segment; by default each segment of ``index`` has its counterpart.
+    config
+        All options from ``reduction`` to ``optimize`` except ``others``, in one object.
 
     Returns
     -------
@@ -130,12 +133,9 @@ def prune_index(
         parameter is out of its range, no posting would be left, or no reduction is given and none
         recommended; when ``output`` exists or overlaps the index.
     """
+    config = gathered(PruneConfig, config, locals())
     from ..jvm.index import identify
 
-    _refuse_mode(tf)
-    _refuse_min_doc_freq(min_doc_freq)
-    _refuse_several(reduction=reduction, max_loss=max_loss, max_bytes=max_bytes)
-    threads = checked_threads(threads)
     if values is not None and save_values is not None:
         raise TdvError(
             f"{argument('save_values')} keeps values made without judgements, and values are given"
@@ -150,28 +150,26 @@ def prune_index(
     identify(index)  # before anything is made: Java starts, and the index can be read
     with place as folder:
         if values is None:
-            at = REDUCTIONS if max_bytes is not None else (reduction,)
-            made = values_without_judgements(index, field, tf, at, progress)
+            at = REDUCTIONS if config.max_bytes is not None else (config.reduction,)
+            made = values_without_judgements(index, config.field, config.tf, at, progress)
             given.insert(0, made)
             if kept is not None:
                 made.save(kept)
         fields = load_fields(given)
-        _refuse_several_fields(fields, tf, max_loss, max_bytes)
-        scale = _checked_scale(scale) if tf == "scaled" else None
-        units = [_unit_of(v, tf, unit) for v in fields]
-        rewriting = Rewriting(
-            index, fields, units, tf, scale, min_doc_freq, threads, optimize, progress
-        )
+        _refuse_several_fields(fields, config)
+        units = [_unit_of(v, config) for v in fields]
+        rewriting = Rewriting(index, fields, units, config, progress)
+        reduction = config.reduction
         chosen: dict[str, Any] = {}
-        if max_loss is not None:
-            point = point_within_loss(fields[0].points, max_loss)
+        if config.max_loss is not None:
+            point = point_within_loss(fields[0].points, config.max_loss)
             reduction = point["reduction"]
             losses = {"loss": loss_of(point), "loss_at_most": most_loss_of(point)}
-            chosen = {"max_loss": max_loss, **losses, **_figures(point)}
-        if max_bytes is None:
+            chosen = {"max_loss": config.max_loss, **losses, **_figures(point)}
+        if config.max_bytes is None:
             report = rewriting.write(folder, reduction)
         else:
-            allowed = parse_bytes(max_bytes)
+            allowed = parse_bytes(config.max_bytes)
             reduction, report = _write_within(rewriting, folder, allowed)
             chosen = {"max_bytes": allowed}
         report["bytes_before"] = sum(index_bytes(index).values())
@@ -182,28 +180,19 @@ def prune_index(
     return {"output": str(place.path), **report}
 
 
-def _unit_of(values: TermValues, tf: str, unit: str | None) -> str | None:
+def _unit_of(values: TermValues, config: PruneConfig) -> str | None:
     """A rule that relies on changed frequencies is not what ``--tf original`` gets by default."""
     relies = values.posting_factors is not None
-    return "term" if unit is None and tf == "original" and relies else unit
+    return "term" if config.unit is None and config.tf == "original" and relies else config.unit
 
 
-def _refuse_several(**given: Any) -> None:
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) > 1:
-        names = " and ".join(map(argument, named))
-        raise TdvError(f"{names} exclude each other: each of them sets how much goes")
-
-
-def _refuse_several_fields(
-    given: Sequence[TermValues], tf: str, max_loss: float | None, max_bytes: int | str | None
-) -> None:
+def _refuse_several_fields(given: Sequence[TermValues], config: PruneConfig) -> None:
     """Refuse what is defined for one field only."""
     fields = [values.vocabulary.field for values in given]
     for_one = {
-        f"{argument('tf')} similarity": tf == "similarity",
-        argument("max_loss"): max_loss is not None,
-        argument("max_bytes"): max_bytes is not None,
+        f"{argument('tf')} similarity": config.tf == "similarity",
+        argument("max_loss"): config.max_loss is not None,
+        argument("max_bytes"): config.max_bytes is not None,
     }
     named = [name for name, used in for_one.items() if used]
     if len(fields) > 1 and named:
@@ -236,7 +225,8 @@ def _write_within(
             return sum(index_bytes(place).values())
 
         fixed = sum(size for kind, size in kinds.items() if kind not in shrinking)
-        foreseen = foreseen_bytes(rewriting.fields[0].points) if rewriting.tf == "scaled" else None
+        scaled = rewriting.config.tf == "scaled"
+        foreseen = foreseen_bytes(rewriting.fields[0].points) if scaled else None
         reduction = reduction_within_bytes(
             bytes_at, max_bytes, fixed_bytes=fixed, foreseen=foreseen
         )
@@ -246,31 +236,3 @@ def _write_within(
         for file in place.iterdir():
             file.rename(folder / file.name)
         return reduction, report
-
-
-def _refuse_mode(tf: str) -> None:
-    if tf not in ("scaled", "original", "similarity"):
-        raise TdvError(f"{argument('tf')} must be 'scaled', 'original' or 'similarity', got '{tf}'")
-
-
-def _refuse_min_doc_freq(least: int) -> None:
-    if least < 1:
-        raise TdvError(
-            f"{argument('min_doc_freq')} must be at least 1, got {least}: 1 keeps all terms, 2 "
-            "gives up those of one document"
-        )
-
-
-def _checked_scale(scale: float | str) -> float | None:
-    """None for ``auto``."""
-    if scale == "auto":
-        return None
-    try:
-        number = float(scale)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise TdvError(
-            f"{argument('scale')} must be 'auto' or a number above 0, got '{scale}': try 4"
-        )
-    return number

@@ -9,8 +9,9 @@ from .. import __version__
 from ..indexes.record import CHECKSUM
 from ..ranking import ANSERINI_DEFAULTS
 from ..report.wording import counted
+from ..values.operating_point import OperatingPoint
 from ..values.quantisation import LEAST_FREQUENCY
-from ..values.term_values import OperatingPoint, TermValues
+from ..values.term_values import TermValues
 from .field_rule import checksum
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import TdvError
 from ..indexes.record import FieldRecord
-from ..values.term_values import OperatingPoint, TermValues
+from ..values.operating_point import OperatingPoint
+from ..values.term_values import TermValues
 from .field_rule import checksum, point_at
 
 

@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked_threads
 from ..errors import TdvError, argument
 from ..indexes.record import FieldRecord, as_user_data, carried_over
 from ..progress import Progress, silent
-from ..values.term_values import OperatingPoint, TermValues
+from ..values.operating_point import OperatingPoint
+from ..values.term_values import TermValues
+from .config import PruneConfig
 from .field_rule import point_at, rule_of
 from .record import describe_field
 
@@ -33,23 +36,14 @@ class Rewriting:
         Values of one or more fields, each of another; the first is recorded at the top.
     units
         What is given up of each field, as ``prune_index`` takes it.
-    tf : "scaled", "original" or "similarity"
-    scale : float or None
-        For "scaled" only; None for each field's own.
-    min_doc_freq : int
-        At least 1.
-    threads : int
-    one_segment : bool
+    config
+        The options; how much goes is told to :meth:`write`.
     """
 
     index: str | os.PathLike
     fields: Sequence[TermValues]
     units: Sequence[str | None]
-    tf: str
-    scale: float | None
-    min_doc_freq: int
-    threads: int
-    one_segment: bool = False
+    config: PruneConfig
     progress: Progress = silent
 
     def write(self, folder: Path, reduction: float | None) -> dict[str, Any]:
@@ -63,10 +57,11 @@ class Rewriting:
         from ..jvm import rewriter
         from ..jvm.index import identify, read_user_data, written_lucene_version
 
+        tf, min_doc_freq = self.config.tf, self.config.min_doc_freq
         points = [
             point_at(
-                values, reduction, tf=self.tf, scale=self.scale, unit=unit,
-                min_doc_freq=self.min_doc_freq,
+                values, reduction, tf=tf, scale=self.config.fixed_scale, unit=unit,
+                min_doc_freq=min_doc_freq,
             )
             for values, unit in zip(self.fields, self.units)
         ]  # fmt: skip
@@ -78,19 +73,19 @@ class Rewriting:
         written = written_lucene_version()
         self._warn(source, written)
         first, *others = (
-            describe_field(values, point, self.tf, reduction, self.min_doc_freq, source)
+            describe_field(values, point, tf, reduction, min_doc_freq, source)
             for values, point in zip(self.fields, points)
         )
         counts = rewriter.rewrite_index(
             self.index,
             folder,
-            [rule_of(v, p, self.tf) for v, p in zip(self.fields, points)],
-            threads=self.threads,
+            [rule_of(v, p, tf) for v, p in zip(self.fields, points)],
+            threads=checked_threads(self.config.threads),
             user_data={
                 **carried_over(made, [first["field"], *(about["field"] for about in others)]),
                 **as_user_data([first, *others]),
             },
-            one_segment=self.one_segment,
+            one_segment=self.config.optimize,
             progress=self.progress,
         )
         for about in others:
@@ -120,13 +115,13 @@ class Rewriting:
         if point.tdv.any() or not len(point.tdv):
             return
         field = values.vocabulary.field
-        if self.min_doc_freq > 1:
-            kept = point_at(
-                values, reduction, tf=self.tf, scale=self.scale, unit=unit
-            ).tdv > 0  # fmt: skip
+        config = self.config
+        if config.min_doc_freq > 1:
+            whole = point_at(values, reduction, tf=config.tf, scale=config.fixed_scale, unit=unit)
+            kept = whole.tdv > 0
             if kept.any():
                 raise TdvError(
-                    f"min_doc_freq={self.min_doc_freq} leaves no posting of '{field}': "
+                    f"min_doc_freq={config.min_doc_freq} leaves no posting of '{field}': "
                     f"{np.asarray(values.doc_freq)[kept].max()} is the largest that leaves some"
                 )
         raise TdvError(_emptied(field, reduction))

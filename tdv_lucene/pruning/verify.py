@@ -11,7 +11,8 @@ from ..arguments import checked_threads
 from ..errors import TdvError, argument
 from ..indexes.record import FieldRecord, read_records
 from ..progress import Progress, silent
-from ..values.term_values import OperatingPoint, TermValues
+from ..values.operating_point import OperatingPoint
+from ..values.term_values import TermValues
 from .field_rule import load_fields, rule_of
 from .recorded_values import find_point
 from .unjudged import values_again

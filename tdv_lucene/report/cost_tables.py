@@ -17,9 +17,11 @@ _SHRINKING = ("postings", "bytes")  # what pruning is for
 def size_tables(report: Mapping[str, Any]) -> list[Table]:
     """Two or three indexes side by side; more below each other, their kinds of files apart."""
     names, indexes = [*report["indexes"]], [*report["indexes"].values()]
-    lines = {w: [of[w] for of in indexes] for w in ("documents", "terms", "postings", "bytes")}
-    kinds = {kind for of in indexes for kind in of["bytes_by_kind"]}
-    by_kind = {k: [of["bytes_by_kind"].get(k, 0) for of in indexes] for k in kinds}
+    lines = {
+        w: [index[w] for index in indexes] for w in ("documents", "terms", "postings", "bytes")
+    }
+    kinds = {kind for index in indexes for kind in index["bytes_by_kind"]}
+    by_kind = {k: [index["bytes_by_kind"].get(k, 0) for index in indexes] for k in kinds}
     largest = sorted((k for k in kinds if any(by_kind[k])), key=lambda k: (-by_kind[k][0], k))
 
     def beside(before: int, after: int) -> tuple[str, str]:
@@ -50,11 +52,11 @@ def latency_table(report: Mapping[str, Any]) -> Table:
         for depth, label in (("top10", "top-10"), ("top1000", "top-1000")):
             before = report[key][first][depth]["mean"]
             for name in report["indexes"]:
-                of = report[key][name][depth]
-                faster = "" if name == first else f"x{ratio(before, of['mean'])}"
+                summary = report[key][name][depth]
+                faster = "" if name == first else f"x{ratio(before, summary['mean'])}"
                 mode = depth + how.replace(" ", "_")
                 bounds = None if name == first else report["latency_ratio"][name][mode]["ci95"]
-                values = (f"{of[column]:.3f}" for column in ("mean", "p50", "p95", "p99"))
+                values = (f"{summary[column]:.3f}" for column in ("mean", "p50", "p95", "p99"))
                 rows.append((f"{label}{how}, {name}", *values, faster, times_interval(bounds)))
     setup = report["latency_setup"]
     note = (
@@ -83,13 +85,13 @@ def speed_tables(report: Mapping[str, Any]) -> list[Table]:
 
 def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
     rows = []
-    for of in strata:
+    for stratum in strata:
         cells = [
             cell
             for depth in ("top10", "top1000")
-            for cell in (f"x{of[depth]['ratio']:.2f}", times_interval(of[depth]["ci95"]))
+            for cell in (f"x{stratum[depth]['ratio']:.2f}", times_interval(stratum[depth]["ci95"]))
         ]
-        rows.append((of["stratum"], of["index"], f"{of['queries']:,}", *cells))
+        rows.append((stratum["stratum"], stratum["index"], f"{stratum['queries']:,}", *cells))
     columns = ("queries with", "index", "number", "top-10", "interval", "top-1000", "interval")
     return Table(title, columns, rows, "Times faster than the first index.")
 

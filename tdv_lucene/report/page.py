@@ -77,14 +77,14 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
             }
         )
     for measure in ("nDCG@5", "R@1000"):
-        of = report["measures"][measure]
-        values = [of["means"][name] for name in [*report["indexes"]][:2]]
+        measured = report["measures"][measure]
+        values = [measured["means"][name] for name in [*report["indexes"]][:2]]
         cards.append(
             {
-                "figure": f"{of['difference']:+.4f}",
+                "figure": f"{measured['difference']:+.4f}",
                 "label": measure,
-                "interval": interval(of["ci95_corrected"]),
-                "detail": f"{values[0]:.4f} to {values[1]:.4f}, p {p_value(of['p_value'])}",
+                "interval": interval(measured["ci95_corrected"]),
+                "detail": f"{values[0]:.4f} to {values[1]:.4f}, p {p_value(measured['p_value'])}",
             }
         )
     return cards
@@ -107,7 +107,7 @@ def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[tupl
     for name, curve in curves.items():
         if curve is None:
             continue
-        names = next((names for of, names in alike if _same_curve(of, curve)), None)
+        names = next((names for drawn, names in alike if _same_curve(drawn, curve)), None)
         if names is None:
             alike.append((curve, [name]))
         else:
@@ -124,7 +124,7 @@ def _same_curve(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def _pair(report: Mapping[str, Any], queries: Measured, first: str, name: str) -> dict[str, Any]:
     """What the index ``name`` changed against the first for the queries of one set."""
-    both = {of: queries.evaluations[of] for of in (first, name)}
+    both = {system: queries.evaluations[system] for system in (first, name)}
     counts = report["query_sets"][queries.label]["queries"]
     where = f", {queries.label}" if len(report["query_sets"]) > 1 else ""
     return {
@@ -136,9 +136,9 @@ def _pair(report: Mapping[str, Any], queries: Measured, first: str, name: str) -
 
 
 def _terms(report: Mapping[str, Any], name: str) -> dict[str, Any]:
-    of = report["terms_by_index"][name]
-    column = VALUE_COLUMN[of["tdv_kind"]]
-    return {"name": name, "column": column, "source": of["source"], "tables": term_tables(of)}
+    terms = report["terms_by_index"][name]
+    column = VALUE_COLUMN[terms["tdv_kind"]]
+    return {"name": name, "column": column, "source": terms["source"], "tables": term_tables(terms)}
 
 
 def _drawn(plotted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

@@ -42,8 +42,8 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
     data = {
         "systems": [visible(name) for name in systems],
         "indexes": len(report["indexes"]),
-        "bytes": [of["bytes"] for of in sizes],
-        "postings": [of["postings"] for of in sizes],
+        "bytes": [size["bytes"] for size in sizes],
+        "postings": [size["postings"] for size in sizes],
         "kinds": _kinds(report["indexes"]),
         "ms": {
             depth: [_mean_ms(report["latency_ms"].get(name), depth) for name in systems]
@@ -55,7 +55,10 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
         },
         "significant": SIGNIFICANT,
         "comparisons": report["parameters"]["comparisons"],
-        "sets": [_query_set(report["query_sets"][of.label], of, systems) for of in query_sets],
+        "sets": [
+            _query_set(report["query_sets"][queries.label], queries, systems)
+            for queries in query_sets
+        ],
     }
     return for_script(data)
 
@@ -70,10 +73,10 @@ def for_script(data: Any) -> Markup:
 
 def _kinds(indexes: Mapping[str, Any]) -> list[tuple[str, list[int]]]:
     """Kinds of files, the first index's largest first, with their bytes in each index."""
-    by_kind = [of["bytes_by_kind"] for of in indexes.values()]
-    kinds = {kind for of in by_kind for kind, size in of.items() if size}
+    by_kind = [index["bytes_by_kind"] for index in indexes.values()]
+    kinds = {kind for sizes in by_kind for kind, size in sizes.items() if size}
     order = sorted(kinds, key=lambda kind: (-by_kind[0].get(kind, 0), kind))
-    return [(kind, [of.get(kind, 0) for of in by_kind]) for kind in order]
+    return [(kind, [sizes.get(kind, 0) for sizes in by_kind]) for kind in order]
 
 
 def _mean_ms(summary: Mapping[str, Any] | None, depth: str) -> float | None:
@@ -84,16 +87,18 @@ def _faster(ratios: Mapping[str, Any] | None, depth: str) -> list[float] | None:
     """Ratio and the bounds of its interval, which are the ratio itself where there is none."""
     if ratios is None:
         return None
-    of = ratios[depth]
-    return [_short(x) for x in (of["ratio"], *(of["ci95"] or (of["ratio"],) * 2))]
+    ratio = ratios[depth]
+    return [_short(x) for x in (ratio["ratio"], *(ratio["ci95"] or (ratio["ratio"],) * 2))]
 
 
-def _query_set(of: Mapping[str, Any], measured: Measured, systems: Sequence[str]) -> dict[str, Any]:
+def _query_set(
+    figures: Mapping[str, Any], measured: Measured, systems: Sequence[str]
+) -> dict[str, Any]:
     queries = next(iter(measured.evaluations.values())).queries
     return {
         "label": visible(measured.label),
-        "judged": of["queries"]["judged"],
-        "emptied": [of["queries"]["emptied_by"].get(name, 0) for name in systems],
+        "judged": figures["queries"]["judged"],
+        "emptied": [figures["queries"]["emptied_by"].get(name, 0) for name in systems],
         "measures": {
             measure: {
                 "means": [_short(found["means"][name]) for name in systems],
@@ -102,7 +107,7 @@ def _query_set(of: Mapping[str, Any], measured: Measured, systems: Sequence[str]
                     _encoded(measured.evaluations[name].values[measure]) for name in systems
                 ],
             }
-            for measure, found in of["measures"].items()
+            for measure, found in figures["measures"].items()
         },
         "queries": [visible(query) for query in queries],
         "texts": [visible(measured.topics[query]) for query in queries],

@@ -48,7 +48,7 @@ def extreme_queries(
 
 def _most_thinned(shares: Mapping[str, float]) -> str:
     """The terms that lost postings, those that lost most first; a dropped one lost all."""
-    order = sorted(((t, s) for t, s in shares.items() if s >= 0.005), key=lambda of: -of[1])
+    order = sorted(((t, s) for t, s in shares.items() if s >= 0.005), key=lambda share: -share[1])
     named = (f"{term} {'all' if share == 1 else f'{share:.0%}'}" for term, share in order)
     return ", ".join(named) or "none"
 
@@ -62,12 +62,12 @@ def term_tables(terms: Mapping[str, Any]) -> list[Table]:
     }
     columns = ("term", VALUE_COLUMN[terms["tdv_kind"]], "df", "df after")
     return [
-        Table(title, columns, [_term_row(of) for of in terms[key]])
+        Table(title, columns, [_term_row(term) for term in terms[key]])
         for key, title in titles.items()
         if terms[key]
     ]
 
 
-def _term_row(of: Mapping[str, Any]) -> tuple[str, ...]:
-    tdv = "none" if of["tdv"] is None else f"{of['tdv']:.3f}"
-    return of["term"], tdv, f"{of['df_before']:,}", f"{of['df_after']:,}"
+def _term_row(term: Mapping[str, Any]) -> tuple[str, ...]:
+    tdv = "none" if term["tdv"] is None else f"{term['tdv']:.3f}"
+    return term["term"], tdv, f"{term['df_before']:,}", f"{term['df_after']:,}"

@@ -21,7 +21,7 @@ def tables_by_query_set(report: Mapping[str, Any]) -> dict[str, list[Table]]:
     """The same by the query sets' labels."""
     comparisons = report["parameters"]["comparisons"]
     each = zip(report["query_sets"], _each_query_set(report))
-    return {label: _of_query_set(of, where, comparisons) for label, (where, of) in each}
+    return {label: _of_query_set(found, where, comparisons) for label, (where, found) in each}
 
 
 def detail_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -29,11 +29,11 @@ def detail_tables(report: Mapping[str, Any]) -> list[Table]:
     comparisons = report["parameters"]["comparisons"]
     return [
         table
-        for where, of in _each_query_set(report)
-        if len(_systems(of["measures"])) > 2
+        for where, found in _each_query_set(report)
+        if len(_systems(found["measures"])) > 2
         for table in (
-            _tests(of["measures"], where, _effectiveness_note(of, comparisons)),
-            _details(of["measures"], where),
+            _tests(found["measures"], where, _effectiveness_note(found, comparisons)),
+            _details(found["measures"], where),
         )
     ]
 
@@ -41,22 +41,24 @@ def detail_tables(report: Mapping[str, Any]) -> list[Table]:
 def _each_query_set(report: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     """What to add to titles, and what was found on the set."""
     several = len(report["query_sets"]) > 1
-    return [(f", {label}" if several else "", of) for label, of in report["query_sets"].items()]
+    return [
+        (f", {label}" if several else "", found) for label, found in report["query_sets"].items()
+    ]
 
 
 def _systems(measures: Mapping[str, Any]) -> list[str]:
     return [*next(iter(measures.values()))["means"]]
 
 
-def _of_query_set(of: Mapping[str, Any], where: str, comparisons: int) -> list[Table]:
-    systems = _systems(of["measures"])
-    note = _effectiveness_note(of, comparisons)
-    rankings = _rank_effects(of["rank_effects"], where)
+def _of_query_set(found: Mapping[str, Any], where: str, comparisons: int) -> list[Table]:
+    systems = _systems(found["measures"])
+    note = _effectiveness_note(found, comparisons)
+    rankings = _rank_effects(found["rank_effects"], where)
     if len(systems) == 2:
-        table = _effectiveness(of["measures"], systems, where, note)
-        return [table, _details(of["measures"], where), rankings]
-    means = _means(of["measures"], systems, where)
-    differences = _differences(of["measures"], where, note.removesuffix(_OUTCOMES))
+        table = _effectiveness(found["measures"], systems, where, note)
+        return [table, _details(found["measures"], where), rankings]
+    means = _means(found["measures"], systems, where)
+    differences = _differences(found["measures"], where, note.removesuffix(_OUTCOMES))
     return [means, differences, rankings]
 
 
@@ -64,15 +66,18 @@ def _effectiveness(
     measures: Mapping[str, Any], systems: Sequence[str], where: str, note: str
 ) -> Table:
     rows = [
-        (measure, *(f"{of['means'][name]:.4f}" for name in systems), *_test_cells(of))
-        for measure, of in measures.items()
+        (measure, *(f"{result['means'][name]:.4f}" for name in systems), *_test_cells(result))
+        for measure, result in measures.items()
     ]
     columns = ("measure", *systems, "change", "95 % interval", "p", "+/=/-")
     return Table(f"Effectiveness{where}", columns, rows, note)
 
 
 def _means(measures: Mapping[str, Any], systems: Sequence[str], where: str) -> Table:
-    rows = [(name, *(f"{of['means'][name]:.4f}" for of in measures.values())) for name in systems]
+    rows = [
+        (name, *(f"{result['means'][name]:.4f}" for result in measures.values()))
+        for name in systems
+    ]
     return Table(f"Effectiveness{where}", ("mean over queries", *measures), rows)
 
 
@@ -94,8 +99,8 @@ def _differences(measures: Mapping[str, Any], where: str, note: str) -> Table:
 def _tests(measures: Mapping[str, Any], where: str, note: str) -> Table:
     rows = [
         (f"{measure}, {test['treatment']} - {test['baseline']}", *_test_cells(test))
-        for measure, of in measures.items()
-        for test in of["tests"]
+        for measure, result in measures.items()
+        for test in result["tests"]
     ]
     return Table(f"Tests{where}", ("", "change", "95 % interval", "p", "+/=/-"), rows, note)
 
@@ -110,8 +115,8 @@ def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _effectiveness_note(of: Mapping[str, Any], comparisons: int) -> str:
-    queries = of["queries"]
+def _effectiveness_note(found: Mapping[str, Any], comparisons: int) -> str:
+    queries = found["queries"]
     note = (
         f"{counted(queries['judged'], 'judged query', 'judged queries')}, "
         f"{queries['emptied']:,} of them emptied by pruning. "
@@ -120,7 +125,7 @@ def _effectiveness_note(of: Mapping[str, Any], comparisons: int) -> str:
     )
     differing = [
         f"{measure} {name} {value:.4f}"
-        for measure, values in of["measures"].items()
+        for measure, values in found["measures"].items()
         for name, value in values["trec_eval"].items()
         if abs(value - values["means"][name]) >= _ROUNDED
     ]
@@ -132,8 +137,8 @@ def _effectiveness_note(of: Mapping[str, Any], comparisons: int) -> str:
 def _details(measures: Mapping[str, Any], where: str) -> Table:
     several = len(next(iter(measures.values()))["tests"]) > 1
     rows = []
-    for measure, of in measures.items():
-        for test in of["tests"]:
+    for measure, result in measures.items():
+        for test in result["tests"]:
             size = "none" if test["effect_size"] is None else f"{test['effect_size']:+.3f}"
             label = f"{measure}, {test['treatment']} - {test['baseline']}" if several else measure
             rows.append(
@@ -157,8 +162,8 @@ def _rank_effects(effects: Mapping[str, Mapping[str, Any]], where: str) -> Table
         return "none" if value is None else f"{value:.3f}"
 
     rows = [
-        (name, *(shown(of[key]) for key in ("overlap_at_10", "rbo", "kendall_tau")))
-        for name, of in effects.items()
+        (name, *(shown(effect[key]) for key in ("overlap_at_10", "rbo", "kendall_tau")))
+        for name, effect in effects.items()
     ]
     note = (
         "Agreement with the first index's rankings, 1 = the same: share of its top 10 kept, "

@@ -42,8 +42,8 @@ def search_index(
 
     Queries are Anserini's bags of words; hits, order and scores are those of Pyserini's
     ``LuceneSearcher`` given the returned parameters. ``threads`` defaults to the machine's cores
-    and does not change the run. A manifest is written beside the run. ``model`` None takes what the
-    index was learned for, BM25 where it says nothing; another one is warned of in the log.
+    and does not change the run. A manifest is written beside the run. With ``model`` None it is the
+    one the index was pruned for, BM25 if it was not; any other causes a warning in the log.
 
     Parameters
     ----------
@@ -135,12 +135,12 @@ def _check_feedback(feedback: str | None, field: str) -> None:
 
 
 def open_searcher(index: str | os.PathLike, model: str | None = None, **parameters: float) -> Any:
-    """A Pyserini ``LuceneSearcher`` on ``index``, set up with what it records.
+    """Return a Pyserini ``LuceneSearcher`` on ``index``, set up as the index says.
 
-    That is the model that its values were learned for (another ``model`` is warned of in the log),
-    the parameters and, for an index made with ``--tf similarity``, the term values.
+    That means the model its values were learned for (any other ``model`` causes a warning in the
+    log), the parameters and, for an index made with ``--tf similarity``, the term values.
 
-    Use it like any other; ``tfidf``, which Pyserini has not, works too. Parameters given (``k1``,
+    Use it like any other; ``tfidf``, which Pyserini lacks, works too. Parameters given (``k1``,
     ``b``, ``mu``) take precedence. The first call imports Pyserini's search package, which takes
     seconds. Calling ``set_bm25`` or ``set_qld`` on the result replaces both.
 

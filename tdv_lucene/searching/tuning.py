@@ -45,9 +45,9 @@ def tune_parameters(
 ) -> tuple[SearchParameters, list[dict[str, float]]]:
     """Choose the parameters with the best mean nDCG@10 over the training queries.
 
-    ``model`` None takes the one that the index records.
+    With ``model`` None it is the one the index records.
 
-    Returns the parameters (the index's own unless others are better) and the table of all tried:
+    Returns the parameters (the index's own unless others are better) and a table of all tried:
     dicts of the parameters and ``nDCG@10``.
 
     Raises

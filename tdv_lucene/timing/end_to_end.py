@@ -37,8 +37,8 @@ def measure_end_to_end(
     texts = list(topics.values())
     sample = [texts[i] for i in rng.permutation(len(texts))[:_MOST_QUERIES]]
     searchers = {
-        n: open_pyserini(of.path, java_similarity(of.parameters, of.path))
-        for n, of in indexes.items()
+        n: open_pyserini(index.path, java_similarity(index.parameters, index.path))
+        for n, index in indexes.items()
     }
     rounds = {name: [] for name in indexes}
     for number in range(_WARM_UP_ROUNDS + _COUNTED_ROUNDS):
@@ -48,11 +48,11 @@ def measure_end_to_end(
         progress("end to end", number + 1, _WARM_UP_ROUNDS + _COUNTED_ROUNDS)
     for searcher in searchers.values():
         searcher.close()
-    ms = {name: np.median(of[_WARM_UP_ROUNDS:], axis=0) for name, of in rounds.items()}
+    ms = {name: np.median(measured[_WARM_UP_ROUNDS:], axis=0) for name, measured in rounds.items()}
     return {
         "queries": len(sample),
         "rounds": _COUNTED_ROUNDS,
-        "ms": {name: summarise_latency(of) for name, of in ms.items()},
+        "ms": {name: summarise_latency(measured) for name, measured in ms.items()},
     }
 
 

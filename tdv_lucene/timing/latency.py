@@ -39,12 +39,12 @@ class LatencyPlan:
     Attributes
     ----------
     rounds : int, at least 5
-        Rounds that count, after warming up.
+        Timed rounds, not counting the warm-up.
     budget_seconds : float
-        For checking hits, warming up and timing. Fewer queries are timed where they do not fit;
-        a machine that slows down on the way overruns it rather than counting fewer rounds.
+        For checking hits, warming up and timing. If all queries do not fit, fewer are timed. On a
+        machine that slows down meanwhile it is exceeded: no round is left out.
     seed : int
-        Of the choice of queries and of their order.
+        For choosing the queries and their order.
 
     Raises
     ------
@@ -143,7 +143,10 @@ def measure_latency(
 
     before = _cached(indexes)
     found = time_queries(
-        [(of.path, java_similarity(of.parameters, of.path), of.run) for of in indexes.values()],
+        [
+            (index.path, java_similarity(index.parameters, index.path), index.run)
+            for index in indexes.values()
+        ],
         topics,
         field=field,
         **asdict(plan),
@@ -168,7 +171,7 @@ def measure_latency(
 
 
 def _cached(indexes: Mapping[str, TimedIndex]) -> dict[str, float | None]:
-    return {name: resident_share(of.path) for name, of in indexes.items()}
+    return {name: resident_share(index.path) for name, index in indexes.items()}
 
 
 def summarise_latency(per_query: np.ndarray) -> dict[str, float]:

@@ -40,7 +40,9 @@ class QueryTerms:
 
     def postings_gone(self, first: str, name: str) -> float:
         """The share of this query's postings in ``first`` that ``name`` has not."""
-        before, after = (sum(self.doc_freq[of][t] for t in self.terms) for of in (first, name))
+        before, after = (
+            sum(self.doc_freq[index][t] for t in self.terms) for index in (first, name)
+        )
         return 1 - after / before if before else 0.0
 
 
@@ -52,12 +54,14 @@ def look_up_terms(
     from ..jvm.searcher import count_terms
 
     tokens = analyze(list(topics.values()), field)
-    distinct = sorted({token for of in tokens for token in of})
+    distinct = sorted({token for terms in tokens for token in terms})
     doc_freq = {
         name: {term: count[0] for term, count in count_terms(path, field, distinct).items()}
         for name, path in paths.items()
     }
-    return {q: QueryTerms(tuple(dict.fromkeys(of)), doc_freq) for q, of in zip(topics, tokens)}
+    return {
+        q: QueryTerms(tuple(dict.fromkeys(terms)), doc_freq) for q, terms in zip(topics, tokens)
+    }
 
 
 def paired_ratio(
@@ -110,11 +114,15 @@ def summarise_speed(
             "by_gone": list(_strata_of_each(latency, queries, _by_gone, seed)),
         },
         "queries_per_second": {
-            name: {depth: 1000 / of["mean"] for depth, of in latency.summary(name).items()}
+            name: {
+                depth: 1000 / summary["mean"] for depth, summary in latency.summary(name).items()
+            }
             for name in latency.names
         },
         "postings_per_query": {
-            name: {mode: float(of[i].mean()) for mode, of in latency.postings_visited.items()}
+            name: {
+                mode: float(counts[i].mean()) for mode, counts in latency.postings_visited.items()
+            }
             for i, name in enumerate(latency.names)
         },
     }
@@ -144,9 +152,9 @@ def _by_dropped(
     """Stratum -> bool[Q], by the share of the terms the first index has that ``name`` dropped."""
     first = latency.names[0]
 
-    def share(of: QueryTerms) -> float:
-        known = sum(of.doc_freq[first][term] > 0 for term in of.terms)
-        return len(of.dropped(first, name)) / known if known else 0.0
+    def share(query: QueryTerms) -> float:
+        known = sum(query.doc_freq[first][term] > 0 for term in query.terms)
+        return len(query.dropped(first, name)) / known if known else 0.0
 
     shares = np.array([share(queries[qid]) for qid in latency.queries])
     strata = {}
@@ -177,7 +185,7 @@ def _strata(
             if members.any():
                 row = {"stratum": label, "index": name, "queries": int(members.sum())}
                 for mode in ("top10", "top1000"):
-                    pair = (latency.per_query_ms(mode, of)[members] for of in (first, name))
+                    pair = (latency.per_query_ms(mode, index)[members] for index in (first, name))
                     row[mode] = paired_ratio(*pair, seed)
                 yield row
 
@@ -210,7 +218,9 @@ def measure_service(
     """
     from ..jvm.searcher import measure_throughput, time_service
 
-    searched = [(of.path, java_similarity(of.parameters, of.path)) for of in indexes.values()]
+    searched = [
+        (index.path, java_similarity(index.parameters, index.path)) for index in indexes.values()
+    ]
     found = time_service(searched, topics, field=field, hits=_FETCHED, progress=progress)
     service = {
         "analysis_ms": found["analysis_ms"],

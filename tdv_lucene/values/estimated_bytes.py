@@ -83,7 +83,8 @@ def estimate_dictionary_bytes(
 
 def _variable(numbers: np.ndarray) -> np.ndarray:
     """Return int64[n]: bytes of Lucene's variable-length integers."""
-    return (np.frexp(np.maximum(numbers, 1).astype(np.float64))[1] + 6) // 7
+    bits = np.frexp(np.maximum(numbers, 1).astype(np.float64))[1]
+    return np.asarray((bits + 6) // 7)
 
 
 def _shared(terms: ByteStrings, kept: np.ndarray) -> int:

@@ -16,10 +16,10 @@ def recommend(points: Sequence[Mapping[str, Any]]) -> float | None:
     lossless = [point for point in points if loses_nothing(point)]
     if not lossless:
         return None
-    return min(lossless, key=lambda point: point["posting_bytes"])["reduction"]
+    return float(min(lossless, key=lambda point: point["posting_bytes"])["reduction"])
 
 
 def loses_nothing(point: Mapping[str, Any]) -> bool:
     """Whether :func:`recommend` may choose this point."""
     low = point["difference"]["nDCG@5"]["ci95"][0]
-    return low >= 0 and point["difference"]["R@1000"]["ci95"][1] >= 0
+    return bool(low >= 0 and point["difference"]["R@1000"]["ci95"][1] >= 0)

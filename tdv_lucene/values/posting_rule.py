@@ -61,7 +61,8 @@ def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) ->
     length_norm : float64[n]
         Of each posting's document.
     """
-    return ~(tf < np.asarray(least, np.float64) * (tf + length_norm))
+    kept: np.ndarray = ~(tf < np.asarray(least, np.float64) * (tf + length_norm))
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,17 +101,17 @@ class PostingRule:
         least = (theta / np.asarray(self.priority, np.float64)).astype(np.float32)
         tdv = np.where(gone | (least >= 1), 0, weights).astype(np.float32)
         if self.factors is not None:
-            tdv *= self._factors(reduction)
+            tdv *= self._factors_of(self.factors, reduction)
         return tdv, PostingCut(least, self.length_norm)
 
-    def _factors(self, reduction: float) -> np.ndarray:
+    def _factors_of(self, factors: np.ndarray, reduction: float) -> np.ndarray:
         """Return float32[V]: what values are multiplied by, interpolated between two reductions."""
         at = np.interp(reduction, self.factors_at, np.arange(len(self.factors_at)))
         low = int(at)
         if low == at:
-            return self.factors[low]
+            return np.asarray(factors[low])
         share = np.float32(at - low)
-        return (1 - share) * self.factors[low] + share * self.factors[low + 1]
+        return np.asarray((1 - share) * factors[low] + share * factors[low + 1])
 
     def describe(self) -> dict[str, Any]:
         """Return all but the priority as JSON."""

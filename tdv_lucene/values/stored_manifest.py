@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from ..matrix.first_positions import FirstPositionBoost
 from ..ranking import ANSERINI_DEFAULTS
+from ..records import StrPath
 from ..store import NUMBER, check_content, check_numbers
 
-_MANIFEST = {
+_Types = Mapping[str, type | tuple[type, ...]]
+_MANIFEST: _Types = {
     "field": str, "vocabulary_sha256": str, "model": str, "parameters": dict, "points": list,
     "recommended_reduction": (*NUMBER, type(None)),
 }  # fmt: skip
-_FURTHER = {
+_FURTHER: _Types = {
     "source": dict, "recipe": dict, "lead": (dict, type(None)), "posting_rule": dict, "unit": str,
     "folds": list, "self_supervised": dict, "queries": int, "full": dict,
 }  # fmt: skip
-_POINT = {"reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": dict,
+_POINT: _Types = {"reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": dict,
           "scales": (list, dict)}  # fmt: skip
-_OF_POINT = {
+_OF_POINT: _Types = {
     "removed": NUMBER, "full": dict,
     "posting_bytes": NUMBER, "dictionary_bytes": NUMBER, "index_bytes": NUMBER, "visited": NUMBER,
     "difference": dict,
 }  # fmt: skip
-_RULE = {
+_RULE: _Types = {
     "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": list,
     "reductions": list, "thresholds": list,
 }  # fmt: skip
 
 
 def check_manifest(
-    folder: str | os.PathLike, manifest: Mapping[str, Any], made_by: str, *, by_posting: bool
+    folder: StrPath, manifest: Mapping[str, Any], made_by: str, *, by_posting: bool
 ) -> None:
     """Raise :class:`TdvError` when an entry that anybody relies on is missing or of another type.
 

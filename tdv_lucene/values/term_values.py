@@ -7,7 +7,6 @@ A :class:`TermValues` holds a weight for every term and the order in which terms
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked_reduction
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
 from ..output import Output
-from ..records import ByteStrings, Vocabulary
+from ..records import ByteStrings, StrPath, Vocabulary
 from ..store import check_files, load_array, read_manifest, save_array
 from .dropping import drop_terms, nearest
-from .posting_rule import PostingCut, PostingRule
+from .operating_point import OperatingPoint
+from .posting_rule import PostingRule
 from .stored_manifest import check_manifest
 
 _log = logging.getLogger(__name__)
@@ -43,44 +44,13 @@ _ADMISSIBLE: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
     "doc_freq": ("iu", "whole numbers from 0", _finite_from_0),
     "total_term_freq": ("iu", "whole numbers from 0", _finite_from_0),
     "weights": ("f", "finite and not negative", _finite_from_0),
-    "priority": ("f", "numbers, none of them NaN", lambda array: not np.isnan(array).any()),
+    "priority": ("f", "numbers, none of them NaN", lambda array: not bool(np.isnan(array).any())),
     "posting_priority": (
-        "f", "finite and above 0", lambda array: _finite_from_0(array) and np.all(array > 0)
+        "f", "finite and above 0", lambda array: _finite_from_0(array) and bool(np.all(array > 0))
     ),
     "posting_factors": ("f", "finite and not negative", _finite_from_0),
 }  # fmt: skip
 """Of every array: kinds of dtype, what its numbers must be in words, and whether they are."""
-
-
-@dataclass(frozen=True, eq=False)
-class OperatingPoint:
-    """Values to prune with.
-
-    Attributes
-    ----------
-    tdv : float32[V]
-        Finite, not negative; exactly 0 where the term's postings are dropped.
-    scale : float or None
-        The index stores rint(scale * tf * tdv), where ``tdv`` holds whole multiples of 1 / scale;
-        None means that frequencies are kept.
-    cut : PostingCut or None
-        The postings that go beside those of terms whose value is 0.
-    reduction : float
-        Share of the field's postings that goes, counting those lost by rounding; by postings, not
-        counting them.
-    nearest : dict
-        What was validated at the nearest learned point: its reduction, held-out measures and the
-        fidelity of each scale.
-    position_boost : FirstPositionBoost or None
-        What tf counts for in all this; None for what it is.
-    """
-
-    tdv: np.ndarray
-    scale: float | None
-    cut: PostingCut | None
-    reduction: float
-    nearest: Mapping[str, Any]
-    position_boost: FirstPositionBoost | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +134,7 @@ class TermValues:
         TdvError
             When none is recommended: it names the choices there are.
         """
-        recommended = self.manifest["recommended_reduction"]
+        recommended: float | None = self.manifest["recommended_reduction"]
         if recommended is None:
             measured = [p for p in self.points if p["measures"] and p["full"]]
             found = ", ".join(f"{p['reduction']:g} ({p['measures'][_SHOWN]:.4f})" for p in measured)
@@ -199,7 +169,8 @@ class TermValues:
     @property
     def unit(self) -> str:
         """``"term"`` or ``"posting"``: what is given up unless said otherwise."""
-        return self.manifest.get("unit", "term")
+        unit: str = self.manifest.get("unit", "term")
+        return unit
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without its tables by fold, scale and threshold: to be printed."""
@@ -245,10 +216,7 @@ class TermValues:
         """
         if reduction is None:
             reduction = self.recommended_reduction
-        if not 0 <= reduction < 1:
-            raise TdvError(
-                f"{argument('reduction')} must lie within [0, 1), got {reduction}: try 0.45"
-            )
+        checked_reduction(reduction)
         if scale is not None and not scale > 0:
             raise TdvError(f"{argument('scale')} must be above 0, got {scale}: try 4")
         point = self.points[nearest([p["reduction"] for p in self.points], reduction)]
@@ -275,11 +243,13 @@ class TermValues:
             )
         return self.posting_rule if unit == "posting" else None
 
-    def save(self, output: str | os.PathLike | Output, *, overwrite: bool = False) -> None:
+    def save(self, output: StrPath | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        place = output
-        if not isinstance(output, Output):
-            place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+        place = (
+            output
+            if isinstance(output, Output)
+            else Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+        )
         with place as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)
             save_array(folder / "terms_indptr.npy", self.vocabulary.terms.indptr)
@@ -289,7 +259,7 @@ class TermValues:
             place.write_manifest(dict(self.manifest))
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> TermValues:
+    def load(cls, path: StrPath) -> TermValues:
         """Read a folder written by :meth:`save`, its arrays memory-mapped.
 
         All files are compared with the sizes and digests in the manifest.

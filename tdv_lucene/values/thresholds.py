@@ -152,7 +152,8 @@ class _Codes:
     def of(self, values: np.ndarray) -> np.ndarray:
         """Return int64[n] within [0, _CELLS)."""
         bits = np.asarray(values, np.float32).view(np.int32).astype(np.int64)
-        return np.clip((bits - self._low) >> self._shift, 0, _CELLS - 1)
+        codes: np.ndarray = np.clip((bits - self._low) >> self._shift, 0, _CELLS - 1)
+        return codes
 
     def edge(self, code: int) -> float:
         """Return the smallest value with this code."""

@@ -48,6 +48,7 @@ class WeightedCollection:
         """Return float[n]: the frequencies ``tf`` of a term in ``docs`` as they are now."""
         now = weighted_tf(tf, self.term_values[term], self.scale)
         if self.cut is not None:
+            assert self.length_norm is not None  # they come together
             now[~stays(tf, self.cut.least[term], self.length_norm[docs])] = 0
         return now
 
@@ -69,6 +70,7 @@ def apply_values(
         old, docs = matrix.tf(span), matrix.indices[span]
         tf = weighted_tf(old, np.repeat(term_values[first:last], row_sizes), scale)
         if cut is not None:
+            assert length_norm is not None
             tf[~stays(old, np.repeat(cut.least[first:last], row_sizes), length_norm[docs])] = 0
         doc_len += np.bincount(docs, tf, minlength=documents)
         doc_freq[first:last] = _row_sums(tf > 0, row_sizes)
@@ -94,7 +96,7 @@ def keep_postings(
     """
     length_norm = None if cut is None else cut.length_norm.at(stored_lengths(matrix))
     parts, doc_freq = [], np.zeros(matrix.shape[0], np.int64)
-    positions = None if matrix.first_positions is None else []
+    positions: list[np.ndarray] | None = None if matrix.first_positions is None else []
     total, doc_len = np.zeros(matrix.shape[0], np.int64), np.zeros(matrix.shape[1], np.int64)
     for first, last in blocks(matrix.indptr):
         span = slice(matrix.indptr[first], matrix.indptr[last])
@@ -102,13 +104,14 @@ def keep_postings(
         tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
         kept = np.repeat(term_values[first:last] > 0, row_sizes)
         if cut is not None:
+            assert length_norm is not None
             least = np.repeat(cut.least[first:last], row_sizes)
             kept &= stays(matrix.tf(span), least, length_norm[docs])
         doc_freq[first:last] = _row_sums(kept, row_sizes)
         total[first:last] = _row_sums(tf * kept, row_sizes)
         parts.append((docs[kept], tf[kept]))
         doc_len += np.bincount(*parts[-1], minlength=len(doc_len)).astype(np.int64)
-        if positions is not None:
+        if positions is not None and matrix.first_positions is not None:
             positions.append(matrix.first_positions[span][kept])
     indices, data = (np.concatenate(part) for part in zip(*parts))
     norms = doc_len if has_exact_norms(matrix) else matrix.norms  # what tells their kind stays

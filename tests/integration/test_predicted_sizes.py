@@ -9,7 +9,7 @@ import pytest
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.indexes.inspection import index_bytes
-from tdv_lucene.learning.learn import learn_from_index
+from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.pruning import prune as pruning
 from tdv_lucene.pruning.prune import prune_index

@@ -127,7 +127,15 @@ def test_values_are_written_and_explain_takes_them(source: Path, tmp_path: Path)
     assert done.exit_code == 0, done.output
     refused = run(
         learn_command,
-        ["--index", "I", "--output", str(tmp_path / "X"), "--no-judgements", "--topics", "T"],
+        [
+            "--index",
+            str(source),
+            "--output",
+            str(tmp_path / "X"),
+            "--no-judgements",
+            "--topics",
+            "T",
+        ],
     )
     assert "learns nothing" in str(refused.exception)
 

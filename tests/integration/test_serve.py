@@ -18,7 +18,7 @@ import pytest
 from browsing import open_in_browser
 from lucene_indexes import Doc, Layout, write_index
 
-from tdv_lucene.comparison import serving
+from tdv_lucene.comparison import served_answer, serving
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.side_by_side import SideBySide
 from tdv_lucene.errors import TdvError
@@ -48,7 +48,7 @@ def pair(tmp_path_factory):
 def answered(pair):
     def ask(query, hits=10, indexes=None):
         with SideBySide(indexes or pair) as session:
-            return serving.answer(session, query, hits)
+            return served_answer.answer(session, query, hits)
 
     return ask
 
@@ -113,7 +113,7 @@ def test_another_field(tmp_path, pair):
     docs = [[Doc("a", ["fox"])]]
     path = write_index(tmp_path / "other", docs, Layout(field="body"))
     with SideBySide({"x": path, "y": path}, field="body") as session:
-        assert serving.answer(session, "fox", 10)["indexes"]["x"]["matching"] == 1
+        assert served_answer.answer(session, "fox", 10)["indexes"]["x"]["matching"] == 1
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,12 @@ PAPER = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_promoted_in_silence():
+    with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
+        yield
+
+
 @pytest.fixture
 def float64():
     """Double precision for finite differences, in this test only."""

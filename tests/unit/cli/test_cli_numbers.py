@@ -22,10 +22,10 @@ def test_megabytes_tell_small_indexes_apart(size: int, expected: str) -> None:
 )
 def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
     chosen = {
-        "reduction": 0.6, "loss": 1 - pruned / 0.5, "max_loss": 0.02,
+        "reduction": 0.6, "loss": 1 - pruned / 0.5, "loss_at_most": 0.016, "max_loss": 0.02,
         "measures": {"nDCG@5": pruned}, "full": {"nDCG@5": 0.5},
     }  # fmt: skip
     assert _validated(chosen).strip() == (
-        f"The point 60.0 %, the largest within 2.0 %, {said}; "
+        f"The point 60.0 %, the largest within 2.0 %, {said}, at most 1.6 % (to 95 %); "
         f"on held-out queries: nDCG@5 {pruned:.4f} (full 0.5000)"
     )

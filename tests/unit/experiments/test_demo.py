@@ -176,24 +176,25 @@ def test_an_existing_collection_is_kept(tmp_path: Path) -> None:
 def test_demo_removes_the_most_that_held_out_queries_bear(
     pruned: tuple[float, ...], expected: float
 ) -> None:
-    points = [
-        {"reduction": reduction, "measures": {"nDCG@5": value}, "full": {"nDCG@5": 0.3}}
-        for reduction, value in zip((0.0, 0.3, 0.6), pruned)
-    ]
+    points = [_point(*of) for of in zip((0.0, 0.3, 0.6), pruned)]
     assert careful_reduction(points) == expected
+
+
+def _point(reduction: float, value: float) -> dict[str, object]:
+    """A point with a held-out nDCG@5 that is sure; the full index has .3."""
+    difference = {"nDCG@5": {"mean": value - 0.3, "ci95": [value - 0.3] * 2}}
+    measures = {"measures": {"nDCG@5": value}, "full": {"nDCG@5": 0.3}}
+    return {"reduction": reduction, "difference": difference, **measures}
 
 
 @pytest.mark.parametrize(
     ("recommended", "asked", "expected"),
     [(0.6, None, {"pruned": 0.3, "smaller": 0.6}), (0.3, None, {"pruned": 0.3}),
-     (0.6, 0.45, {"pruned": 0.45})],
+     (0.6, 0.45, {"pruned": 0.45}), (None, None, {"pruned": 0.3, "smaller": 0.45})],
 )  # fmt: skip
 def test_demo_prunes_carefully_and_as_recommended(
-    recommended: float, asked: float | None, expected: dict[str, float]
+    recommended: float | None, asked: float | None, expected: dict[str, float]
 ) -> None:
-    points = [
-        {"reduction": reduction, "measures": {"nDCG@5": value}, "full": {"nDCG@5": 0.3}}
-        for reduction, value in ((0.0, 0.31), (0.3, 0.30), (0.6, 0.2))
-    ]
+    points = [_point(*of) for of in ((0.0, 0.31), (0.3, 0.30), (0.6, 0.2))]
     learned = SimpleNamespace(points=points, manifest={"recommended_reduction": recommended})
     assert _reductions(learned, asked) == expected

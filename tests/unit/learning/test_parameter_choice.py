@@ -84,7 +84,9 @@ def test_a_model_without_parameters_keeps_what_it_was_given():
     ],
 )
 def test_given_parameters_and_a_recipe_without_tuning_stay(tuned, given, expected):
-    recipe = DefaultRecipe(tuned=tuned, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
+    recipe = DefaultRecipe(
+        prior=False, tuned=tuned, max_steps=1, check_every=1, folds=2, reductions=(0.0,)
+    )
     values = learn_term_values(*make_long_answers(30), recipe=recipe, parameters=given)
     if expected is None:
         assert values.parameters != dict(ANSERINI_DEFAULTS)

@@ -11,7 +11,8 @@ from small_problem import make_collection, make_matrix
 
 from tdv_lucene.cli.learn import command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.learn import _of_whole_matrix, learn_from_index, learn_term_values
+from tdv_lucene.learning.from_index import _of_whole_matrix, learn_from_index
+from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.self_supervised import topics_of_pairs, topics_of_titles
 
@@ -108,8 +109,8 @@ def test_judgements_or_self_supervision(tmp_path):
             learn_from_index("I", topics, qrels, tmp_path / "V")
 
 
-def test_the_flag_needs_no_value():
+def test_the_flag_needs_no_value(tmp_path):
     done = CliRunner().invoke(
-        command, ["--index", "I", "--output", "V", "--self-supervised", "--topics", "T"]
+        command, ["--index", str(tmp_path), "--output", "V", "--self-supervised", "--topics", "T"]
     )
     assert isinstance(done.exception, TdvError) and "leave out" in str(done.exception)

@@ -1,0 +1,44 @@
+"""The queries of the paper's experiment: which the paper used of a collection, and the folds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import TdvError, argument
+from ..evaluation.topics import Qrels, Topics, check_overlap, relevant_documents
+from .published import Collection
+
+
+def restrict(
+    known: Collection, index: str | os.PathLike, topics: Topics, qrels: Qrels
+) -> tuple[Topics, Qrels]:
+    """The collection's topics that have a relevant document in the index, and their judgements."""
+    from ..jvm.searcher import known_documents
+
+    if known.topics is not None:
+        topics = {q: text for q, text in topics.items() if q.isdecimal() and int(q) in known.topics}
+    if not topics:
+        raise TdvError(
+            f"none of the topics is of {known.title}: {known.topics.start} to "
+            f"{known.topics.stop - 1} are expected"
+        )
+    judged = {d for q in topics for d in qrels.get(q, {})}
+    here = set(known_documents(index, sorted(judged))) if judged else set()
+    check_overlap(topics, qrels, relevant_documents(topics, qrels) & here)
+    kept = {q: {d: g for d, g in qrels.get(q, {}).items() if d in here} for q in topics}
+    asked = {q: text for q, text in topics.items() if any(g > 0 for g in kept[q].values())}
+    return asked, {q: kept[q] for q in asked}
+
+
+def split(queries: Sequence[str], folds: int, seed: int) -> list[list[str]]:
+    """Split the queries at random into ``folds`` of two or more."""
+    if folds < 2 or len(queries) < 2 * folds:
+        raise TdvError(
+            f"{len(queries)} judged queries cannot make {argument('folds', folds)} of two or "
+            "more: at least 2 folds, and twice as many queries as folds, are needed"
+        )
+    order = np.random.default_rng(seed).permutation(len(queries))
+    return [[queries[i] for i in part] for part in np.array_split(order, folds)]

@@ -1,0 +1,78 @@
+"""The options of learning, checked before anything is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..arguments import checked_seed
+from ..errors import TdvError
+from ..evaluation.topics import check_topic_field
+from ..ranking import MODELS, SearchParameters
+from .recipes import DefaultRecipe, PaperRecipe, make_recipe
+from .self_supervised import check_method
+
+
+@dataclass(frozen=True)
+class LearnConfig:
+    """How :func:`tdv_lucene.learn_from_index` learns. Its options are explained there.
+
+    Attributes
+    ----------
+    self_supervised : "titles", "pairs", "auto" or None
+    topic_field : "title", "desc" or "narr"
+    model : "bm25", "qld" or "tfidf"
+    recipe : "default", "paper", or an object of their classes
+    trust_pickle : bool
+    field : str
+    lead : bool
+    term_values : bool
+    no_judgements : bool
+    seed : int, from 0 to 2^32 - 1
+    k1 : float or None, at least 0
+    b : float or None, within [0, 1]
+    mu : float or None, above 0
+
+    Raises
+    ------
+    TdvError
+        When an option is out of its range.
+    """
+
+    self_supervised: str | None = None
+    topic_field: str = "title"
+    model: str = "bm25"
+    recipe: str | DefaultRecipe | PaperRecipe = "default"
+    trust_pickle: bool = False
+    field: str = "contents"
+    lead: bool = True
+    term_values: bool = True
+    no_judgements: bool = False
+    seed: int = 0
+    k1: float | None = None
+    b: float | None = None
+    mu: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.self_supervised is not None:
+            check_method(self.self_supervised)
+        check_topic_field(self.topic_field)
+        check_model(self.model)
+        make_recipe(self.recipe)
+        checked_seed(self.seed)
+        _ = self.parameters
+
+    @property
+    def parameters(self) -> SearchParameters | None:
+        """What the search is said to use; None where learning may choose."""
+        given = {"k1": self.k1, "b": self.b, "mu": self.mu}
+        given = {name: x for name, x in given.items() if x is not None}
+        # Made topics choose no parameters: they prefer a k1 that real ones do not.
+        return (
+            SearchParameters(None, **given) if given or self.self_supervised is not None else None
+        )
+
+
+def check_model(model: str) -> None:
+    """Raise :class:`TdvError` when there is no such ranking function."""
+    if model not in MODELS:
+        raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")

@@ -1,0 +1,181 @@
+"""Stage 4 from an index and files, for which topics go through the index's analyzer on the JVM."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import numpy as np
+
+from ..arguments import gathered
+from ..embedding.embed import load_term_vectors
+from ..errors import TdvError, argument
+from ..evaluation.topics import read_qrels, read_topics
+from ..matrix.extract import open_matrix
+from ..matrix.record import TermDocumentMatrix
+from ..output import Output
+from ..progress import Progress, silent
+from ..report.path_plot import check_plot, plot_points
+from ..values.term_values import KIND, TermValues
+from .config import LearnConfig
+from .learn import learn_term_values
+from .predicted_sizes import with_index_bytes
+from .prior_values import prior_values_of_index
+from .recipes import DefaultRecipe, PaperRecipe, make_recipe
+from .self_supervised import make_topics
+
+
+def learn_from_index(
+    index: str | os.PathLike,
+    topics: str | os.PathLike | None,
+    qrels: str | os.PathLike | None,
+    output: str | os.PathLike,
+    *,
+    self_supervised: str | None = None,
+    no_judgements: bool = False,
+    topic_field: str = "title",
+    model: str = "bm25",
+    recipe: str | DefaultRecipe | PaperRecipe = "default",
+    vectors: str | os.PathLike | None = None,
+    trust_pickle: bool = False,
+    matrix: str | os.PathLike | None = None,
+    field: str = "contents",
+    lead: bool = True,
+    term_values: bool = True,
+    seed: int = 0,
+    k1: float | None = None,
+    b: float | None = None,
+    mu: float | None = None,
+    config: LearnConfig | None = None,
+    plot: str | os.PathLike | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> TermValues:
+    """Learn from a Lucene index, a topics file and a qrels file, and write the folder ``output``.
+
+    Parameters
+    ----------
+    topics, qrels, topic_field
+        See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`; both None with
+        ``self_supervised``.
+    self_supervised
+        ``"titles"``, ``"pairs"`` or ``"auto"``: topics are made from the index, see
+        :mod:`.self_supervised`. The points' measures are then those of such topics.
+    no_judgements
+        With ``topics`` and ``qrels`` None: write what judged collections say of this one (see
+        :func:`.prior_values.prior_values`), and learn nothing.
+    vectors, trust_pickle
+        A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
+        A gensim pickle, which can run any command, is read only with ``trust_pickle``.
+    matrix
+        A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+    lead
+        Let frequencies count for more where a term stands first early in its document (see
+        :mod:`..matrix.first_positions`); no matter where the index has no positions, or
+        ``self_supervised`` is given.
+    term_values
+        Learn what terms are worth. Without, all are worth the same: what then remains suits
+        queries of other kinds than those at hand.
+    k1, b, mu
+        Of the search. All None: what serves the training queries best, Anserini's defaults
+        unless something else is clearly better; with ``self_supervised`` Anserini's defaults.
+    config
+        In place of all options from ``self_supervised`` to ``mu`` but ``vectors`` and ``matrix``.
+    plot
+        A ``.svg`` or ``.png`` file for the picture of the validated points.
+
+    The other parameters and the result are those of :func:`learn_term_values`.
+
+    Raises
+    ------
+    TdvError
+        For everything a user can mend, before anything is written.
+    """
+    config = gathered(LearnConfig, config, locals())
+    from ..jvm.index import analyze
+
+    read = [index, topics, qrels, vectors, matrix]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
+    picture = None
+    if plot is not None:
+        picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])
+    recipe, method = make_recipe(config.recipe), config.self_supervised
+    if isinstance(recipe, DefaultRecipe):
+        # Titles stand first: topics made of them would only learn that.
+        wanted = config.lead and recipe.lead and method is None
+        recipe = replace(recipe, lead=wanted, values=config.term_values and recipe.values)
+        if method is not None:
+            recipe = replace(recipe, prior=False)
+    _check_supervision(topics, qrels, method, config.no_judgements)
+    if config.no_judgements:
+        return prior_values_of_index(
+            index, output=output, model=config.model, matrix=matrix, field=config.field,
+            lead=config.lead, overwrite=overwrite, progress=progress,
+        )  # fmt: skip
+    if method is None:
+        texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
+    positions = isinstance(recipe, DefaultRecipe) and recipe.lead
+    with open_matrix(
+        index, matrix, field=config.field, positions=positions, progress=progress
+    ) as counts:
+        counts.require_whole("learning")
+        word_vectors = None
+        if vectors is not None:
+            word_vectors = load_term_vectors(
+                vectors, counts, progress, trust_pickle=config.trust_pickle
+            )
+        options = {
+            "model": config.model, "recipe": recipe, "vectors": word_vectors,
+            "parameters": config.parameters, "seed": config.seed, "progress": progress,
+        }  # fmt: skip
+        if method is None:
+            tokens = analyze(list(texts.values()), config.field)
+            values = learn_term_values(counts, dict(zip(texts, tokens)), judgements, **options)
+        else:
+            made = make_topics(index, counts, method, seed=config.seed, progress=progress)
+            values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
+            values = _of_whole_matrix(values, counts, made.describe())
+        values = with_index_bytes(values, index)
+        values.save(place)
+    if picture is not None:
+        recommended, full = (values.manifest[of] for of in ("recommended_reduction", "full"))
+        plot_points(values.points, full, recommended, picture)
+    return TermValues.load(output)
+
+
+def _check_supervision(
+    topics: str | os.PathLike | None,
+    qrels: str | os.PathLike | None,
+    self_supervised: str | None,
+    no_judgements: bool,
+) -> None:
+    given = [what for what in (topics, qrels) if what is not None]
+    if no_judgements and (given or self_supervised is not None):
+        raise TdvError(
+            f"{argument('no_judgements')} learns nothing: leave it out with {argument('topics')}, "
+            f"{argument('qrels')} or {argument('self_supervised')}"
+        )
+    if no_judgements:
+        return
+    if self_supervised is not None and given:
+        raise TdvError(
+            f"{argument('self_supervised')} makes its own topics: leave out {argument('topics')} "
+            f"and {argument('qrels')}"
+        )
+    if self_supervised is None and len(given) < 2:
+        raise TdvError(
+            f"learning needs {argument('topics')} and {argument('qrels')}; "
+            f"{argument('no_judgements')} does without"
+        )
+
+
+def _of_whole_matrix(
+    values: TermValues, matrix: TermDocumentMatrix, about: dict[str, object]
+) -> TermValues:
+    """Values learned from a matrix with less in it, with the counts of the index itself."""
+    return replace(
+        values,
+        doc_freq=np.asarray(matrix.doc_freq),
+        total_term_freq=np.asarray(matrix.total_term_freq),
+        manifest={**values.manifest, "self_supervised": about},
+    )

@@ -1,0 +1,93 @@
+"""The options of pruning, checked before anything is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..arguments import checked_reduction, checked_threads
+from ..errors import TdvError, argument
+from ..values.term_values import UNITS
+from .reduction_choice import check_loss, parse_bytes
+
+MODES = ("scaled", "original", "similarity")
+
+
+@dataclass(frozen=True)
+class PruneConfig:
+    """How :func:`tdv_lucene.prune_index` prunes. Its options are explained there.
+
+    Attributes
+    ----------
+    reduction : float or None, within [0, 1)
+    max_loss : float or None, within [0, 1)
+    max_bytes : int, str or None
+        Such as ``"25MB"``. At most one of these three is given.
+    scale : float above 0, or "auto"
+    tf : "scaled", "original" or "similarity"
+    unit : "term", "posting" or None
+    min_doc_freq : int, at least 1
+    threads : int or None
+    field : str
+    optimize : bool
+
+    Raises
+    ------
+    TdvError
+        When an option is out of its range, or two exclude each other.
+    """
+
+    reduction: float | None = None
+    max_loss: float | None = None
+    max_bytes: int | str | None = None
+    scale: float | str = "auto"
+    tf: str = "scaled"
+    unit: str | None = None
+    min_doc_freq: int = 1
+    threads: int | None = None
+    field: str = "contents"
+    optimize: bool = False
+
+    def __post_init__(self) -> None:
+        if self.tf not in MODES:
+            raise TdvError(
+                f"{argument('tf')} must be 'scaled', 'original' or 'similarity', got '{self.tf}'"
+            )
+        if self.unit is not None and self.unit not in UNITS:
+            raise TdvError(f"no unit '{self.unit}': choose one of {', '.join(UNITS)}")
+        if self.min_doc_freq < 1:
+            raise TdvError(
+                f"{argument('min_doc_freq')} must be at least 1, got {self.min_doc_freq}: 1 keeps "
+                "all terms, 2 gives up those of one document"
+            )
+        self._check_amount()
+        checked_threads(self.threads)
+        _ = self.fixed_scale
+
+    def _check_amount(self) -> None:
+        amounts = {name: getattr(self, name) for name in ("reduction", "max_loss", "max_bytes")}
+        named = [name for name, value in amounts.items() if value is not None]
+        if len(named) > 1:
+            names = " and ".join(map(argument, named))
+            raise TdvError(f"{names} exclude each other: each of them sets how much goes")
+        if self.reduction is not None:
+            checked_reduction(self.reduction)
+        if self.max_loss is not None:
+            check_loss(self.max_loss)
+        if self.max_bytes is not None:
+            parse_bytes(self.max_bytes)
+
+    @property
+    def fixed_scale(self) -> float | None:
+        """What frequencies are multiplied by; None for each field's own, or where they are kept."""
+        if self.scale == "auto" or self.tf != "scaled":
+            return None
+        try:
+            number = float(self.scale)
+        except ValueError:
+            number = math.nan
+        if not (math.isfinite(number) and number > 0):
+            raise TdvError(
+                f"{argument('scale')} must be 'auto' or a number above 0, got '{self.scale}': try 4"
+            )
+        return number
