@@ -99,7 +99,8 @@ class Bench:
         extract = self.run("extract", "--index", index, "--output", matrix, "--overwrite")
         # The prior was made of these very query sets.
         learn = self.run("learn", "--no-prior", "--index", index, "--matrix", matrix,
-                         "--output", values, "--topics", train[0], "--qrels", train[1], "--overwrite")  # fmt: skip
+                         "--output", values, "--topics", train[0], "--qrels", train[1],
+                         "--overwrite")  # fmt: skip
         prune = self.run("prune", "--index", index, "--tdv", values, "--output", pruned,
                          "--reduction", self.reduction, "--overwrite")  # fmt: skip
         for label, topics, qrels in measured:
