@@ -13,8 +13,8 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.jvm._pyserini import importing_pyserini
 
-# A shell lets what it runs in the background ignore Ctrl-C, and that is inherited: tests that send it
-# would wait for ever.
+# A shell lets what it runs in the background ignore Ctrl-C, and that is inherited: tests that send
+# it would wait for ever.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
