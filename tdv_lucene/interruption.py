@@ -37,12 +37,12 @@ def check() -> None:
 
 @contextmanager
 def caught() -> Iterator[None]:
-    """Handle requests to end for the whole of a command, which lasts as long as the process.
+    """Handle requests to end for the whole of a command, which mostly lasts as long as the process.
 
     The first raises ``KeyboardInterrupt``, now or, where that is deferred, soon; the second changes
     nothing, for the first is being acted on; the third ends the process at once.
     """
-    global _in_command
+    global _in_command, _raised
     _in_command = True
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     sys.unraisablehook = _pass_over_ours
@@ -56,6 +56,9 @@ def caught() -> Iterator[None]:
             signal.signal(number, handler)
         sys.unraisablehook = sys.__unraisablehook__
         atexit.register(_ignore)
+        # A process that goes on, as a test does, is no command any more.
+        _in_command = _raised = False
+        _asked.clear()
 
 
 def _ignore() -> None:

@@ -36,7 +36,7 @@ def _run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[
 def test_heaps_java_cannot_have(heap: str, said: str, tiny_index: Path, tmp_path: Path) -> None:
     arguments = ["extract", "--index", tiny_index, "--output", tmp_path / "matrix"]
     done = _run("--heap", heap, *arguments)
-    assert done.returncode == 2 and said.format(f"heap '{heap}'") in done.stderr
+    assert done.returncode == 2 and said.format(f"--heap '{heap}'") in done.stderr
     if heap:  # an empty variable is none
         done = _run(*arguments, TDV_LUCENE_HEAP=heap)
         assert done.returncode == 2 and said.format(f"TDV_LUCENE_HEAP={heap}") in done.stderr

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from tdv_lucene.interruption import check, deferred
+from tdv_lucene.interruption import caught, check, deferred
 
 
 def _ask(number: int = signal.SIGINT) -> None:
@@ -78,3 +78,14 @@ def test_a_thread_has_none_to_defer() -> None:
     thread.start()
     thread.join()
     assert said == [signal.default_int_handler]
+
+
+def test_after_a_command_nothing_of_it_is_left() -> None:
+    """In a process that goes on, requests do not add up to those of the command before."""
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt), caught():
+            _ask()
+            _ask()
+    with pytest.raises(KeyboardInterrupt), deferred():
+        for _ in range(5):
+            _ask()
