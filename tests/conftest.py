@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,11 @@ from lucene_indexes import Doc, Layout, write_index
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.jvm._pyserini import importing_pyserini
+
+# A shell lets what it runs in the background ignore Ctrl-C, and that is inherited: tests that send
+# it would wait for ever.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TINY_TEXTS = [
     "the quick brown fox jumps over the lazy dog",

@@ -59,8 +59,9 @@ class Frontier:
                  "--threads", "2")  # fmt: skip
         full = self.indexes["full"] = self.make("plain", "index", *flags)
         source = self.make("positions", "index", *flags, "--storePositions")
-        values = self.make("values", "learn", "--index", source, "--model", self.model,
-                           "--topics", self.queries(TRAIN)[0],
+        # The prior was made of these very query sets.
+        values = self.make("values", "learn", "--no-prior", "--index", source,
+                           "--model", self.model, "--topics", self.queries(TRAIN)[0],
                            "--qrels", self.queries(TRAIN)[1])  # fmt: skip
         ridf = self.make("ridf", "peers", "--index", full, "--name", "ridf")
         size = bytes_of(full)

@@ -97,8 +97,10 @@ class Bench:
                  "--index", index, "--threads", "2", "--optimize", "--overwrite",
                  *INDEX_FLAGS[flavour])  # fmt: skip
         extract = self.run("extract", "--index", index, "--output", matrix, "--overwrite")
-        learn = self.run("learn", "--index", index, "--matrix", matrix, "--output", values,
-                         "--topics", train[0], "--qrels", train[1], "--overwrite")  # fmt: skip
+        # The prior was made of these very query sets.
+        learn = self.run("learn", "--no-prior", "--index", index, "--matrix", matrix,
+                         "--output", values, "--topics", train[0], "--qrels", train[1],
+                         "--overwrite")  # fmt: skip
         prune = self.run("prune", "--index", index, "--tdv", values, "--output", pruned,
                          "--reduction", self.reduction, "--overwrite")  # fmt: skip
         for label, topics, qrels in measured:

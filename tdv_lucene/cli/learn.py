@@ -51,6 +51,12 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 @options.trust_pickle_option
 @options.matrix_option
 @click.option(
+    "--prior/--no-prior",
+    default=True,
+    show_default=True,
+    help="Start from what other judged collections say of this one.",
+)
+@click.option(
     "--lead/--no-lead",
     default=True,
     show_default=True,

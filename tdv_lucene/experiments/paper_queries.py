@@ -37,8 +37,8 @@ def split(queries: Sequence[str], folds: int, seed: int) -> list[list[str]]:
     """Split the queries at random into ``folds`` of two or more."""
     if folds < 2 or len(queries) < 2 * folds:
         raise TdvError(
-            f"{len(queries)} judged queries cannot make {argument('folds', folds)} of two or "
-            "more: at least 2 folds, and twice as many queries as folds, are needed"
+            f"{len(queries)} judged queries cannot make {folds} folds of two or more: "
+            f"{argument('folds')} is at least 2, and twice as many queries as folds, are needed"
         )
     order = np.random.default_rng(seed).permutation(len(queries))
     return [[queries[i] for i in part] for part in np.array_split(order, folds)]

@@ -24,6 +24,7 @@ class LearnConfig:
     recipe : "default", "paper", or an object of their classes
     trust_pickle : bool
     field : str
+    prior : bool
     lead : bool
     term_values : bool
     no_judgements : bool
@@ -44,6 +45,7 @@ class LearnConfig:
     recipe: str | DefaultRecipe | PaperRecipe = "default"
     trust_pickle: bool = False
     field: str = "contents"
+    prior: bool = True
     lead: bool = True
     term_values: bool = True
     no_judgements: bool = False

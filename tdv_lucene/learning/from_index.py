@@ -40,6 +40,7 @@ def learn_from_index(
     trust_pickle: bool = False,
     matrix: str | os.PathLike | None = None,
     field: str = "contents",
+    prior: bool = True,
     lead: bool = True,
     term_values: bool = True,
     seed: int = 0,
@@ -69,6 +70,9 @@ def learn_from_index(
         A gensim pickle, which can run any command, is read only with ``trust_pickle``.
     matrix
         A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+    prior
+        Start from what other judged collections say of this one. Leave it out to measure on queries
+        of the collections that it was made of.
     lead
         Let frequencies count for more where a term stands first early in its document (see
         :mod:`..matrix.first_positions`); no matter where the index has no positions, or
@@ -104,8 +108,7 @@ def learn_from_index(
         # Titles stand first: topics made of them would only learn that.
         wanted = config.lead and recipe.lead and method is None
         recipe = replace(recipe, lead=wanted, values=config.term_values and recipe.values)
-        if method is not None:
-            recipe = replace(recipe, prior=False)
+        recipe = replace(recipe, prior=config.prior and recipe.prior and method is None)
     _check_supervision(topics, qrels, method, config.no_judgements)
     if config.no_judgements:
         return prior_values_of_index(
