@@ -26,6 +26,10 @@ _ORDER_AT = 0.6
 """The reduction at which orders of terms are compared: at smaller ones they differ less."""
 
 
+_TELL_A_SCALE = 100
+"""Fewer queries do not show what a scale below the prior's would lose."""
+
+
 class _Way(NamedTuple):
     """A way of pruning: an order of terms, and the rule for single postings made of it.
 
@@ -81,8 +85,10 @@ def learn_default(
         networks = [None] * len(folds)
     ways = [chosen, *out_of_fold]
     final, *of_folds = [TermScores(w, way.order, way.rule) for w, way in zip(weights, ways)]
+    unsure = start is not None and len(problem.queries) < _TELL_A_SCALE
+    least_scale = start.prior.content["scale"] if unsure else 0.0
     points, reports, full = validate_points(
-        problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress
+        problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress, least_scale
     )
     for report, network in zip(reports, networks):
         report["network"] = network

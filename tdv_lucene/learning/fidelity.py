@@ -27,10 +27,12 @@ def scale_table(
     reduction: float,
     unit: str,
     full_bytes: int,
+    least_scale: float = 0.0,
 ) -> list[dict[str, Any]]:
     """Return one entry for each scale tried: what rounding does to the ranking at ``reduction``.
 
-    ``left`` is what ``scored`` leaves of the ``problem`` there.
+    ``left`` is what ``scored`` leaves of the ``problem`` there; no scale below ``least_scale`` is
+    tried.
 
     ``overlap_at_10`` is the mean share of the real-valued model's ten best documents that the
     integer index (with its recounted statistics and length bytes) also has among its ten best,
@@ -45,20 +47,22 @@ def scale_table(
     best = left.problem.postings.top(left.problem.impacts(real, some), 10, some)
     table: dict[int, dict[str, Any]] = {}
 
+    scales = [scale for scale in SCALES if scale >= least_scale]
+
     def try_scale(place: int) -> dict[str, Any]:
         if place not in table:
-            scale = SCALES[place]
+            scale = scales[place]
             table[place] = _entry(problem, scored, left, reduction, scale, unit, some, best)
         return table[place]
 
-    low, high = 0, len(SCALES)
+    low, high = 0, len(scales)
     while low < high:
         middle = (low + high) // 2
         if try_scale(middle)["overlap_at_10"] >= KEPT_OVERLAP:
             high = middle
         else:
             low = middle + 1
-    place = min(low, len(SCALES) - 1)
+    place = min(low, len(scales) - 1)
     while place > 0 and try_scale(place)["posting_bytes"] > full_bytes:
         place -= 1
         if try_scale(place)["overlap_at_10"] < TOLERATED_OVERLAP:

@@ -56,6 +56,7 @@ def validate_points(
     reductions: tuple[float, ...],
     unit: str,
     progress: Progress,
+    least_scale: float = 0.0,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
     """Return (points, folds, full): the measures of every reduction, together and by fold.
 
@@ -74,7 +75,7 @@ def validate_points(
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
         left = final.left(problem, reduction, unit)
-        table = scale_table(problem, final, left, reduction, unit, full_bytes)
+        table = scale_table(problem, final, left, reduction, unit, full_bytes, least_scale)
         chosen = choose_scale(table, full_bytes)
         scale = chosen["scale"]
         made = {final.rule: left}
