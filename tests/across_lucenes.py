@@ -10,10 +10,10 @@ import logging
 import sys
 from pathlib import Path
 
-from conftest import tiny_segments
 from integration.test_prune import _values
 from lucene_indexes import write_index
 from lucene_reading import read_rest
+from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError
 from tdv_lucene.indexes.inspection import inspect_index

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from conftest import TINY_TEXTS, tiny_segments
 from lucene_indexes import Layout, write_index
+from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli import _COMMANDS, _group
 from tdv_lucene.embedding.embed import embed_terms

@@ -19,6 +19,7 @@ from ..errors import TdvError
 from ..interruption import caught, check, exit_status, was_asked
 from ..report.wording import visible
 from ._flags import name_flags, refuse_empty
+from ._options import HELP_NAMES
 
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST = 300  # characters of a defect's message
@@ -74,7 +75,7 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings=HELP_NAMES)
 @click.version_option(__version__, prog_name="tdv-lucene")
 @click.option("--heap", metavar="SIZE", help="Largest Java heap, such as 4g (or $TDV_LUCENE_HEAP).")
 @click.option("-v", "--verbose", is_flag=True, help="Log what is done.")

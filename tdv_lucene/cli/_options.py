@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,10 @@ TOPICS_HELP = (
 QRELS_HELP = "TREC qrels, a name Pyserini knows, or irds:NAME."
 
 _log = logging.getLogger(__name__)
+
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+# Set on each command, for click remembers a command's help option from its first call.
+command = partial(click.command, context_settings=HELP_NAMES)
 
 
 def folder_of_index(given: str) -> str:

@@ -11,7 +11,7 @@ import click
 from . import _options as options
 
 
-@click.command("compare")
+@options.command("compare")
 @click.option(
     "--index", "indexes", required=True, multiple=True, metavar="[NAME=]FOLDER",
     help="Lucene index; repeat with names to compare several, the first being the baseline.",

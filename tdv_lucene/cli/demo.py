@@ -10,7 +10,7 @@ import click
 from . import _options as options
 
 
-@click.command("demo")
+@options.command("demo")
 @click.option(
     "--output", default="tdv-lucene-demo", show_default=True, metavar="FOLDER",
     help="Where to write the collection, the indexes and the report.",

@@ -11,7 +11,7 @@ import click
 from . import _options as options
 
 
-@click.command("doctor")
+@options.command("doctor")
 @options.json_option
 def command(as_json: bool) -> None:
     """Say what this installation consists of, and what is wrong with it.

@@ -7,7 +7,7 @@ import click
 from . import _options as options
 
 
-@click.command("embed")
+@options.command("embed")
 @options.index_option
 @options.output_option
 @click.option(

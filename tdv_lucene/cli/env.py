@@ -10,7 +10,7 @@ import click
 from . import _options as options
 
 
-@click.command("env")
+@options.command("env")
 @options.json_option
 def command(as_json: bool) -> None:
     """Print what the shell must know for plain Pyserini to run in this environment.

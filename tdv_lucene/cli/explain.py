@@ -12,7 +12,7 @@ from ..report.wording import counted
 from . import _options as options
 
 
-@click.command("explain")
+@options.command("explain")
 @options.index_option
 @click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' wrote from it.")
 @click.option("--query", required=True, metavar="TEXT", help="The query, as a user types it.")

@@ -9,7 +9,7 @@ import click
 from . import _options as options
 
 
-@click.command("export")
+@options.command("export")
 @options.index_option
 @options.output_option
 @click.option(

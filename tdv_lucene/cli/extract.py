@@ -10,7 +10,7 @@ from ..errors import TdvError
 from . import _options as options
 
 
-@click.command("extract")
+@options.command("extract")
 @options.index_option
 @options.output_option
 @options.field_option

@@ -20,7 +20,7 @@ _COUNT_COLUMNS = ("name", "documents", "terms", "postings", "tokens")
 _SHOWN_SEGMENTS = 20
 
 
-@click.command("inspect")
+@options.command("inspect")
 @options.index_option
 @click.option(
     "--check",

@@ -13,7 +13,7 @@ _UNMOVED = 1e-4  # of TDVs in the mean: rounding
 _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 
 
-@click.command("learn")
+@options.command("learn")
 @options.index_option
 @click.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
 @click.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)

@@ -11,7 +11,7 @@ _NAMES = (
 )  # fmt: skip
 
 
-@click.command("peers")
+@options.command("peers")
 @options.index_option
 @click.option("--name", type=click.Choice(_NAMES), required=True, help="Which pruning.")
 @options.output_option

@@ -21,7 +21,7 @@ Search it with 'tdv-lucene search', which applies the values in the index, or:
 Plain Pyserini and Anserini rank by the original frequencies."""
 
 
-@click.command("prune")
+@options.command("prune")
 @options.index_option
 @options.values_or_prior_option
 @options.output_option

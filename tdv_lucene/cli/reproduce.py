@@ -10,7 +10,7 @@ import click
 from . import _options as options
 
 
-@click.command("reproduce")
+@options.command("reproduce")
 @click.option(
     "--collection", required=True, type=click.Choice(["ap88-89", "la", "ft91-94", "wiki165k"]),
     help="Which of the paper's collections it is; wiki165k has no published values.",

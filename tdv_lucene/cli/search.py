@@ -11,7 +11,7 @@ from . import _options as options
 _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 
 
-@click.command("search")
+@options.command("search")
 @options.index_option
 @options.topics_option
 @click.option(

@@ -9,7 +9,7 @@ import click
 from . import _options as options
 
 
-@click.command("serve")
+@options.command("serve")
 @click.option(
     "--index", "indexes", required=True, multiple=True, metavar="NAME=FOLDER",
     help="Lucene index; repeat. The others are compared with the first.",

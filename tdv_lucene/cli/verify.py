@@ -10,7 +10,7 @@ import click
 from . import _options as options
 
 
-@click.command("verify")
+@options.command("verify")
 @options.index_option
 @click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' made of it.")
 @options.values_or_prior_option

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from ciff_reading import read_ciff
-from conftest import TINY_TEXTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lucene_indexes import Doc
+from tiny_collection import TINY_TEXTS
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.peers import make_peer_values

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import tiny_segments
 from lucene_indexes import write_index
+from tiny_collection import tiny_segments
 
 from tdv_lucene.embedding.embed import embed_terms, load_term_vectors
 from tdv_lucene.errors import TdvError

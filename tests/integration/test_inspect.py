@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import TINY_TEXTS, tiny_segments
 from lucene_indexes import Doc, Layout, open_writer
 from lucene_reading import default_codec
+from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli.inspect import command
 from tdv_lucene.errors import TdvError

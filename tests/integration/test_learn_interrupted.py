@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import tiny_segments
 from lucene_indexes import write_index
+from tiny_collection import tiny_segments
 
 pytestmark = pytest.mark.jvm
 

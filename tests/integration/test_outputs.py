@@ -17,8 +17,8 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-from conftest import tiny_segments
 from lucene_indexes import write_index
+from tiny_collection import tiny_segments
 
 from tdv_lucene.cli import _COMMANDS, _group
 from tdv_lucene.errors import TdvError

@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, write_index
 from oracle import assert_pruned
+from tiny_collection import tiny_segments
 
 from tdv_lucene.cli.peers import command as peers_command
 from tdv_lucene.errors import TdvError
@@ -145,8 +146,6 @@ def test_source_is_not_touched(tiny_index, tiny_values, tmp_path):
 
 
 def test_values_of_an_equal_vocabulary_serve_another_index(tiny_index, tiny_values, tmp_path):
-    from conftest import tiny_segments
-
     other = write_index(
         tmp_path / "other", tiny_segments(100), Layout(options="DOCS_AND_FREQS_AND_POSITIONS")
     )

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import TINY_TEXTS
 from lucene_indexes import Doc, Layout, write_index
 from oracle import assert_pruned
 from test_prune import _values
+from tiny_collection import TINY_TEXTS
 
 from tdv_lucene.cli.prune import command
 from tdv_lucene.errors import TdvError
