@@ -26,6 +26,12 @@ from . import _options as options
     show_default=True,
     help="Also write where each document has each term first, if the index knows.",
 )
+@click.option(
+    "--tokens",
+    is_flag=True,
+    help="Also write every document's tokens in order, for neural re-rankers: from positions, else "
+    "from stored text.",
+)
 @options.threads_option
 @options.overwrite_option
 @options.json_option

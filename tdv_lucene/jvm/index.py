@@ -57,13 +57,15 @@ def extract_arrays(
     threads: int,
     documents: Path | None = None,
     positions: bool = False,
+    sequences: bool = False,
     progress: Progress = silent,
 ) -> dict[str, int]:
     """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder).
 
     ``documents`` is a file of ids, one a line; without it all live documents get rows. With
-    ``positions`` also ``first_positions``, where the field has positions. Returns
-    ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live documents.
+    ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
+    ``tokens_indptr``, where the field has positions. Returns ``documents``, ``doc_count``,
+    ``postings`` and ``tokens`` of all live documents.
     """
     new_job = java_class("tdvlucene.extract.ExtractJob")
     job = new_job(os.fspath(index), field, os.fspath(folder), threads)
@@ -71,6 +73,8 @@ def extract_arrays(
         job.setDocuments(os.fspath(documents))
     if positions:
         job.readPositions()
+    if sequences:
+        job.readSequences()
     return json.loads(run_job(job, progress))
 
 
@@ -93,19 +97,22 @@ def write_tokens(
     progress: Progress = silent,
     *,
     only_titles: bool = False,
+    number_lines: bool = False,
 ) -> int:
     """Write a line of analysed tokens for each document with stored text; return how many.
 
     ``only_titles`` takes a text's first line or sentence alone, where that is short, and writes a
-    line for every live document.
+    line for every live document; so does ``number_lines``, of whole texts.
 
     Raises
     ------
     TdvError
-        When the index stores no text.
+        When the index stores no text, unless ``number_lines``.
     """
     analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
     job = java_class("tdvlucene.extract.TokensJob")(
         os.fspath(index), analyzer, os.fspath(output), only_titles
     )
+    if number_lines:
+        job.numberLines()
     return int(run_job(job, progress))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..progress import Progress, silent
 from ..records import ByteStrings, StrPath, Vocabulary
 from ..store import check_content, check_files, load_array, read_manifest
 from .record import TermDocumentMatrix
+from .token_sequences import load_sequences, sequences_from_text, sequences_written
 
 _log = logging.getLogger(__name__)
 
@@ -35,6 +37,7 @@ def extract_matrix(
     field: str = "contents",
     documents: Iterable[str] | None = None,
     positions: bool = True,
+    tokens: bool = False,
     threads: int | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -55,6 +58,9 @@ def extract_matrix(
     positions
         Also write ``first_positions``, if the field has positions: learning weights postings by
         them. This about doubles the time.
+    tokens
+        Also write every document's tokens in their order (``sequences``): from positions, else
+        from stored text, see :mod:`.token_sequences`. Neural re-rankers read them.
     threads
         Threads that decode postings; None for one per core.
 
@@ -63,20 +69,33 @@ def extract_matrix(
     TdvError
         When ``index`` is not a readable index, has no such field or no frequencies in it, or
         lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
-        index.
+        index; when ``tokens`` are asked for and cannot be had, or beside ``documents``.
     """
     from ..jvm import index as jvm_index
 
     threads = checked_threads(threads)
+    if tokens and documents is not None:
+        raise TdvError(
+            f"{argument('tokens', True)} is of all documents, and {argument('documents')} of some: "
+            "leave out one of them"
+        )
     place = Output.folder(output, KIND, inputs=[index], overwrite=overwrite)
     source = jvm_index.identify(index)
     with place as folder, _id_file(documents) as ids:
         totals = jvm_index.extract_arrays(
             index, field, folder,
-            threads=threads, documents=ids, positions=positions, progress=progress,
+            threads=threads, documents=ids, positions=positions, sequences=tokens,
+            progress=progress,
         )  # fmt: skip
-        selected = {} if ids is None else {"collection": totals}
-        matrix = _load(folder, {"field": field, "source": source, **selected})
+        described: dict[str, Any] = {"field": field, "source": source}
+        if ids is not None:
+            described["collection"] = totals
+        if tokens:
+            described["sequences"] = "positions" if sequences_written(folder) else "text"
+        if described.get("sequences") == "text":
+            counted = _load(folder, {**described, "sequences": None})
+            sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
+        matrix = _load(folder, described)
         if not len(matrix.vocabulary):
             _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
                          "nothing can be learned from it", index, field)  # fmt: skip
@@ -110,7 +129,8 @@ def load_matrix(path: StrPath) -> TermDocumentMatrix:
     check_files(path, manifest, _MADE_BY, digests_up_to=_DIGESTED)
     check_content(
         path, manifest, _MADE_BY,
-        required={"field": str, "source": dict}, optional={"collection": dict},
+        required={"field": str, "source": dict},
+        optional={"collection": dict, "sequences": (str, NoneType)},
     )  # fmt: skip
     check_content(path, manifest["source"], _MADE_BY, required={"commit": str})
     return _load(Path(path), manifest)
@@ -131,6 +151,7 @@ def _load(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
         source=manifest["source"],
         collection=manifest.get("collection"),
         first_positions=array(_POSITIONS) if has_positions else None,
+        sequences=load_sequences(folder, manifest.get("sequences"), _MADE_BY),
         **arrays,
     )
 
@@ -148,6 +169,7 @@ def describe_matrix(matrix: TermDocumentMatrix) -> dict[str, Any]:
         "postings": matrix.postings,
         "tokens": int(matrix.doc_len.sum()),
         "positions": matrix.first_positions is not None,
+        "sequences": None if matrix.sequences is None else matrix.sequences.origin,
     }
     collection = {} if matrix.collection is None else {"collection": matrix.collection}
     return {**described, **collection}
@@ -160,22 +182,24 @@ def open_matrix(
     *,
     field: str = "contents",
     positions: bool = False,
+    tokens: bool = False,
     progress: Progress = silent,
 ) -> Iterator[TermDocumentMatrix]:
     """Yield the matrix in the folder ``matrix`` after checking whose it is, or a temporary one.
 
-    A temporary one has ``positions`` (of the first occurrences) where that is asked for.
+    A temporary one has ``positions`` (of the first occurrences) and ``tokens`` where these are
+    asked for.
 
     Raises
     ------
     TdvError
-        When ``matrix`` is of another field or another state of the index.
+        When ``matrix`` is of another field or another state of the index, or lacks ``tokens``.
     """
     if matrix is None:
         with TemporaryDirectory(prefix="tdv-lucene-") as folder:
             yield extract_matrix(
                 index, Path(folder) / "matrix",
-                field=field, positions=positions, progress=progress,
+                field=field, positions=positions, tokens=tokens, progress=progress,
             )  # fmt: skip
         return
     from ..jvm.index import identify
@@ -190,5 +214,10 @@ def open_matrix(
         raise TdvError(
             f"the matrix {matrix} was extracted from another state of the index (commit "
             f"{found.source['commit']}, now {source['commit']}): extract it again"
+        )
+    if tokens and found.sequences is None:
+        raise TdvError(
+            f"the matrix {matrix} does not know the order of tokens: extract it again with "
+            f"{argument('tokens', True)}"
         )
     yield found

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import TdvError
 from ..records import ByteStrings, Vocabulary
 from .first_positions import FirstPositionBoost
+from .token_sequences import TokenSequences
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,8 @@ class TermDocumentMatrix:
         everything after it. None if the field has no positions, or they were not extracted.
     position_boost : FirstPositionBoost or None
         How frequencies are weighted by these positions; None for not at all.
+    sequences : TokenSequences or None
+        The documents' tokens in order, where they were extracted.
     """
 
     vocabulary: Vocabulary
@@ -63,6 +66,7 @@ class TermDocumentMatrix:
     collection: dict[str, Any] | None = None
     first_positions: np.ndarray | None = None
     position_boost: FirstPositionBoost | None = None
+    sequences: TokenSequences | None = None
 
     def __post_init__(self) -> None:
         sizes = {
@@ -76,6 +80,8 @@ class TermDocumentMatrix:
         }
         if self.first_positions is not None:
             sizes["first_positions"] = len(self.first_positions), int(self.indptr[-1])
+        if self.sequences is not None:
+            sizes["tokens_indptr"] = len(self.sequences.indptr), len(self.doc_len) + 1
         for name, (actual, expected) in sizes.items():
             if actual != expected:
                 raise TdvError(

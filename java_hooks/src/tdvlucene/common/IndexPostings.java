@@ -83,8 +83,8 @@ public final class IndexPostings {
     return current.freq();
   }
 
-  /** Where the current document has the term first; to be asked once, before all occurrences. */
-  public int firstPosition() throws IOException {
+  /** Where the current document has the term next: first, when it is asked for the first time. */
+  public int nextPosition() throws IOException {
     try {
       return current.nextPosition();
     } catch (IOException | RuntimeException e) {

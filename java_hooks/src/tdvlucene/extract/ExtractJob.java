@@ -52,6 +52,8 @@ public final class ExtractJob extends Job {
   private int pieceSize = MatrixPlan.POSTINGS;
   private String wantedIds;
   private boolean positions;
+  private boolean sequences;
+  private int rangeSize = TokenSequences.TOKENS;
   private DocumentNumbers live;
 
   /** The documents that get rows; the live ones when nothing was selected. */
@@ -76,6 +78,16 @@ public final class ExtractJob extends Job {
     positions = true;
   }
 
+  /** Also writes every document's tokens in order, if the field has positions. */
+  public void readSequences() {
+    sequences = true;
+  }
+
+  /** Tokens of sequences that are put in order at once. */
+  public void setRangeSize(int tokens) {
+    rangeSize = tokens;
+  }
+
   /** Postings a thread reads at once. */
   public void setPieceSize(int postings) {
     pieceSize = postings;
@@ -97,6 +109,7 @@ public final class ExtractJob extends Job {
   private void run(DirectoryReader reader) throws IOException {
     FieldInfo info = Indexes.requireFrequencies(reader, index, field);
     positions &= Indexes.hasPositions(info);
+    sequences &= Indexes.hasPositions(info);
     live = DocumentNumbers.ofLive(reader);
     rows = live;
     if (wantedIds != null) {
@@ -108,6 +121,11 @@ public final class ExtractJob extends Job {
     int[] lengths = writePostings(reader, totals);
     totals.put("doc_count", countNonEmpty(reader, lengths));
     writeDocuments(reader, lengths);
+    if (sequences) {
+      phase("putting tokens in order", (Long) totals.get("tokens"));
+      TokenSequences ordered = new TokenSequences(reader, field, live, lengths, this);
+      ordered.write(MultiTerms.getTerms(reader, field), output, rangeSize);
+    }
     result = Json.of(totals);
   }
 

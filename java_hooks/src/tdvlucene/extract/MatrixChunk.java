@@ -72,7 +72,7 @@ final class MatrixChunk {
         int freq = in.freq();
         rows[next] = row;
         if (positions) {
-          firsts[next] = in.firstPosition();
+          firsts[next] = in.nextPosition();
         }
         freqs[next++] = freq;
         total += freq;
@@ -108,7 +108,7 @@ final class MatrixChunk {
           rows[next] = row;
           if (positions) {
             firsts = ArrayUtil.grow(firsts, next + 1);
-            firsts[next] = in.firstPosition();
+            firsts[next] = in.nextPosition();
           }
           freqs[next++] = freq;
         }

@@ -22,9 +22,9 @@ import tdvlucene.common.UserException;
 /**
  * Writes the stored text of every live document as a line of analysed tokens.
  *
- * <p>With titles only, each line has the tokens of a document's title, and a document without a
- * text gets an empty line, so that lines are numbered as live documents are. The title is the
- * first line if it is short, else the first sentence, else nothing.
+ * <p>With titles only, each line has the tokens of a document's title, and lines are numbered as
+ * live documents are. The title is the first line if it is short, else the first sentence, else
+ * nothing.
  *
  * <p>The text is that of {@link StoredText}. Memory: one document.
  */
@@ -38,6 +38,7 @@ public final class TokensJob extends Job {
   private final Analyzer analyzer;
   private final String output;
   private final boolean onlyTitles;
+  private boolean allDocuments;
   private int written;
 
   public TokensJob(String index, Analyzer analyzer, String output, boolean onlyTitles) {
@@ -45,6 +46,12 @@ public final class TokensJob extends Job {
     this.analyzer = analyzer;
     this.output = output;
     this.onlyTitles = onlyTitles;
+    this.allDocuments = onlyTitles;
+  }
+
+  /** Writes an empty line for a document without text, so that lines are numbered as documents. */
+  public void numberLines() {
+    allDocuments = true;
   }
 
   /** The number of documents that had a text. */
@@ -62,7 +69,7 @@ public final class TokensJob extends Job {
         writeSegment(leaf, lines);
       }
     }
-    if (written == 0) {
+    if (written == 0 && (onlyTitles || !allDocuments)) {
       throw new UserException(
           index + " stores no text (neither 'contents' nor 'raw'): vectors can be made from its "
               + "matrix or read from a file instead");
@@ -82,7 +89,7 @@ public final class TokensJob extends Job {
         if (text != null) {
           writeTokens(onlyTitles ? titleOf(text) : text, lines);
           written++;
-        } else if (onlyTitles) {
+        } else if (allDocuments) {
           lines.append('\n');
         }
       }

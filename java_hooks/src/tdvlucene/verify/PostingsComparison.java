@@ -183,7 +183,7 @@ final class PostingsComparison {
         if (live < 0) {
           continue;
         }
-        int first = positions ? oldPostings.firstPosition() : FirstPositions.UNKNOWN;
+        int first = positions ? oldPostings.nextPosition() : FirstPositions.UNKNOWN;
         int freq = target.freq(number, oldPostings.freq(), first, live);
         if (freq > 0) {
           if (!there) {

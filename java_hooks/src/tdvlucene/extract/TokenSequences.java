@@ -1,0 +1,132 @@
+package tdvlucene.extract;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.BitSet;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import tdvlucene.common.DocumentNumbers;
+import tdvlucene.common.IndexPostings;
+import tdvlucene.common.Job;
+import tdvlucene.common.NpyWriter;
+
+/**
+ * Writes the term numbers of every live document in the order of their positions: what its text
+ * was, as far as the index knows it. Gaps in the positions leave no trace; terms at one position
+ * stand in the order of terms.
+ *
+ * <p>Documents are taken in ranges whose tokens fit into a buffer, and the postings are read once a
+ * range. Memory: eight bytes for each token of a range, and a bit for each term where some documents
+ * are deleted.
+ */
+final class TokenSequences {
+  /** Tokens of a range: 256 MB. */
+  static final int TOKENS = 1 << 25;
+
+  private final IndexReader reader;
+  private final String field;
+  private final DocumentNumbers live;
+  private final int[] lengths;
+  private final Job job;
+
+  /** @param lengths tokens of each live document */
+  TokenSequences(
+      IndexReader reader, String field, DocumentNumbers live, int[] lengths, Job job) {
+    this.reader = reader;
+    this.field = field;
+    this.live = live;
+    this.lengths = lengths;
+    this.job = job;
+  }
+
+  /** Writes {@code tokens.npy} and {@code tokens_indptr.npy}. @param terms null has none */
+  void write(Terms terms, Path output, int most) throws IOException {
+    try (NpyWriter tokens = new NpyWriter(output.resolve("tokens.npy"), "<i4");
+        NpyWriter ends = new NpyWriter(output.resolve("tokens_indptr.npy"), "<i8")) {
+      BitSet gone = terms == null || live.areAll() ? new BitSet() : withoutLivePosting(terms);
+      long written = 0;
+      ends.writeLong(written);
+      for (int from = 0; from < lengths.length; ) {
+        int to = from;
+        int size = 0;
+        while (to < lengths.length && (to == from || size + lengths[to] <= most)) {
+          size += lengths[to++];
+          ends.writeLong(written + size);
+        }
+        if (size > 0) {
+          write(terms, gone, from, to, size, tokens);
+        }
+        written += size;
+        from = to;
+      }
+    }
+  }
+
+  /** The terms that stand in deleted documents alone, which have no number. */
+  private BitSet withoutLivePosting(Terms terms) throws IOException {
+    BitSet gone = new BitSet();
+    IndexPostings postings = new IndexPostings(reader, field);
+    TermsEnum each = terms.iterator();
+    for (int ordinal = 0; each.next() != null; ordinal++) {
+      postings.reset(each, PostingsEnum.NONE);
+      int doc = postings.next();
+      while (doc != IndexPostings.END && live.of(doc) < 0) {
+        doc = postings.next();
+      }
+      gone.set(ordinal, doc == IndexPostings.END);
+    }
+    return gone;
+  }
+
+  /** Writes the rows from {@code from} up to {@code to}, which hold {@code size} tokens. */
+  private void write(Terms terms, BitSet gone, int from, int to, int size, NpyWriter tokens)
+      throws IOException {
+    int[] starts = new int[to - from + 1];
+    for (int row = from; row < to; row++) {
+      starts[row - from + 1] = starts[row - from] + lengths[row];
+    }
+    long[] placed = collect(terms, gone, from, to, size, Arrays.copyOf(starts, to - from));
+    int[] sequence = new int[size];
+    for (int row = 0; row < to - from; row++) {
+      Arrays.sort(placed, starts[row], starts[row + 1]);
+    }
+    for (int i = 0; i < size; i++) {
+      sequence[i] = (int) placed[i];
+    }
+    tokens.writeInts(sequence, size);
+  }
+
+  /** The occurrences in these rows, row by row: position above term number. */
+  private long[] collect(Terms terms, BitSet gone, int from, int to, int size, int[] next)
+      throws IOException {
+    long[] placed = new long[size];
+    int first = live.doc(from);
+    int stop = live.doc(to - 1) + 1;
+    IndexPostings postings = new IndexPostings(reader, field);
+    TermsEnum each = terms.iterator();
+    int term = 0;
+    for (int ordinal = 0; each.next() != null; ordinal++) {
+      if (gone.get(ordinal)) {
+        continue;
+      }
+      postings.reset(each, PostingsEnum.POSITIONS);
+      long met = 0;
+      int doc = first == 0 ? postings.next() : postings.advance(first);
+      for (; doc < stop; doc = postings.next()) {
+        int row = live.of(doc);
+        if (row >= 0) {
+          met += postings.freq();
+          for (int left = postings.freq(); left > 0; left--) {
+            placed[next[row - from]++] = (long) postings.nextPosition() << 32 | term;
+          }
+        }
+      }
+      term++;
+      job.advance(met);
+    }
+    return placed;
+  }
+}

@@ -1,0 +1,125 @@
+"""The tokens of all documents in their order, which a matrix of frequencies does not know.
+
+From a field with positions they are rebuilt in Java. Else the text that the index stores is
+analysed again, with Anserini's default analyzer, for an index does not record its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from ..errors import TdvError
+from ..progress import Progress, silent
+from ..records import StrPath, Vocabulary
+from ..store import load_array, save_array
+
+_log = logging.getLogger(__name__)
+
+ORIGINS = ("positions", "text")
+_TERMS, _INDPTR = "tokens", "tokens_indptr"
+_STORED = "contents"  # the field whose text Anserini stores
+
+
+@dataclass(frozen=True, eq=False)
+class TokenSequences:
+    """The tokens of ``D`` documents.
+
+    Attributes
+    ----------
+    terms : int32[tokens]
+        Term numbers, document by document.
+    indptr : int64[D + 1]
+        Document ``d`` is ``terms[indptr[d]:indptr[d + 1]]``.
+    origin : str
+        One of ``ORIGINS``.
+    """
+
+    terms: np.ndarray
+    indptr: np.ndarray
+    origin: str
+
+    def __post_init__(self) -> None:
+        if self.origin not in ORIGINS or int(self.indptr[-1]) != len(self.terms):
+            raise TdvError(
+                f"{len(self.terms):,} tokens from '{self.origin}' are not the sequences of "
+                f"{len(self.indptr) - 1:,} documents: the folder is damaged; extract it again"
+            )
+
+    def heads(self, documents: np.ndarray, most: int) -> np.ndarray:
+        """Return int32[n, most]: the first terms of ``documents`` int[n]; -1 is padding.
+
+        Cost: what is read.
+        """
+        starts = np.asarray(self.indptr[documents])
+        lengths = np.minimum(np.asarray(self.indptr[documents + 1]) - starts, most)
+        places = np.arange(most)
+        there = places < lengths[:, None]
+        found = np.full(there.shape, -1, np.int32)
+        found[there] = self.terms[(starts[:, None] + places)[there]]
+        return found
+
+
+def load_sequences(folder: StrPath, origin: str | None, made_by: str) -> TokenSequences | None:
+    """Map the sequences in a matrix's folder into memory; None where it has none."""
+    if origin is None:
+        return None
+    return TokenSequences(
+        load_array(folder, _TERMS, made_by), load_array(folder, _INDPTR, made_by), origin
+    )
+
+
+def sequences_from_text(
+    index: StrPath,
+    vocabulary: Vocabulary,
+    doc_len: np.ndarray,
+    folder: Path,
+    progress: Progress = silent,
+) -> None:
+    """Analyse the stored text of every live document and write its tokens into ``folder``.
+
+    Tokens that are no terms of the index are left out. Memory: the tokens.
+
+    Raises
+    ------
+    TdvError
+        When the index stores no text of this field.
+    """
+    from ..jvm.index import write_tokens
+
+    with TemporaryDirectory(prefix="tdv-lucene-") as home:
+        lines = Path(home) / "tokens.txt"
+        stored = vocabulary.field == _STORED and write_tokens(
+            index, lines, progress, number_lines=True
+        )
+        if not stored:
+            raise TdvError(
+                f"{index} knows neither positions nor stored text of '{vocabulary.field}', so the "
+                "order of its tokens is lost: index with Anserini's -storePositions, or (for "
+                "'contents') -storeContents or -storeRaw"
+            )
+        indptr = np.zeros(len(doc_len) + 1, np.int64)
+        parts = [np.zeros(0, np.int32)]
+        with open(lines, "rb") as file:
+            for number, line in enumerate(file):
+                found = vocabulary.find(line.split())
+                parts.append(found[found >= 0].astype(np.int32))
+                indptr[number + 1] = indptr[number] + len(parts[-1])
+    different = int(np.count_nonzero(np.diff(indptr) != doc_len))
+    if different:
+        _log.warning(
+            "the stored text of %d of %d documents has other tokens than the index: it was made "
+            "with another analyzer than Anserini's default, or from other text", different,
+            len(doc_len),
+        )  # fmt: skip
+    save_array(folder / f"{_TERMS}.npy", np.concatenate(parts))
+    save_array(folder / f"{_INDPTR}.npy", indptr)
+
+
+def sequences_written(folder: Path) -> bool:
+    """Whether Java found positions and wrote the sequences."""
+    return (folder / f"{_TERMS}.npy").exists()

@@ -1,0 +1,114 @@
+"""The order of tokens: rebuilt from positions, or from stored text, against what was indexed."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lucene_indexes import Doc
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.jvm import java_class, run_job
+from tdv_lucene.matrix.extract import extract_matrix, load_matrix, open_matrix
+
+pytestmark = pytest.mark.jvm
+
+POSITIONS = {"options": "DOCS_AND_FREQS_AND_POSITIONS"}
+
+
+def _segments(deleted: bool) -> list[list[Doc]]:
+    rng = random.Random(3)
+    words = [f"w{i}" for i in range(12)]
+    docs = [
+        Doc(f"d{i}", rng.choices(words, k=rng.randint(0, 9)), deleted=deleted and i % 4 == 1)
+        for i in range(40)
+    ]
+    docs[1] = Doc("gone", ["lone0", "here0"], deleted=deleted)
+    docs[5] = Doc("absent", None)
+    return [docs[:17], docs[17:20], docs[20:]]
+
+
+def _texts(matrix) -> list[list[str]]:
+    found, terms = matrix.sequences, [term.decode() for term in matrix.vocabulary.terms]
+    ends = found.indptr.tolist()
+    return [[terms[t] for t in found.terms[a:b]] for a, b in zip(ends, ends[1:])]
+
+
+def _indexed(segments: list[list[Doc]]) -> list[list[str]]:
+    return [list(doc.tokens or ()) for part in segments for doc in part if not doc.deleted]
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_sequences_from_positions_are_the_texts(deleted, make_index, tmp_path: Path) -> None:
+    segments = _segments(deleted)
+    index = make_index(segments, **POSITIONS)
+    matrix = extract_matrix(index, tmp_path / "matrix", tokens=True)
+    assert matrix.sequences.origin == "positions"
+    assert isinstance(matrix.sequences.terms, np.memmap)
+    assert (matrix.sequences.terms.dtype, matrix.sequences.indptr.dtype) == (np.int32, np.int64)
+    assert _texts(matrix) == _texts(load_matrix(tmp_path / "matrix")) == _indexed(segments)
+
+
+@pytest.mark.parametrize("tokens", [1, 13])
+def test_ranges_of_documents_change_nothing(tokens: int, make_index, tmp_path: Path) -> None:
+    """Also where a document has more tokens than a range."""
+    index = make_index(_segments(deleted=True), **POSITIONS)
+    extract_matrix(index, tmp_path / "whole", tokens=True)
+    (tmp_path / "cut").mkdir()
+    job = java_class("tdvlucene.extract.ExtractJob")(
+        str(index), "contents", str(tmp_path / "cut"), 1
+    )
+    job.readSequences()
+    job.setRangeSize(tokens)
+    run_job(job)
+    for name in ("tokens.npy", "tokens_indptr.npy"):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_sequences_from_stored_text(deleted, make_index, tmp_path: Path, caplog) -> None:
+    """Words the stemmer leaves alone, so that the text analysed is the text indexed."""
+    segments = _segments(deleted)
+    matrix = extract_matrix(make_index(segments), tmp_path / "matrix", tokens=True)
+    assert matrix.sequences.origin == "text"
+    assert _texts(matrix) == _indexed(segments)
+    assert not caplog.records
+
+
+def test_another_analyzer_is_told(make_index, tmp_path: Path, caplog) -> None:
+    index = make_index([[Doc("d0", ["running", "a", "fox"]), Doc("d1", ["fox"])]])
+    matrix = extract_matrix(index, tmp_path / "matrix", tokens=True)
+    assert _texts(matrix) == [["fox"], ["fox"]], "neither 'run' nor 'a' is known to both"
+    assert "stored text of 1 of 2 documents has other tokens" in caplog.text
+
+
+def test_neither_positions_nor_text_is_refused(make_index, tmp_path: Path) -> None:
+    index = make_index(_segments(False), raw=False)
+    with pytest.raises(TdvError, match="neither positions nor stored text of 'contents'.*-storePo"):
+        extract_matrix(index, tmp_path / "matrix", tokens=True)
+    body = make_index(_segments(False), name="body", field="body")
+    with pytest.raises(TdvError, match="nor stored text of 'body'"):
+        extract_matrix(body, tmp_path / "matrix", tokens=True, field="body")
+    with pytest.raises(TdvError, match="tokens=True is of all documents, and documents of some"):
+        extract_matrix(index, tmp_path / "matrix", tokens=True, documents=["d0"])
+    assert not (tmp_path / "matrix").exists()
+
+
+def test_a_matrix_without_them_is_refused_where_they_are_needed(
+    tiny_index: Path, tmp_path: Path
+) -> None:
+    extract_matrix(tiny_index, tmp_path / "matrix")
+    with pytest.raises(TdvError, match="does not know the order of tokens.*tokens=True"):
+        with open_matrix(tiny_index, tmp_path / "matrix", tokens=True):
+            pass
+    with open_matrix(tiny_index, tokens=True) as matrix:
+        assert matrix.sequences is not None
+
+
+def test_heads_are_cut_and_padded(make_index, tmp_path: Path) -> None:
+    index = make_index([[Doc("d0", ["b", "a", "b"]), Doc("d1", []), Doc("d2", ["c"])]], **POSITIONS)
+    found = extract_matrix(index, tmp_path / "matrix", tokens=True).sequences
+    heads = found.heads(np.array([2, 0, 1]), 2)
+    assert heads.dtype == np.int32 and heads.tolist() == [[2, -1], [1, 0], [-1, -1]]
