@@ -86,6 +86,12 @@ search_model_option = click.option(
 )
 
 
+rerank_depth_option = click.option(
+    "--rerank-depth",
+    default=1000,
+    show_default=True,
+    help="Documents of a query that are re-ranked; the others follow.",
+)
 trust_pickle_option = click.option(
     "--trust-pickle",
     is_flag=True,

@@ -9,11 +9,26 @@ import click
 
 from . import _options as options
 
+_COLLECTIONS = (
+    "ap88-89", "la", "ft91-94", "wiki165k", "cranfield", "vaswani", "cisi", "other",
+)  # fmt: skip
+_NEURAL = ("drmm", "duet", "conv-knrm")
+
+
+def _rankers(context: click.Context, option: click.Parameter, given: str | None) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    names = _NEURAL if given == "all" else tuple(given.split(","))
+    for name in names:
+        if name not in _NEURAL:
+            raise click.BadParameter(f"no re-ranker '{name}': all, or of {', '.join(_NEURAL)}")
+    return names
+
 
 @options.command("reproduce")
 @click.option(
-    "--collection", required=True, type=click.Choice(["ap88-89", "la", "ft91-94", "wiki165k"]),
-    help="Which of the paper's collections it is; wiki165k has no published values.",
+    "--collection", required=True, type=click.Choice(_COLLECTIONS),
+    help="Which of the paper's collections it is; nothing is published of those from wiki165k on.",
 )  # fmt: skip
 @options.index_option
 @options.topics_option
@@ -29,6 +44,13 @@ from . import _options as options
     type=float,
     help="Share of postings to remove.  [default: 0.45; the paper's recipe: what its zeros remove]",
 )
+@click.option(
+    "--neural", callback=_rankers, metavar="NAMES",
+    help="Also train and measure these re-rankers of BM25's run: drmm,duet,conv-knrm, or all.",
+)  # fmt: skip
+@options.rerank_depth_option
+@click.option("--train-topics", metavar="TOPICS", help="Learn from these, and measure --topics.")
+@click.option("--train-qrels", metavar="QRELS", help="Judgements of --train-topics.")
 @click.option("--folds", default=5, show_default=True, help="Folds of the cross-validation.")
 @options.field_option
 @click.option(
@@ -42,7 +64,8 @@ def command(as_json: bool, models: tuple[str, ...], **arguments: Any) -> None:
     """Do the paper's experiment and print its Tables 1 to 3 beside the published values.
 
     INDEX is of the collection's documents (TREC SGML: index --collection TrecCollection). Topics
-    are restricted to those of the paper, qrels to the documents of the index.
+    are restricted to those of the paper, qrels to the documents of the index. --neural needs
+    positions or stored text in the index, and the extra 'neural'.
     """
     from ..experiments.reproduce import reproduce_paper
 

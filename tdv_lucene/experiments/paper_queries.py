@@ -4,12 +4,74 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import TdvError, argument
-from ..evaluation.topics import Qrels, Topics, check_overlap, relevant_documents
+from ..evaluation.topics import (
+    Qrels,
+    Topics,
+    check_overlap,
+    read_qrels,
+    read_topics,
+    relevant_documents,
+)
+from .experiment import Fold
 from .published import Collection
+
+_Files = tuple[str | os.PathLike | None, str | os.PathLike | None]
+
+
+class Queries(NamedTuple):
+    """The queries of an experiment.
+
+    Attributes
+    ----------
+    measured, training : Topics
+        ``training`` holds those that are not measured.
+    qrels : Qrels
+        Of both.
+    """
+
+    measured: Topics
+    training: Topics
+    qrels: Qrels
+    folds: list[Fold]
+
+
+def read_queries(
+    known: Collection,
+    index: str | os.PathLike,
+    measured: _Files,
+    training: _Files,
+    folds: int,
+    seed: int,
+) -> Queries:
+    """Read (topics, qrels): in ``folds``, or with ``training`` ones to learn from, in one.
+
+    Raises
+    ------
+    TdvError
+        When a query is in both, or only topics or qrels to learn from are given.
+    """
+    asked, judged = restrict(known, index, read_topics(measured[0]), read_qrels(measured[1]))
+    if training == (None, None):
+        parts = split(list(asked), folds, seed)
+        of_folds = [Fold([q for q in asked if q not in part], part) for part in parts]
+        return Queries(asked, {}, judged, of_folds)
+    if None in training:
+        raise TdvError(
+            f"{argument('train_topics')} and {argument('train_qrels')} go together: pass both"
+        )
+    others, of_others = restrict(known, index, read_topics(training[0]), read_qrels(training[1]))
+    both = sorted(asked.keys() & others.keys())
+    if both:
+        raise TdvError(
+            f"{len(both)} queries (such as '{both[0]}') are to be learned from and measured: take "
+            f"them out of {argument('train_topics')}"
+        )
+    return Queries(asked, others, {**judged, **of_others}, [Fold(list(others), list(asked))])
 
 
 def restrict(

@@ -6,20 +6,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..report.table import SIGNIFICANT, Table, ratio
+from .neural import RANKERS
 from .published import MODELS
 
 
 def paper_tables(report: Mapping[str, Any]) -> list[Table]:
     """The tables of what :func:`tdv_lucene.experiments.reproduce.reproduce_paper` returns."""
     models, title = report["models"], report["collection"]
+    neural, depth = report.get("neural", {}), report.get("rerank_depth")
     return [
         Table(
             f"Table 1, {title}: average retrieval time per query, ms",
             ("method", "base", "TDV", "faster", "paper's base", "TDV", "faster"),
-            [_times(MODELS[model], of["latency_ms"]) for model, of in models.items()],
-            "Here: Lucene, every posting scored, 1000 hits; the paper: loops in Python.",
+            [
+                *(_times(MODELS[model], of["latency_ms"]) for model, of in models.items()),
+                *(_neural_times(RANKERS[name], of["latency_ms"]) for name, of in neural.items()),
+            ],
+            "Here: Lucene, every posting scored, 1000 hits; the paper: loops in Python."
+            + (f" Neural: that of BM25, and re-ranking its first {depth}." if neural else ""),
         ),
-        _effectiveness(models, title, report),
+        _effectiveness(models, neural, title, report),
         Table(
             f"Table 3, {title}: postings removed",
             ("method", "here", "paper"),
@@ -37,28 +43,60 @@ def _times(method: str, of: Mapping[str, Any]) -> tuple[str, ...]:
     return (method, *cells(of["baseline"], of["tdv"], 3), *published)
 
 
-def _effectiveness(models: Mapping[str, Any], title: str, report: Mapping[str, Any]) -> Table:
+def _neural_times(method: str, of: Mapping[str, Any]) -> tuple[str, ...]:
+    whole = of["first_stage"] + of["reranking"]
+    return method, f"{whole:.3f}", "-", "-", of["published"] or "-", "-", "-"
+
+
+def _effectiveness(
+    models: Mapping[str, Any], neural: Mapping[str, Any], title: str, report: Mapping[str, Any]
+) -> Table:
     measures = ("nDCG@5", "R@1000")
     rows = [
-        (f"{MODELS[model]}, {measure}", *_percent(of[measure]))
-        for model, of in models.items()
-        for measure in measures
+        *(
+            (f"{MODELS[model]}, {measure}", *_percent(of[measure]))
+            for model, of in models.items()
+            for measure in measures
+        ),
+        *(
+            (f"{RANKERS[name]}, {measure}", *_neural_percent(of[measure]))
+            for name, of in neural.items()
+            for measure in measures
+        ),
     ]
     note = (
         f"Percent; {report['queries']} queries in {report['folds']} folds. * p < {SIGNIFICANT}, "
         f"two-tailed paired t-test, Bonferroni over {len(rows)}."
     )
+    if report["folds"] == 1:
+        learned = report["training_queries"][0]
+        note = note.replace("in 1 folds", f"by what {learned} other queries taught")
+    if neural:
+        note += (
+            f" Neural: BM25's first {report['rerank_depth']} re-ranked, so R@1000 is its own; p is "
+            "of TDV-BM25 against it."
+        )
     columns = ("method", "base", "TDV", "p", "paper's base", "TDV")
     return Table(f"Table 2, {title}: effectiveness", columns, rows, note)
 
 
-def _percent(of: Mapping[str, Any]) -> tuple[str, ...]:
-    p = of["p_value"]
+def _neural_percent(of: Mapping[str, Any]) -> tuple[str, ...]:
+    shown, star = _significance(of["p_value"])
+    published = "-" if of["published"] is None else f"{of['published']:.2f}"
+    return f"{100 * of['value']:.2f}{star}", "-", shown, published, "-"
+
+
+def _significance(p: float | None) -> tuple[str, str]:
+    """How p is written, and the star of what is significant."""
     star = "*" if p is not None and p < SIGNIFICANT else ""
+    return "none" if p is None else f"{p:.3f}", star
+
+
+def _percent(of: Mapping[str, Any]) -> tuple[str, ...]:
+    shown, star = _significance(of["p_value"])
     published: Sequence[str] = ("-", "-")
     if of["published"] is not None:
         published = [f"{value:.2f}" for value in of["published"]]
-    shown = "none" if p is None else f"{p:.3f}"
     return f"{100 * of['baseline']:.2f}", f"{100 * of['tdv']:.2f}{star}", shown, *published
 
 

@@ -2,60 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_seed
-from ..embedding.embed import TermVectors, latent_semantic_vectors
-from ..errors import TdvError
+from ..arguments import checked_hits, checked_seed
+from ..embedding.embed import latent_semantic_vectors
+from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
-from ..evaluation.significance import compare_paired
-from ..evaluation.topics import Qrels, Topics, read_qrels, read_topics
 from ..indexes.record import recorded_parameters
 from ..learning.learn import learn_term_values
 from ..learning.recipes import DefaultRecipe, PaperRecipe, make_recipe
 from ..matrix.extract import open_matrix
-from ..matrix.record import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
 from ..searching.search import search_index
-from ..store import versions
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
-from .paper_queries import restrict, split
+from .experiment import MEASURES, ROUNDS, Experiment
+from .paper_queries import Queries, read_queries
 from .published import COLLECTIONS, MODELS, Collection
+from .reproduced import make_report, write_report
 
 KIND = "reproduction"
-_MEASURES = ("nDCG@5", "R@1000")
-_ROUNDS = 5
 _REDUCTION = 0.45
 """Of the default recipe, where none is asked for: its own recommendation takes all points."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Experiment:
-    """What all models and folds share."""
-
-    index: Path
-    field: str
-    topics: Topics
-    qrels: Qrels
-    tokens: Mapping[str, Sequence[str]]
-    folds: Sequence[Sequence[str]]
-    matrix: TermDocumentMatrix
-    vectors: TermVectors
-    recipe: DefaultRecipe | PaperRecipe
-    latency_budget_seconds: float
-    seed: int
-    folder: Path
-    progress: Progress
 
 
 def reproduce_paper(
@@ -67,8 +43,12 @@ def reproduce_paper(
     *,
     recipe: str | DefaultRecipe | PaperRecipe = "paper",
     models: Sequence[str] = tuple(MODELS),
+    neural: Sequence[str] = (),
+    rerank_depth: int = DEPTH,
     reduction: float | None = None,
     folds: int = 5,
+    train_topics: str | os.PathLike | None = None,
+    train_qrels: str | os.PathLike | None = None,
     field: str = "contents",
     latency_budget_seconds: float = 10.0,
     seed: int = 0,
@@ -89,9 +69,16 @@ def reproduce_paper(
     Parameters
     ----------
     collection
-        ``ap88-89``, ``la``, ``ft91-94`` or ``wiki165k``.
+        ``ap88-89``, ``la`` or ``ft91-94``; ``wiki165k``, ``cranfield``, ``vaswani``, ``cisi`` or
+        ``other``, of which nothing is published.
+    neural
+        Re-rankers of the first ``rerank_depth`` documents of BM25 to measure as well: of
+        ``"drmm"``, ``"duet"``, ``"conv-knrm"``. They need the model ``"bm25"``, and an index with
+        positions or stored text.
     reduction
         Share of postings to remove; None for what the recipe recommends.
+    train_topics, train_qrels
+        All learn from these queries, and ``topics`` are measured; without them, ``folds``.
     latency_budget_seconds
         For each model and each fold.
 
@@ -100,7 +87,8 @@ def reproduce_paper(
     dict
         ``collection``, ``queries``, ``folds``, ``models.MODEL``: ``nDCG@5`` and ``R@1000``
         (``baseline``, ``tdv``, p_value and the rest of :class:`PairedComparison`, ``published``),
-        ``latency_ms`` (exhaustive, 1000 hits) and ``postings_removed`` (percent), ``versions``.
+        ``latency_ms`` (exhaustive, 1000 hits) and ``postings_removed`` (percent);
+        ``neural.NAME`` (see :mod:`.reproduced`); ``versions``.
 
     Raises
     ------
@@ -111,23 +99,22 @@ def reproduce_paper(
     known = _known_collection(collection, models)
     chosen = _affordable(make_recipe(recipe), reduction)
     checked_seed(seed)
-    place = Output.folder(output, KIND, inputs=[index, topics, qrels], overwrite=overwrite)
-    asked, judged = restrict(known, index, read_topics(topics), read_qrels(qrels))
-    parts = split(list(asked), folds, seed)
-    from ..jvm.index import analyze
-
-    tokens = dict(zip(asked, analyze(list(asked.values()), field)))
+    checked_hits(rerank_depth)
+    _check_neural(neural, models)
+    read = [index, topics, qrels, train_topics, train_qrels]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
+    queries = read_queries(known, index, (topics, qrels), (train_topics, train_qrels), folds, seed)
     with (
         place as folder,
-        open_matrix(index, field=field, progress=progress) as matrix,
+        open_matrix(index, field=field, tokens=bool(neural), progress=progress) as matrix,
     ):
-        experiment = _Experiment(
+        experiment = Experiment(
             index=Path(index),
             field=field,
-            topics=asked,
-            qrels=judged,
-            tokens=tokens,
-            folds=parts,
+            topics=queries.measured,
+            qrels=queries.qrels,
+            tokens=_analyzed(queries, field),
+            folds=queries.folds,
             matrix=matrix,
             vectors=latent_semantic_vectors(matrix, seed=seed, progress=progress),
             recipe=chosen,
@@ -137,18 +124,40 @@ def reproduce_paper(
             progress=progress,
         )
         found = {model: _run_model(experiment, model) for model in models}
-        report = {
-            "collection": known.title,
-            "queries": len(asked),
-            "folds": folds,
-            "recipe": _as_json({"name": chosen.name, **asdict(chosen)}),
-            "seed": seed,
-            "models": {model: _summarise(known, found, model) for model in models},
-            "versions": versions(),
-        }
-        _write(folder, report)
+        reranked = _run_neural(experiment, neural, rerank_depth) if neural else {}
+        report = make_report(known, experiment, found, reranked, rerank_depth)
+        write_report(folder, report)
         place.write_manifest({name: report[name] for name in ("collection", "recipe", "seed")})
     return report
+
+
+def _analyzed(queries: Queries, field: str) -> dict[str, Sequence[str]]:
+    from ..jvm.index import analyze
+
+    texts = {**queries.measured, **queries.training}
+    return dict(zip(texts, analyze(list(texts.values()), field)))
+
+
+def _check_neural(neural: Sequence[str], models: Sequence[str]) -> None:
+    from .neural import check_name, require_equinox
+
+    for name in neural:
+        check_name(name)
+    if neural:
+        require_equinox()
+        if "bm25" not in models:
+            raise TdvError(
+                f"{argument('neural')} re-ranks what BM25 finds and is compared with TDV-BM25: add "
+                "'bm25' to the models"
+            )
+
+
+def _run_neural(
+    experiment: Experiment, names: Sequence[str], depth: int
+) -> dict[str, dict[str, np.ndarray]]:
+    from .neural.folds import run_ranker
+
+    return {name: run_ranker(experiment, name, depth) for name in names}
 
 
 def _known_collection(collection: str, models: Sequence[str]) -> Collection:
@@ -175,13 +184,13 @@ def _affordable(
     return replace(recipe, reductions=(reduction or 0.0,), folds=2)  # 0: the zeros it learned
 
 
-def _run_model(experiment: _Experiment, model: str) -> dict[str, np.ndarray]:
+def _run_model(experiment: Experiment, model: str) -> dict[str, np.ndarray]:
     """Per query, in the folds' order: ``MEASURE`` and ``ms``, [2, Q]; ``removed``, [folds]."""
-    run = experiment.folder / f"{model}.baseline.run"
+    run = experiment.baseline(model)
     search_index(
         experiment.index, experiment.topics, run, model=model, hits=DEPTH, field=experiment.field
     )
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in (*_MEASURES, "ms", "removed")}
+    parts: dict[str, list[np.ndarray]] = {name: [] for name in (*MEASURES, "ms", "removed")}
     for number in range(len(experiment.folds)):
         for name, values in _run_fold(experiment, model, run, number).items():
             parts[name].append(values)
@@ -189,10 +198,9 @@ def _run_model(experiment: _Experiment, model: str) -> dict[str, np.ndarray]:
 
 
 def _run_fold(
-    experiment: _Experiment, model: str, baseline: Path, number: int
+    experiment: Experiment, model: str, baseline: Path, number: int
 ) -> dict[str, np.ndarray]:
-    held_out = set(experiment.folds[number])
-    training = [q for q in experiment.topics if q not in held_out]
+    training, held_out = experiment.folds[number]
     values = learn_term_values(
         experiment.matrix,
         {q: experiment.tokens[q] for q in training},
@@ -203,7 +211,7 @@ def _run_fold(
         seed=experiment.seed,
         progress=experiment.progress,
     )
-    asked = {q: experiment.topics[q] for q in experiment.folds[number]}
+    asked = {q: experiment.topics[q] for q in held_out}
     run = experiment.folder / f"{model}.tdv.{number + 1}.run"
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         pruned = Path(folder) / "pruned"
@@ -219,59 +227,14 @@ def _run_fold(
                 for name, (path, of) in indexes.items()
             },
             asked,
-            LatencyPlan(_ROUNDS, experiment.latency_budget_seconds, experiment.seed),
+            LatencyPlan(ROUNDS, experiment.latency_budget_seconds, experiment.seed),
             field=experiment.field,
             raw=Path(folder) / "latency_ns.npy",
             progress=experiment.progress,
         )
     measured = [evaluate_run(of, asked, experiment.qrels).values for of in (baseline, run)]
     return {
-        **{measure: np.stack([of[measure] for of in measured]) for measure in _MEASURES},
+        **{measure: np.stack([of[measure] for of in measured]) for measure in MEASURES},
         "ms": np.stack([latency.per_query_ms("top1000_exhaustive", name) for name in indexes]),
         "removed": np.array([100 * made["reduction"]]),
     }
-
-
-def _summarise(
-    known: Collection, found: Mapping[str, Mapping[str, np.ndarray]], model: str
-) -> dict[str, Any]:
-    of = found[model]
-    comparisons = len(found) * len(_MEASURES)
-    summary: dict[str, Any] = {}
-    for measure, published in zip(_MEASURES, (known.ndcg5, known.recall1000)):
-        baseline, tdv = of[measure]
-        summary[measure] = {
-            "baseline": float(baseline.mean()),
-            "tdv": float(tdv.mean()),
-            **compare_paired(baseline, tdv, comparisons).to_dict(),
-            "published": _listed(published, model),
-        }
-    summary["latency_ms"] = {
-        "baseline": float(of["ms"][0].mean()),
-        "tdv": float(of["ms"][1].mean()),
-        "published": _listed(known.latency_ms, model),
-    }
-    summary["postings_removed"] = {
-        "mean": float(of["removed"].mean()),
-        "by_fold": of["removed"].tolist(),
-        "published": known.removed.get(model),
-    }
-    return summary
-
-
-def _as_json(values: dict[str, Any]) -> dict[str, Any]:
-    """What reading the written report gives: lists for tuples."""
-    return json.loads(json.dumps(values))
-
-
-def _listed(published: Mapping[str, tuple[float, float]], model: str) -> list[float] | None:
-    return list(published[model]) if model in published else None
-
-
-def _write(folder: Path, report: dict[str, Any]) -> None:
-    from ..report.text import to_markdown
-    from .paper_tables import paper_tables
-
-    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    (folder / "tables.md").write_text(to_markdown(paper_tables(report)), encoding="utf-8")

@@ -1,0 +1,64 @@
+"""Conv-KNRM: soft matches of n-grams of all lengths, counted by kernels.
+
+Source: Dai, Xiong, Callan and Liu, "Convolutional Neural Networks for Soft-Matching N-Grams in
+Ad-hoc Search", WSDM 2018.
+"""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .batch import Batch
+from .config import NeuralConfig
+from .layers import KERNELS, convolve, dense, pool_kernels, unit
+
+_LENGTHS = (1, 2, 3)
+
+
+class ConvKnrm(eqx.Module):
+    """score = tanh(w . phi + b), phi the kernels' features of each pair of n-gram lengths.
+
+    Attributes
+    ----------
+    kernels : tuple of float[h, E, F]
+    biases : tuple of float[F]
+    output : Linear of 9 * 11 features
+    """
+
+    kernels: tuple[jax.Array, ...]
+    biases: tuple[jax.Array, ...]
+    output: eqx.nn.Linear
+
+    def __init__(self, dimensions: int, config: NeuralConfig, key: jax.Array) -> None:
+        *keys, last = jax.random.split(key, len(_LENGTHS) + 1)
+        self.kernels = tuple(
+            jax.random.normal(own, (length, dimensions, config.filters))
+            / (length * dimensions) ** 0.5
+            for own, length in zip(keys, _LENGTHS)
+        )
+        self.biases = tuple(jnp.zeros(config.filters) for _ in _LENGTHS)
+        self.output = eqx.nn.Linear(len(_LENGTHS) ** 2 * len(KERNELS), 1, key=last)
+
+    def __call__(self, batch: Batch) -> jax.Array:
+        """Return float[B, C]."""
+        asked, found = self._ngrams(batch.query_vectors), self._ngrams(batch.doc_vectors)
+        there = batch.query >= 0, batch.docs >= 0
+        features = [
+            pool_kernels(jnp.einsum("blf,bcnf->bcln", one, other), *there)
+            for one in asked
+            for other in found
+        ]
+        phi = jnp.concatenate(features, axis=-1)
+        return jnp.tanh(dense(self.output, phi))[..., 0]
+
+    def _ngrams(self, vectors: jax.Array) -> list[jax.Array]:
+        """Return float[..., N, F] of each length: vectors of n-grams, of length 1 for cosines.
+
+        One begins at every term; behind the end of the text it goes on with zeros.
+        """
+        return [
+            unit(jax.nn.relu(convolve(vectors, kernel) + bias))
+            for kernel, bias in zip(self.kernels, self.biases)
+        ]

@@ -1,0 +1,132 @@
+"""DUET: a local model of exact matches and a distributed one of word vectors, summed.
+
+Source: Mitra, Diaz and Craswell, "Learning to Match using Local and Distributed Representations of
+Text for Web Search", WWW 2017. Differences: words with frozen vectors stand in place of n-graphs of
+characters, layers are smaller (:class:`.config.NeuralConfig`), documents are read up to
+``doc_terms``, pooling windows do not overlap, and there is no dropout.
+"""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .batch import Batch
+from .config import POOLED, NeuralConfig
+from .layers import convolve, dense, exact_matches, masked_max
+
+_WORDS = 3  # of the distributed model's convolutions
+
+
+def _normal(key: jax.Array, shape: tuple[int, ...], inputs: int) -> jax.Array:
+    return jax.random.normal(key, shape) / inputs**0.5
+
+
+class Local(eqx.Module):
+    """On the matrix of exact matches: where in the document each query term stands.
+
+    Attributes
+    ----------
+    window : float[doc_terms, F]
+        One convolution over the whole document, for each term of the query.
+    gather : float[query_terms, F, F]
+        The first full layer, by place in the query.
+    """
+
+    window: jax.Array
+    bias: jax.Array
+    gather: jax.Array
+    gather_bias: jax.Array
+    hidden: eqx.nn.Linear
+    output: eqx.nn.Linear
+
+    def __init__(self, config: NeuralConfig, key: jax.Array) -> None:
+        keys, units = jax.random.split(key, 4), config.units
+        # A term occurs a few times in a document: that many inputs are not 0.
+        self.window = _normal(keys[0], (config.doc_terms, units), 4)
+        self.bias = jnp.zeros(units)
+        self.gather = _normal(keys[1], (config.query_terms, units, units), 4 * units)
+        self.gather_bias = jnp.zeros(units)
+        self.hidden = eqx.nn.Linear(units, units, key=keys[2])
+        self.output = eqx.nn.Linear(units, 1, key=keys[3])
+
+    def __call__(self, batch: Batch) -> jax.Array:
+        """Return float[B, C]."""
+        matches = exact_matches(batch.query, batch.docs).astype(jnp.float32)
+        seen = jnp.tanh(matches @ self.window[: batch.docs.shape[-1]] + self.bias)
+        seen = jnp.where((batch.query >= 0)[:, None, :, None], seen, 0)
+        gathered = jnp.einsum("bclf,lfg->bcg", seen, self.gather[: batch.query.shape[-1]])
+        hidden = jnp.tanh(gathered + self.gather_bias)
+        hidden = jnp.tanh(dense(self.hidden, hidden))
+        return dense(self.output, hidden)[..., 0]
+
+
+class Distributed(eqx.Module):
+    """On word vectors: the query's one vector times that of each window of the document.
+
+    Attributes
+    ----------
+    query_kernel, doc_kernel : float[3, E, F]
+    gather : float[windows, F, F]
+        The first full layer, by window.
+    """
+
+    query_kernel: jax.Array
+    query_bias: jax.Array
+    query_dense: eqx.nn.Linear
+    doc_kernel: jax.Array
+    doc_bias: jax.Array
+    doc_dense: eqx.nn.Linear
+    gather: jax.Array
+    gather_bias: jax.Array
+    output: eqx.nn.Linear
+
+    def __init__(self, dimensions: int, config: NeuralConfig, key: jax.Array) -> None:
+        keys, units = jax.random.split(key, 6), config.units
+        shape, windows = (_WORDS, dimensions, units), config.doc_terms // POOLED
+        self.query_kernel = _normal(keys[0], shape, _WORDS * dimensions)
+        self.query_bias = jnp.zeros(units)
+        self.query_dense = eqx.nn.Linear(units, units, key=keys[1])
+        self.doc_kernel = _normal(keys[2], shape, _WORDS * dimensions)
+        self.doc_bias = jnp.zeros(units)
+        self.doc_dense = eqx.nn.Linear(units, units, key=keys[3])
+        self.gather = _normal(keys[4], (windows, units, units), windows * units)
+        self.gather_bias = jnp.zeros(units)
+        self.output = eqx.nn.Linear(units, 1, key=keys[5])
+
+    def __call__(self, batch: Batch) -> jax.Array:
+        """Return float[B, C]."""
+        asked = jnp.tanh(convolve(batch.query_vectors, self.query_kernel) + self.query_bias)
+        asked = jnp.tanh(dense(self.query_dense, masked_max(asked, batch.query >= 0)))
+        there = _windows(batch.docs) >= 0
+        found = jnp.tanh(convolve(batch.doc_vectors, self.doc_kernel) + self.doc_bias)
+        found = masked_max(_windows(found, axis=-2), there)
+        found = jnp.tanh(dense(self.doc_dense, found))
+        found = jnp.where(there.any(axis=-1)[..., None], found, 0)
+        product = asked[:, None, None] * found
+        gathered = jnp.einsum("bcwf,wfg->bcg", product, self.gather[: product.shape[2]])
+        return dense(self.output, jnp.tanh(gathered + self.gather_bias))[..., 0]
+
+
+def _windows(values: jax.Array, axis: int = -1) -> jax.Array:
+    """Cut the axis of document terms into windows of ``POOLED``: [..., N] -> [..., W, POOLED]."""
+    axis %= values.ndim
+    shape = (*values.shape[:axis], -1, POOLED, *values.shape[axis + 1 :])
+    return values.reshape(shape)
+
+
+class Duet(eqx.Module):
+    """score = local + distributed."""
+
+    local: Local
+    distributed: Distributed
+
+    def __init__(self, dimensions: int, config: NeuralConfig, key: jax.Array) -> None:
+        first, second = jax.random.split(key)
+        self.local = Local(config, first)
+        self.distributed = Distributed(dimensions, config, second)
+
+    def __call__(self, batch: Batch) -> jax.Array:
+        """Return float[B, C]."""
+        return self.local(batch) + self.distributed(batch)

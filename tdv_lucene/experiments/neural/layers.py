@@ -1,0 +1,115 @@
+"""What the re-rankers are made of: pure functions of arrays, in which padding changes nothing.
+
+Shapes: ``B`` queries of ``L`` terms, ``C`` documents a query of ``N`` terms, word vectors of ``E``
+numbers. Terms are numbers, -1 for padding, which stands at the end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+BINS = 30
+"""DRMM's, the last of which counts exact matches alone."""
+
+KERNELS = np.array([1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9], np.float32)
+WIDTHS = np.array([1e-3] + [0.1] * 10, np.float32)
+"""Conv-KNRM's kernels: the first counts exact matches."""
+
+_LEAST = 1e-10  # of a kernel's sum, before its logarithm
+_LOG_SCALE = 0.01
+
+
+def unit(vectors: jax.Array) -> jax.Array:
+    """Return vectors of length 1; a zero vector stays, and its gradient is finite."""
+    return vectors * jax.lax.rsqrt((vectors**2).sum(axis=-1, keepdims=True) + 1e-12)
+
+
+def both_there(query: jax.Array, docs: jax.Array) -> jax.Array:
+    """Return bool[B, C, L, N]: where neither text is padding."""
+    return (query >= 0)[:, None, :, None] & (docs >= 0)[:, :, None, :]
+
+
+def exact_matches(query: jax.Array, docs: jax.Array) -> jax.Array:
+    """Return bool[B, C, L, N]: where a document has a query's term."""
+    terms = query[:, None, :, None]
+    return (terms == docs[:, :, None, :]) & (terms >= 0)
+
+
+def match_histograms(cosines: jax.Array, exact: jax.Array, there: jax.Array) -> jax.Array:
+    """Return float[B, C, L, BINS]: log(1 + count) of a document's terms by cosine.
+
+    Bin i of the first 29 holds the cosines from -1 + 2 i / 29 on, the last the same term again
+    (Guo et al. 2016, section 3.1: LCH). A cosine of 1 with another term is in the one before.
+
+    Parameters
+    ----------
+    cosines, exact, there
+        float, bool and bool[B, C, L, N]; ``there`` is False for padding of either text.
+    """
+    bins = jnp.clip(jnp.floor((cosines + 1) / 2 * (BINS - 1)), 0, BINS - 2).astype(jnp.int32)
+    bins = jnp.where(exact, BINS - 1, bins)
+    hits = (bins[..., None, :] == jnp.arange(BINS)[:, None]) & there[..., None, :]
+    return jnp.log1p(hits.sum(axis=-1).astype(jnp.float32))
+
+
+def dense(linear: Any, values: jax.Array) -> jax.Array:
+    """Return float[..., out]: an ``eqx.nn.Linear``, which takes a vector, on the last axis."""
+    return values @ linear.weight.T + linear.bias
+
+
+def masked_softmax(logits: jax.Array, there: jax.Array) -> jax.Array:
+    """Return float[..., L]: softmax over what is there; zeros where nothing is."""
+    shifted = jnp.where(there, logits, -jnp.inf)
+    largest = jnp.where(there.any(axis=-1), shifted.max(axis=-1), 0.0)
+    weights = jnp.where(there, jnp.exp(jnp.where(there, logits - largest[..., None], 0.0)), 0.0)
+    return weights / jnp.maximum(weights.sum(axis=-1, keepdims=True), 1e-30)
+
+
+def convolve(vectors: jax.Array, kernel: jax.Array) -> jax.Array:
+    """Return float[..., N, F]: the convolution at each term, of it and the ``h - 1`` after it.
+
+    Behind the end stand zeros.
+
+    Parameters
+    ----------
+    vectors
+        float[..., N, E], zeros for padding.
+    kernel
+        float[h, E, F]
+    """
+    flat = vectors.reshape(-1, *vectors.shape[-2:])
+    found = jax.lax.conv_general_dilated(
+        flat, kernel, (1,), [(0, len(kernel) - 1)], dimension_numbers=("NWC", "WIO", "NWC")
+    )
+    return found.reshape(*vectors.shape[:-1], kernel.shape[-1])
+
+
+def masked_max(values: jax.Array, there: jax.Array) -> jax.Array:
+    """Return float[..., F]: the largest of float[..., N, F] over N; zeros where nothing is."""
+    largest = jnp.where(there[..., None], values, -jnp.inf).max(axis=-2)
+    return jnp.where(there.any(axis=-1)[..., None], largest, 0)
+
+
+def pool_kernels(
+    similarities: jax.Array, query_there: jax.Array, doc_there: jax.Array
+) -> jax.Array:
+    """Return float[B, C, K]: how many similarities lie near each kernel's centre, softly.
+
+    The sum over document terms of exp(-(s - mu)^2 / 2 sigma^2), its logarithm, and the sum of
+    these over query terms (Dai et al. 2018, section 3.3), times 0.01.
+
+    Parameters
+    ----------
+    similarities
+        float[B, C, L, N]
+    query_there, doc_there
+        bool[B, L] and bool[B, C, N]
+    """
+    distances = (similarities[..., None, :] - KERNELS[:, None]) / WIDTHS[:, None]
+    near = jnp.where(doc_there[:, :, None, None, :], jnp.exp(-(distances**2) / 2), 0)
+    logs = _LOG_SCALE * jnp.log(jnp.maximum(near.sum(axis=-1), _LEAST))
+    return jnp.where(query_there[:, None, :, None], logs, 0).sum(axis=2)

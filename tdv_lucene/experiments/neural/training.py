@@ -1,0 +1,188 @@
+"""Training: pairwise hinge over (query, relevant, non-relevant), Adam, early stopping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from ...core.losses import hinge_with_sparsity
+from ...core.scoring import Bm25
+from ...interruption import check, deferred
+from ...learning.measures import measures_of
+from ...learning.problem import JudgedMatrix
+from ...progress import Progress, silent
+from . import RANKERS
+from .batch import Batch
+from .rankers import Ranker, make_ranker, score
+from .reading import Reader
+
+_STOP_QUERIES_AT_ONCE = 4
+
+
+class Training(NamedTuple):
+    """Judged queries, and what the first stage finds for them.
+
+    Attributes
+    ----------
+    reader : Reader
+    judged : JudgedMatrix
+        Q queries.
+    queries : int32[Q, L]
+        Their terms, padded with -1.
+    found : int32[Q, depth]
+        The first stage's documents, best first, padded with -1.
+    """
+
+    reader: Reader
+    judged: JudgedMatrix
+    queries: np.ndarray
+    found: np.ndarray
+
+
+class Trained(NamedTuple):
+    """A re-ranker as it was after ``epoch``, when its training nDCG@5 was ``ndcg``."""
+
+    ranker: Ranker
+    epoch: int
+    ndcg: float
+
+
+def first_stage(judged: JudgedMatrix, depth: int) -> np.ndarray:
+    """Return int32[Q, depth]: BM25's documents with Anserini's parameters, best first."""
+    impacts = judged.postings.impacts(Bm25(), judged.plain)
+    return judged.postings.top(impacts, depth)
+
+
+def train(name: str, training: Training, seed: int, progress: Progress = silent) -> Trained:
+    """Return the re-ranker after the epoch with the best training nDCG@5.
+
+    The rule is that of the paper's recipe (:mod:`...learning.pairwise`): epoch 0 is the random
+    start, and so many epochs without a better one end it. Measured is what the re-ranker makes of
+    the first stage's best ``stop_depth`` documents. A non-relevant document is drawn from the
+    first stage's, the likelier the higher it stands (as 1 / (rank + 10), as the default recipe
+    draws candidates); what is not judged counts as non-relevant.
+    """
+    reader, config = training.reader, training.reader.config
+    rng = np.random.default_rng(seed)
+    optimizer = optax.adam(config.rate(name))
+    key = jax.random.key(int(rng.integers(2**31)))
+    with deferred():  # JAX's callbacks bear no exception
+        ranker = make_ranker(name, reader.table.shape[1], config, key)
+        state = optimizer.init(eqx.filter(ranker, eqx.is_inexact_array))
+        validation = _Validation(training, rng)
+        best = Trained(ranker, 0, validation.ndcg(ranker))
+        for epoch in range(1, config.max_epochs + 1):
+            for batch in _batches(training, rng):
+                check()
+                ranker, state = _step(ranker, state, batch, optimizer)
+            ndcg = validation.ndcg(ranker)
+            progress(f"train {RANKERS[name]}, epochs", epoch, config.max_epochs)
+            if ndcg > best.ndcg:
+                best = Trained(ranker, epoch, ndcg)
+            if epoch - best.epoch >= config.patience:
+                break
+    progress(f"train {RANKERS[name]}, epochs", config.max_epochs, config.max_epochs)
+    return best
+
+
+@eqx.filter_jit
+def _step(
+    ranker: Ranker, state: Any, batch: Batch, optimizer: optax.GradientTransformation
+) -> tuple[Ranker, Any]:
+    def objective(ranker: Ranker) -> jax.Array:
+        scores = ranker(batch)
+        return hinge_with_sparsity(scores[:, 0], scores[:, 1], jnp.zeros(()), 0.0)
+
+    gradient = eqx.filter_grad(objective)(ranker)
+    change, state = optimizer.update(gradient, state)
+    return eqx.apply_updates(ranker, change), state
+
+
+def _batches(training: Training, rng: np.random.Generator) -> Iterator[Batch]:
+    """Yield an epoch: every pair of a query and a relevant document once, with one that is not.
+
+    The last batch is filled up with pairs of the first, for all have one shape.
+    """
+    reader, size = training.reader, training.reader.config.pairs_per_step
+    queries, positives = _relevant_pairs(training.judged)
+    negatives = _draw_negatives(training, queries, rng)
+    kept = np.flatnonzero(negatives >= 0)
+    order = rng.permutation(kept)
+    if not len(order):
+        return
+    width = reader.width(_longest(reader, training.found))
+    for some in np.resize(order, (-(-len(order) // size), size)):
+        pairs = np.stack([positives[some], negatives[some]], axis=1)
+        yield reader.batch(training.queries[queries[some]], pairs, width)
+
+
+def _longest(reader: Reader, documents: np.ndarray) -> int:
+    """Terms read of the longest of ``documents``, of which -1 is padding; at least 1."""
+    return int(reader.lengths(documents[documents >= 0]).max(initial=1))
+
+
+def _relevant_pairs(judged: JudgedMatrix) -> tuple[np.ndarray, np.ndarray]:
+    """Return int64[n] queries and int64[n] relevant documents."""
+    of, queries = judged.queries, []
+    numbers = np.repeat(np.arange(len(of)), np.diff(of.judged_indptr))
+    relevant = of.grades > 0
+    queries = numbers[relevant]
+    return queries, of.judged_docs[relevant].astype(np.int64)
+
+
+def _draw_negatives(
+    training: Training, queries: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return int64[n]: for each of ``queries`` a document it found that is not relevant, or -1."""
+    found = training.found
+    log_chance = np.repeat(-np.log(np.arange(found.shape[1]) + 10)[None], len(found), axis=0)
+    log_chance[found < 0] = -np.inf
+    for query in range(len(found)):
+        docs, grades = training.judged.queries.judged_of(query)
+        log_chance[query, np.isin(found[query], docs[grades > 0])] = -np.inf
+    drawn = np.full(len(queries), -1, np.int64)
+    for place, query in enumerate(queries.tolist()):
+        keys = log_chance[query] + rng.gumbel(size=found.shape[1])
+        best = int(np.argmax(keys))
+        if np.isfinite(keys[best]):
+            drawn[place] = found[query, best]
+    return drawn
+
+
+class _Validation:
+    """The training nDCG@5 of a re-ranker, always of the same queries and documents."""
+
+    def __init__(self, training: Training, rng: np.random.Generator) -> None:
+        config = training.reader.config
+        some = np.sort(rng.permutation(len(training.queries))[: config.stop_queries])
+        self._training, self._some = training, some
+        self._found = training.found[some, : config.stop_depth]
+
+    def ndcg(self, ranker: Ranker) -> float:
+        """Return the mean over the queries."""
+        reader, size, scores = self._training.reader, _STOP_QUERIES_AT_ONCE, []
+        width = reader.width(_longest(reader, self._found))
+        rows = np.resize(np.arange(len(self._some)), (-(-len(self._some) // size), size))
+        for some in rows:
+            check()
+            queries = self._training.queries[self._some[some]]
+            scores.append(
+                np.asarray(score(ranker, reader.batch(queries, self._found[some], width)))
+            )
+        of_queries = np.concatenate(scores)[: len(self._some)]
+        return float(np.mean([self._of_query(*row) for row in enumerate(of_queries)]))
+
+    def _of_query(self, row: int, scores: np.ndarray) -> float:
+        query, found = int(self._some[row]), self._found[row]
+        ranked = found[np.argsort(np.where(found >= 0, -scores, np.inf), kind="stable")]
+        queries = self._training.judged.queries
+        docs, grades = queries.judged_of(query)
+        at = {int(doc): rank for rank, doc in enumerate(ranked.tolist(), 1) if doc >= 0}
+        ranks = np.array([at.get(int(doc), np.inf) for doc in docs[grades > 0]])
+        return measures_of(ranks, grades[grades > 0], queries.ideal_grades[query])[0]

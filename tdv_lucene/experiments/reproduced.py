@@ -1,0 +1,120 @@
+"""What an experiment found, as one report.
+
+Of a re-ranker the report has ``nDCG@5`` and ``R@1000`` (``value``, ``tdv_bm25`` and its paired
+comparison with that, ``published``), ``latency_ms`` (``first_stage``, ``reranking``, ``queries``
+timed, ``published``), ``parameters`` (numbers fitted) and ``epochs`` (chosen, by fold).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..evaluation.significance import compare_paired
+from ..store import versions
+from .experiment import MEASURES, Experiment
+from .published import Collection
+
+Found = Mapping[str, Mapping[str, np.ndarray]]
+"""Model -> what was measured -> its values."""
+
+
+def make_report(
+    known: Collection, experiment: Experiment, found: Found, reranked: Found, depth: int
+) -> dict[str, Any]:
+    """Return all figures, with significance corrected for all that is compared."""
+    recipe, tests = experiment.recipe, (len(found) + len(reranked)) * len(MEASURES)
+    neural = {
+        "rerank_depth": depth,
+        "neural": {
+            name: _summarise_ranker(known, of, found["bm25"], tests, name)
+            for name, of in reranked.items()
+        },
+    }
+    return {
+        "collection": known.title,
+        "queries": len(experiment.topics),
+        "training_queries": [len(fold.training) for fold in experiment.folds],
+        "folds": len(experiment.folds),
+        "recipe": _as_json({"name": recipe.name, **asdict(recipe)}),
+        "seed": experiment.seed,
+        "models": {model: _summarise(known, of, tests, model) for model, of in found.items()},
+        **(neural if reranked else {}),
+        "versions": versions(),
+    }
+
+
+def _summarise(
+    known: Collection, of: Mapping[str, np.ndarray], tests: int, model: str
+) -> dict[str, Any]:
+    summary: dict[str, Any] = {}
+    for measure, published in zip(MEASURES, (known.ndcg5, known.recall1000)):
+        baseline, tdv = of[measure]
+        summary[measure] = {
+            "baseline": float(baseline.mean()),
+            "tdv": float(tdv.mean()),
+            **compare_paired(baseline, tdv, tests).to_dict(),
+            "published": _listed(published, model),
+        }
+    summary["latency_ms"] = {
+        "baseline": float(of["ms"][0].mean()),
+        "tdv": float(of["ms"][1].mean()),
+        "published": _listed(known.latency_ms, model),
+    }
+    summary["postings_removed"] = {
+        "mean": float(of["removed"].mean()),
+        "by_fold": of["removed"].tolist(),
+        "published": known.removed.get(model),
+    }
+    return summary
+
+
+def _summarise_ranker(
+    known: Collection,
+    of: Mapping[str, np.ndarray],
+    bm25: Mapping[str, np.ndarray],
+    tests: int,
+    name: str,
+) -> dict[str, Any]:
+    summary: dict[str, Any] = {}
+    for measure, published in zip(MEASURES, (known.neural_ndcg5, known.neural_recall1000)):
+        tdv = bm25[measure][1]
+        summary[measure] = {
+            "value": float(of[measure].mean()),
+            "tdv_bm25": float(tdv.mean()),
+            **compare_paired(of[measure], tdv, tests).to_dict(),
+            "published": published.get(name),
+        }
+    summary["latency_ms"] = {
+        "first_stage": float(bm25["ms"][0].mean()),
+        "reranking": float(of["ms"].mean()),
+        "queries": len(of["ms"]),
+        "published": known.neural_latency_ms.get(name),
+    }
+    summary["parameters"] = int(of["parameters"][0])
+    summary["epochs"] = [int(epoch) for epoch in of["epochs"]]
+    return summary
+
+
+def _as_json(values: dict[str, Any]) -> dict[str, Any]:
+    """What reading the written report gives: lists for tuples."""
+    return json.loads(json.dumps(values))
+
+
+def _listed(published: Mapping[str, tuple[float, float]], model: str) -> list[float] | None:
+    return list(published[model]) if model in published else None
+
+
+def write_report(folder: Path, report: dict[str, Any]) -> None:
+    """Write ``report.json`` and ``tables.md``."""
+    from ..report.text import to_markdown
+    from .paper_tables import paper_tables
+
+    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    (folder / "tables.md").write_text(to_markdown(paper_tables(report)), encoding="utf-8")
