@@ -35,6 +35,8 @@ _COMMANDS = {
     "prune": "Write a smaller index with the learned values.",
     "verify": "Prove a pruned index right against its source.",
     "search": "Run topics against an index and write a TREC run.",
+    "ranker": "Train a neural re-ranker, to compare with.",
+    "rerank": "Re-rank a run with a neural re-ranker.",
     "export": "Write a field as one file that other engines read.",
     "compare": "Compare the full index with a pruned one.",
     "explain": "Show what pruning did to one query.",

@@ -12,6 +12,7 @@ import pytest
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import evaluate_run
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
+from tdv_lucene.experiments.neural import RANKERS
 from tdv_lucene.experiments.reproduce import reproduce_paper
 from tdv_lucene.indexes.build import build_index
 from tdv_lucene.learning.recipes import PaperRecipe
@@ -47,7 +48,8 @@ def newswire(tmp_path_factory):
     (folder / "disk").mkdir()
     (folder / "disk" / "ap880212").write_text("".join(documents))
     flags = ["-collection", "TrecCollection", "-input", str(folder / "disk"),
-             "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1"]  # fmt: skip
+             "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1",
+             "-storePositions"]  # fmt: skip
     build_index(folder / "index", flags)
     topics = [
         f"<top>\n<num> Number: {number:03d}\n<title> Topic: {word(number - 51)} {word(103)}\n"
@@ -64,10 +66,12 @@ def newswire(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def reproduced(newswire, tmp_path_factory):
+    """All six rows of the paper's tables."""
     output = tmp_path_factory.mktemp("reproduced") / "out"
     report = reproduce_paper(
-        "ap88-89", newswire.index, newswire.topics, newswire.qrels, output, **FAST
-    )
+        "ap88-89", newswire.index, newswire.topics, newswire.qrels, output,
+        neural=tuple(RANKERS), rerank_depth=20, **FAST,
+    )  # fmt: skip
     return SimpleNamespace(output=output, report=report)
 
 

@@ -10,6 +10,9 @@ from importlib.util import find_spec
 
 from ...errors import TdvError
 
+KIND = "neural-ranker"
+"""What the manifest of a trained one calls it."""
+
 RANKERS = {"drmm": "DRMM", "duet": "DUET", "conv-knrm": "Conv-KNRM"}
 """Our names of the paper's neural methods, in its order."""
 

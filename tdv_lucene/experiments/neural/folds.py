@@ -9,15 +9,13 @@ import numpy as np
 
 from ...evaluation.evaluate import evaluate_run
 from ...interruption import deferred
-from ...learning.problem import JudgedMatrix
-from ...learning.queries import make_queries
 from ..experiment import MEASURES, ROUNDS, Experiment
 from . import RANKERS
 from .config import NeuralConfig
 from .rankers import Ranker, count_parameters
 from .reading import Reader
 from .runs import Documents, Rankings, format_run, read_rankings, rerank
-from .training import Trained, Training, first_stage, train
+from .training import judged_training, train
 
 
 def run_ranker(
@@ -29,12 +27,19 @@ def run_ranker(
     the n queries timed, ``epochs`` int64[folds] and ``parameters`` int64[1].
     """
     config = config or NeuralConfig()
-    reader = Reader(experiment.matrix, experiment.vectors, config)
     documents = Documents(experiment.matrix)
     first = read_rankings(str(experiment.baseline("bm25")))
     ranked, milliseconds, epochs, size = {}, [], [], 0
     for fold in experiment.folds:
-        trained = train_ranker_on(experiment, reader, name, fold.training)
+        training = judged_training(
+            experiment.matrix,
+            experiment.vectors,
+            config,
+            {q: experiment.tokens[q] for q in fold.training},
+            {q: experiment.qrels[q] for q in fold.training},
+        )
+        reader = training.reader
+        trained = train(name, training, experiment.seed, experiment.progress)
         epochs.append(trained.epoch)
         size = count_parameters(trained.ranker)
         terms = reader.queries({q: experiment.tokens[q] for q in fold.held_out})
@@ -58,24 +63,6 @@ def run_ranker(
         "epochs": np.array(epochs),
         "parameters": np.array([size]),
     }
-
-
-def train_ranker_on(
-    experiment: Experiment, reader: Reader, name: str, queries: list[str]
-) -> Trained:
-    """Train on some of the experiment's queries."""
-    judged = JudgedMatrix(
-        experiment.matrix,
-        make_queries(
-            experiment.matrix,
-            {q: experiment.tokens[q] for q in queries},
-            {q: experiment.qrels[q] for q in queries},
-        ),
-    )
-    texts = {q: experiment.tokens[q] for q in judged.queries.ids}
-    found = first_stage(judged, reader.config.depth)
-    training = Training(reader, judged, reader.queries(texts), found)
-    return train(name, training, experiment.seed, experiment.progress)
 
 
 def _time(

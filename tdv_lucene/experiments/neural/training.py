@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -13,12 +13,17 @@ import optax
 
 from ...core.losses import hinge_with_sparsity
 from ...core.scoring import Bm25
+from ...embedding.embed import TermVectors
+from ...evaluation.topics import Qrels
 from ...interruption import check, deferred
 from ...learning.measures import measures_of
 from ...learning.problem import JudgedMatrix
+from ...learning.queries import make_queries
+from ...matrix.record import TermDocumentMatrix
 from ...progress import Progress, silent
 from . import RANKERS
 from .batch import Batch
+from .config import NeuralConfig
 from .rankers import Ranker, make_ranker, score
 from .reading import Reader
 
@@ -51,6 +56,27 @@ class Trained(NamedTuple):
     ranker: Ranker
     epoch: int
     ndcg: float
+
+
+def judged_training(
+    matrix: TermDocumentMatrix,
+    vectors: TermVectors,
+    config: NeuralConfig,
+    tokens: Mapping[str, Sequence[str]],
+    qrels: Qrels,
+) -> Training:
+    """Return the judged ones of analysed queries, with what the first stage finds for them.
+
+    Raises
+    ------
+    TdvError
+        When vectors, queries and judgements do not belong to the matrix.
+    """
+    vectors.check(matrix)
+    reader = Reader(matrix, vectors, config)
+    judged = JudgedMatrix(matrix, make_queries(matrix, tokens, qrels))
+    texts = {query: tokens[query] for query in judged.queries.ids}
+    return Training(reader, judged, reader.queries(texts), first_stage(judged, config.depth))
 
 
 def first_stage(judged: JudgedMatrix, depth: int) -> np.ndarray:

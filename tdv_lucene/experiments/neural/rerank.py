@@ -1,0 +1,195 @@
+"""Train a neural re-ranker on judged queries, and re-rank a run with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...arguments import checked_hits, checked_seed
+from ...embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
+from ...errors import TdvError, argument
+from ...evaluation.topics import read_qrels, read_topics
+from ...interruption import deferred
+from ...matrix.extract import open_matrix
+from ...matrix.record import TermDocumentMatrix
+from ...output import Output
+from ...progress import Progress, silent
+from ...searching.search import RUN
+from . import KIND, RANKERS, check_name, require_equinox
+
+
+def train_ranker(
+    index: str | os.PathLike,
+    topics: str | os.PathLike,
+    qrels: str | os.PathLike,
+    output: str | os.PathLike,
+    *,
+    name: str = "drmm",
+    vectors: str | os.PathLike | None = None,
+    trust_pickle: bool = False,
+    matrix: str | os.PathLike | None = None,
+    topic_field: str = "title",
+    field: str = "contents",
+    seed: int = 0,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Train a neural re-ranker of BM25's results and write it to the folder ``output``.
+
+    It is trained by pairs of a relevant and a non-relevant document that BM25 finds, until the
+    training nDCG@5 rises no more; see :mod:`.training` and, for every number, :mod:`.config`.
+    Deterministic given ``seed`` on one machine.
+
+    Parameters
+    ----------
+    name
+        ``"drmm"``, ``"duet"`` or ``"conv-knrm"``.
+    vectors, trust_pickle
+        A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
+    matrix
+        A folder from :func:`extract_matrix` of this index with ``tokens``; None extracts it.
+
+    Returns
+    -------
+    dict
+        ``name``, ``field``, ``queries``, ``epoch`` (the one kept), ``training_ndcg5``,
+        ``parameters``, ``seed``.
+
+    Raises
+    ------
+    TdvError
+        When Equinox is not installed, the index knows neither positions nor text, the queries
+        have no relevant document in it, or the output may not be written.
+    """
+    check_name(name)
+    checked_seed(seed)
+    require_equinox()
+    read = [index, topics, qrels, vectors, matrix]
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
+    texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
+    from ...jvm.index import analyze
+    from .config import NeuralConfig
+    from .rankers import count_parameters
+    from .stored import StoredRanker
+    from .training import judged_training, train
+
+    tokens = dict(zip(texts, analyze(list(texts.values()), field)))
+    with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
+        counts.require_whole("training")
+        words = _vectors(counts, vectors, seed, progress, trust_pickle)
+        config = NeuralConfig()
+        training = judged_training(counts, words, config, tokens, judgements)
+        trained = train(name, training, seed, progress)
+        summary = {
+            "name": name,
+            "field": field,
+            "queries": len(training.queries),
+            "epoch": trained.epoch,
+            "training_ndcg5": trained.ndcg,
+            "parameters": count_parameters(trained.ranker),
+            "seed": seed,
+        }
+        identity = {
+            "vocabulary_sha256": counts.vocabulary.sha256,
+            "source": counts.source,
+            "vectors": dict(words.origin),
+        }
+        StoredRanker(trained.ranker, words, config, {**summary, **identity}).save(place)
+    return summary
+
+
+def _vectors(
+    matrix: TermDocumentMatrix,
+    vectors: str | os.PathLike | None,
+    seed: int,
+    progress: Progress,
+    trust_pickle: bool,
+) -> TermVectors:
+    if vectors is None:
+        return latent_semantic_vectors(matrix, seed=seed, progress=progress)
+    return load_term_vectors(vectors, matrix, progress, trust_pickle=trust_pickle)
+
+
+def rerank_run(
+    index: str | os.PathLike,
+    ranker: str | os.PathLike,
+    topics: str | os.PathLike,
+    run: str | os.PathLike,
+    output: str | os.PathLike,
+    *,
+    rerank_depth: int = 1000,
+    matrix: str | os.PathLike | None = None,
+    topic_field: str = "title",
+    tag: str | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Re-rank the first ``rerank_depth`` documents of each query of ``run``, and write a run.
+
+    Those after them follow in their order, so a query has the same documents as before.
+
+    Parameters
+    ----------
+    ranker
+        A folder from :func:`train_ranker` on this index.
+    run
+        A TREC run, of any system, of documents in the index.
+    matrix
+        A folder from :func:`extract_matrix` of this index with ``tokens``; None extracts it.
+    tag
+        The last column; None for ``tdv-lucene-NAME``.
+
+    Returns
+    -------
+    dict
+        ``name``, ``rerank_depth``, ``queries`` and ``hits``.
+
+    Raises
+    ------
+    TdvError
+        When Equinox is not installed, the re-ranker is of another index, the run has a query that
+        the topics lack or a document that the index lacks, or the output may not be written.
+    """
+    checked_hits(rerank_depth)
+    require_equinox()
+    read = [index, ranker, topics, run, matrix]
+    place = Output.file(output, RUN, inputs=read, overwrite=overwrite)
+    texts = read_topics(topics, topic_field)
+    from ...jvm.index import analyze
+    from .reading import Reader
+    from .runs import Documents, format_run, read_rankings, rerank
+    from .stored import StoredRanker
+
+    rankings, stored = read_rankings(os.fspath(run)), StoredRanker.load(ranker)
+    _check_queries(rankings, texts)
+    field, name = stored.manifest["field"], stored.manifest["name"]
+    tokens = dict(zip(rankings, analyze([texts[q] for q in rankings], field)))
+    found: dict[str, Sequence[tuple[str, float]]] = {}
+    with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
+        stored.check(counts, index)
+        reader, documents = Reader(counts, stored.vectors, stored.config), Documents(counts)
+        asked = dict(zip(rankings, reader.queries(tokens)))
+        with deferred():
+            for number, (query, terms) in enumerate(asked.items(), 1):
+                ranking = rankings[query]
+                found[query] = rerank(
+                    stored.ranker, reader, terms, ranking, documents, rerank_depth
+                )
+                progress(f"re-rank by {RANKERS[name]}, queries", number, len(asked))
+    hits = sum(map(len, found.values()))
+    summary = {"name": name, "rerank_depth": rerank_depth, "queries": len(found), "hits": hits}
+    with place as unfinished:
+        text = format_run(found, tag or f"tdv-lucene-{name}")
+        unfinished.write_text(text, encoding="utf-8")
+        place.write_manifest({**summary, "source": counts.source})
+    return summary
+
+
+def _check_queries(rankings: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+    missing = [query for query in rankings if query not in texts]
+    if missing:
+        raise TdvError(
+            f"the run answers {len(missing)} queries (such as '{missing[0]}') that the topics "
+            f"lack: pass the {argument('topics')} that were searched"
+        )
