@@ -111,7 +111,7 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
             progress(f"train {RANKERS[name]}, epochs", epoch, config.max_epochs)
             if ndcg > best.ndcg:
                 best = Trained(ranker, epoch, ndcg)
-            if epoch - best.epoch >= config.patience:
+            if epoch - best.epoch >= config.patience or best.ndcg >= 1:
                 break
     progress(f"train {RANKERS[name]}, epochs", config.max_epochs, config.max_epochs)
     return best

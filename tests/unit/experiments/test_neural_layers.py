@@ -1,0 +1,288 @@
+"""The re-rankers' layers against plain NumPy, in which texts have no padding at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.test_util import check_grads
+
+from tdv_lucene.experiments.neural import RANKERS
+from tdv_lucene.experiments.neural.batch import Batch
+from tdv_lucene.experiments.neural.config import POOLED, NeuralConfig
+from tdv_lucene.experiments.neural.layers import (
+    KERNELS,
+    WIDTHS,
+    both_there,
+    convolve,
+    exact_matches,
+    masked_max,
+    masked_softmax,
+    match_histograms,
+    pool_kernels,
+    unit,
+)
+from tdv_lucene.experiments.neural.rankers import count_parameters, make_ranker, score
+
+DIMENSIONS, TERMS = 6, 12
+CONFIG = NeuralConfig(query_terms=5, doc_terms=2 * POOLED, filters=4, units=3)
+RNG = np.random.default_rng(0)
+TABLE = RNG.normal(size=(TERMS, DIMENSIONS)).astype(np.float32)
+IDF = RNG.uniform(0.5, 8, TERMS).astype(np.float32)
+QUERIES = [[3, 7, 3], [1], []]
+DOCS = [[[3, 4, 7, 3, 0], [5]], [[1, 1, 2], [*range(TERMS), 1, 1, 1]], [[4, 2], []]]
+
+
+def batch_of(queries, docs, length: int = 5, width: int = 2 * POOLED, junk: int = 0) -> Batch:
+    """Texts padded to ``length`` and ``width``."""
+    query = np.full((len(queries), length), -1, np.int32)
+    terms = np.full((len(docs), len(docs[0]), width), -1, np.int32)
+    for row, own in enumerate(queries):
+        query[row, : len(own)] = own
+    for row, of_query in enumerate(docs):
+        for column, own in enumerate(of_query):
+            terms[row, column, : len(own)] = own
+    table = np.concatenate([TABLE, np.zeros((1, DIMENSIONS), np.float32)])
+    idf = np.concatenate([IDF, np.zeros(1, np.float32)])
+    return Batch(query, table[query], idf[query], terms, table[terms])
+
+
+@cache
+def ranker_of(name: str, gating: str = "idf"):
+    config = replace(CONFIG, gating=gating)
+    return make_ranker(name, DIMENSIONS, config, jax.random.key(1))
+
+
+# NumPy, one text at a time ------------------------------------------------------------------
+
+
+def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    def units(rows: np.ndarray) -> np.ndarray:
+        return rows / np.sqrt((rows**2).sum(axis=1, keepdims=True) + 1e-12)
+
+    return units(one) @ units(other).T
+
+
+def plain_histogram(query: list[int], doc: list[int]) -> np.ndarray:
+    found = np.zeros((len(query), 30))
+    for row, term in enumerate(query):
+        for other in doc:
+            if other == term:
+                found[row, 29] += 1
+            else:
+                cosine = cosines(TABLE[[term]], TABLE[[other]])[0, 0]
+                found[row, min(int((cosine + 1) / 2 * 29), 28)] += 1
+    return np.log(1 + found)
+
+
+def plain_convolution(rows: np.ndarray, kernel: np.ndarray) -> np.ndarray:
+    """One n-gram after the other."""
+    found = np.zeros((len(rows), kernel.shape[2]))
+    for start in range(len(rows)):
+        for place in range(len(kernel)):
+            if start + place < len(rows):
+                found[start] += rows[start + place] @ kernel[place]
+    return found
+
+
+def plain_kernels(similarities: np.ndarray) -> np.ndarray:
+    features = np.zeros(11)
+    for kernel, (mu, sigma) in enumerate(zip(KERNELS, WIDTHS)):
+        for row in similarities:
+            near = np.exp(-((row - mu) ** 2) / (2 * sigma**2)).sum()
+            features[kernel] += 0.01 * np.log(max(near, 1e-10))
+    return features
+
+
+def plain_dense(linear, values: np.ndarray) -> np.ndarray:
+    return np.asarray(linear.weight) @ values + np.asarray(linear.bias)
+
+
+def plain_drmm(ranker, query, doc) -> float:
+    histogram = plain_histogram(query, doc)
+    if ranker.gating == "idf":
+        logits = np.array([float(ranker.gate) * IDF[term] for term in query])
+    else:
+        logits = np.array([TABLE[term] @ np.asarray(ranker.gate) for term in query])
+    gates = np.exp(logits) / np.exp(logits).sum()
+    total = 0.0
+    for row, gate in zip(histogram, gates):
+        hidden = np.tanh(plain_dense(ranker.hidden, row))
+        total += gate * np.tanh(plain_dense(ranker.output, hidden))[0]
+    return total
+
+
+def plain_conv_knrm(ranker, query, doc) -> float:
+    def ngrams(terms):
+        return [
+            np.maximum(plain_convolution(TABLE[terms], np.asarray(k)) + np.asarray(b), 0)
+            for k, b in zip(ranker.kernels, ranker.biases)
+        ]
+
+    asked, found = ngrams(query), ngrams(doc)
+    features = [plain_kernels(cosines(one, other)) for one in asked for other in found]
+    return np.tanh(plain_dense(ranker.output, np.concatenate(features)))[0]
+
+
+def plain_duet(ranker, query, doc) -> float:
+    own, units = ranker.local, CONFIG.units
+    hidden = np.asarray(own.gather_bias, np.float64).copy()
+    for row, term in enumerate(query):
+        matches = np.array([float(other == term) for other in doc])
+        seen = np.tanh(matches @ np.asarray(own.window)[: len(doc)] + np.asarray(own.bias))
+        hidden += seen @ np.asarray(own.gather)[row]
+    hidden = np.tanh(plain_dense(own.hidden, np.tanh(hidden)))
+    local = plain_dense(own.output, hidden)[0]
+
+    own = ranker.distributed
+    asked = np.zeros(units)
+    if query:
+        rows = plain_convolution(TABLE[query], np.asarray(own.query_kernel))
+        asked = np.tanh(rows + np.asarray(own.query_bias)).max(axis=0)
+    asked = np.tanh(plain_dense(own.query_dense, asked))
+    rows = plain_convolution(TABLE[doc], np.asarray(own.doc_kernel))
+    rows = np.tanh(rows + np.asarray(own.doc_bias))
+    hidden = np.asarray(own.gather_bias, np.float64).copy()
+    for number, start in enumerate(range(0, len(doc), POOLED)):
+        found = np.tanh(plain_dense(own.doc_dense, rows[start : start + POOLED].max(axis=0)))
+        hidden += (asked * found) @ np.asarray(own.gather)[number]
+    return local + plain_dense(own.output, np.tanh(hidden))[0]
+
+
+PLAIN = {"drmm": plain_drmm, "duet": plain_duet, "conv-knrm": plain_conv_knrm}
+
+
+# the layers -----------------------------------------------------------------------------------
+
+
+def test_histograms() -> None:
+    batch = batch_of(QUERIES, DOCS)
+    similar = jnp.einsum("ble,bcne->bcln", unit(batch.query_vectors), unit(batch.doc_vectors))
+    exact = exact_matches(batch.query, batch.docs)
+    found = np.asarray(match_histograms(similar, exact, both_there(batch.query, batch.docs)))
+    assert found.shape == (3, 2, 5, 30)
+    for row, query in enumerate(QUERIES):
+        for column, doc in enumerate(DOCS[row]):
+            own = found[row, column]
+            np.testing.assert_allclose(own[: len(query)], plain_histogram(query, doc), rtol=1e-6)
+            assert not own[len(query) :].any(), "padding is counted nowhere"
+
+
+def test_another_term_of_the_same_vector_is_no_exact_match() -> None:
+    exact, there = np.array([[[[True, False]]]]), np.ones((1, 1, 1, 2), bool)
+    found = np.asarray(match_histograms(jnp.ones(there.shape), exact, there))
+    np.testing.assert_allclose(found[0, 0, 0, 28:], np.log([2, 2]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_convolution(length: int) -> None:
+    kernel = RNG.normal(size=(length, DIMENSIONS, 4)).astype(np.float32)
+    batch = batch_of(QUERIES, DOCS)
+    found = np.asarray(convolve(batch.doc_vectors, kernel))
+    for row, of_query in enumerate(DOCS):
+        for column, doc in enumerate(of_query):
+            own = found[row, column, : len(doc)]
+            np.testing.assert_allclose(own, plain_convolution(TABLE[doc], kernel), atol=1e-5)
+
+
+def test_kernels() -> None:
+    similar = RNG.uniform(-1, 1, (1, 1, 3, 4)).astype(np.float32)
+    similar[0, 0, 0, 0] = 1.0
+    there = np.array([[True, True, False]]), np.array([[[True, True, True, False]]])
+    found = np.asarray(pool_kernels(similar, *there))
+    np.testing.assert_allclose(found[0, 0], plain_kernels(similar[0, 0, :2, :3]), rtol=1e-4)
+
+
+def test_gates_and_maxima_pass_over_padding() -> None:
+    logits, there = np.array([[1.0, 2.0, 9.0], [5.0, 5.0, 5.0]], np.float32), np.zeros((2, 3), bool)
+    there[0, :2] = True
+    gates = np.asarray(masked_softmax(logits, there))
+    np.testing.assert_allclose(gates[0], [*(np.exp([1, 2]) / np.exp([1, 2]).sum()), 0], rtol=1e-6)
+    assert not gates[1].any()
+    largest = np.asarray(masked_max(logits[..., None] - 20, there))
+    assert largest.tolist() == [[-18.0], [0.0]]
+
+
+def test_exact_matches_are_of_terms() -> None:
+    found = np.asarray(exact_matches(np.array([[3, -1]]), np.array([[[3, 4, -1]]])))
+    assert found.tolist() == [[[[True, False, False], [False, False, False]]]]
+
+
+# the re-rankers -------------------------------------------------------------------------------
+
+KINDS = [*((name, {}) for name in RANKERS), ("drmm", {"gating": "vector"})]
+
+
+@pytest.mark.parametrize(("name", "changes"), KINDS)
+def test_scores_are_those_of_numpy(name: str, changes: dict) -> None:
+    ranker = _moved(ranker_of(name, **changes))
+    found = np.asarray(score(ranker, batch_of(QUERIES, DOCS)))
+    for row, query in enumerate(QUERIES[:2]):
+        for column, doc in enumerate(DOCS[row]):
+            expected = PLAIN[name](ranker, query, doc)
+            np.testing.assert_allclose(found[row, column], expected, rtol=2e-4, atol=1e-5)
+    assert np.isfinite(found).all(), "an empty query and an empty document have a score"
+
+
+def _moved(ranker):
+    """All weights away from their start, so that none is 0."""
+    import equinox as eqx
+
+    arrays, rest = eqx.partition(ranker, eqx.is_inexact_array)
+    leaves, tree = jax.tree.flatten(arrays)
+    moved = [leaf + 0.3 * RNG.normal(size=leaf.shape).astype(np.float32) for leaf in leaves]
+    return eqx.combine(jax.tree.unflatten(tree, moved), rest)
+
+
+@pytest.mark.parametrize(("name", "changes"), KINDS)
+def test_padding_changes_no_score(name: str, changes: dict) -> None:
+    ranker = _moved(ranker_of(name, **changes))
+    docs = [[doc[:9] for doc in of_query] for of_query in DOCS]
+    narrow = np.asarray(score(ranker, batch_of(QUERIES, docs, length=3, width=POOLED)))
+    wide = np.asarray(score(ranker, batch_of(QUERIES, docs)))
+    np.testing.assert_allclose(narrow, wide, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_neighbours_in_the_batch_change_no_score(name: str) -> None:
+    ranker = _moved(ranker_of(name))
+    whole = np.asarray(score(ranker, batch_of(QUERIES, DOCS)))
+    turned = np.asarray(score(ranker, batch_of(QUERIES[::-1], [of[::-1] for of in DOCS[::-1]])))
+    np.testing.assert_allclose(turned[::-1, ::-1], whole, rtol=1e-5, atol=1e-6)
+    alone = np.asarray(score(ranker, batch_of(QUERIES[1:2], [DOCS[1][:1]])))
+    np.testing.assert_allclose(alone[0, 0], whole[1, 0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "changes"), KINDS)
+def test_gradients_by_finite_differences(name: str, changes: dict) -> None:
+    """In double precision; the exact-match kernel is too steep for differences, so no text has
+    a term of another."""
+    import equinox as eqx
+
+    with jax.enable_x64(True):
+        arrays, rest = eqx.partition(_moved(ranker_of(name, **changes)), eqx.is_inexact_array)
+        arrays = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float64), arrays)
+        batch = batch_of([[3, 7], [1]], [[[4, 5, 0], [5]], [[2, 3], [8, 9, 10]]])
+        batch = Batch(*(x.astype(np.float64) if x.dtype == np.float32 else x for x in batch))
+        total = jax.jit(lambda arrays: eqx.combine(arrays, rest)(batch).sum())
+        check_grads(total, (arrays,), 1, ["rev"], atol=1e-4, rtol=1e-4)
+
+
+def test_an_empty_text_has_a_finite_gradient() -> None:
+    import equinox as eqx
+
+    gradient_of = eqx.filter_jit(eqx.filter_grad(lambda ranker, batch: ranker(batch).sum()))
+    for name in RANKERS:
+        gradient = gradient_of(ranker_of(name), batch_of(QUERIES, DOCS))
+        leaves = jax.tree.leaves(eqx.filter(gradient, eqx.is_inexact_array))
+        assert all(np.isfinite(leaf).all() for leaf in leaves), name
+
+
+def test_parameters_are_counted() -> None:
+    assert count_parameters(ranker_of("drmm")) == 30 * 5 + 5 + 5 + 1 + 1
+    filters = sum(length * DIMENSIONS * 4 + 4 for length in (1, 2, 3))
+    assert count_parameters(ranker_of("conv-knrm")) == filters + 99 + 1

@@ -1,0 +1,202 @@
+"""Training and scoring on small made collections: arrays only, no index and no Java."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_problem import make_matrix
+
+from tdv_lucene.embedding.embed import TermVectors
+from tdv_lucene.errors import TdvError
+from tdv_lucene.experiments.neural import RANKERS, training
+from tdv_lucene.experiments.neural.config import POOLED, NeuralConfig
+from tdv_lucene.experiments.neural.rankers import make_ranker
+from tdv_lucene.experiments.neural.reading import Reader
+from tdv_lucene.experiments.neural.runs import Documents, format_run, rerank
+from tdv_lucene.experiments.neural.scoring import score_documents
+from tdv_lucene.experiments.neural.training import judged_training, train
+from tdv_lucene.matrix.token_sequences import TokenSequences
+
+TERMS, DOCUMENTS, TWIN = 40, 160, 20
+CONFIG = NeuralConfig(
+    query_terms=8, doc_terms=2 * POOLED, filters=32, units=8, pairs_per_step=16, max_epochs=20,
+    patience=20, learning_rate=1e-2, stop_depth=DOCUMENTS,
+)  # fmt: skip
+
+
+def _vectors(matrix, rng) -> TermVectors:
+    """Terms t and t + TWIN mean about the same; the last two terms have no vector."""
+    base = rng.normal(size=(TWIN, 12))
+    vectors = np.concatenate([base, base + 0.1 * rng.normal(size=base.shape)]).astype(np.float32)
+    known = np.arange(TERMS - 2, dtype=np.int32)
+    return TermVectors(matrix.vocabulary.sha256, known, vectors[known], {})
+
+
+def make_task(signal: str, seed: int = 0):
+    """(matrix with sequences, vectors, topics, qrels): all documents have the query's first term.
+
+    By ``"exact"`` the relevant ones have its second term as well, by ``"meaning"`` that term's
+    twin, and the others a term of another meaning.
+    """
+    rng = np.random.default_rng(seed)
+    shared, texts, topics, qrels = TWIN - 1, [], {}, {}
+    subjects = rng.integers(0, 15, DOCUMENTS)
+    for subject in subjects:
+        word = subject + (TWIN if signal == "meaning" else 0)
+        text = [shared, word, word, *rng.integers(15, TWIN - 1, rng.integers(1, 12))]
+        texts.append(rng.permutation(text))
+    for subject in range(15):
+        topics[f"q{subject}"] = [f"t{shared:03d}", f"t{subject:03d}"]
+        qrels[f"q{subject}"] = {f"d{d}": 1 for d in np.flatnonzero(subjects == subject)}
+    dense = np.zeros((TERMS, DOCUMENTS), int)
+    for doc, text in enumerate(texts):
+        np.add.at(dense[:, doc], text, 1)
+    rare = np.flatnonzero(dense.sum(axis=1) == 0)  # every term needs a posting
+    for doc, term in enumerate(rare):
+        texts[doc] = np.append(texts[doc], term)
+        dense[term, doc] += 1
+    matrix = make_matrix(dense)
+    indptr = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
+    sequences = TokenSequences(np.concatenate(texts).astype(np.int32), indptr, "positions")
+    matrix = replace(matrix, sequences=sequences)
+    return matrix, _vectors(matrix, rng), topics, qrels
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    return {signal: make_task(signal) for signal in ("exact", "meaning")}
+
+
+def _trained(task, name: str, config: NeuralConfig = CONFIG, seed: int = 0):
+    made = judged_training(task[0], task[1], config, task[2], task[3])
+    return made, train(name, made, seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "signal"),
+    [("drmm", "exact"), ("drmm", "meaning"), ("duet", "exact"), ("conv-knrm", "meaning")],
+)
+def test_each_learns_what_it_is_made_for(tasks, name: str, signal: str) -> None:
+    """BM25 cannot tell a twin; at random one document in fifteen is relevant."""
+    made, found = _trained(tasks[signal], name)
+    start = training._Validation(made, np.random.default_rng(0)).ndcg(
+        make_ranker(name, 12, CONFIG, training.jax.random.key(5))
+    )
+    assert found.epoch > 0
+    assert found.ndcg > 0.9 > start
+
+
+def test_training_is_deterministic(tasks) -> None:
+    config = replace(CONFIG, max_epochs=2)
+    one, other, third = (_trained(tasks["exact"], "drmm", config, seed)[1] for seed in (3, 3, 4))
+    leaves = [training.jax.tree.leaves(found.ranker) for found in (one, other, third)]
+    assert all((a == b).all() for a, b in zip(leaves[0], leaves[1]))
+    assert not all((a == b).all() for a, b in zip(leaves[0], leaves[2]))
+
+
+def test_a_step_is_compiled_once(tasks, monkeypatch) -> None:
+    shapes = set()
+    made = judged_training(tasks["exact"][0], tasks["exact"][1], CONFIG, *tasks["exact"][2:])
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        for batch in training._batches(made, rng):
+            shapes.add(tuple(np.shape(x) for x in batch))
+    assert len(shapes) == 1
+
+
+def test_negatives_are_found_and_not_relevant(tasks) -> None:
+    matrix, vectors, topics, qrels = tasks["exact"]
+    made = judged_training(matrix, vectors, CONFIG, topics, qrels)
+    queries, positives = training._relevant_pairs(made.judged)
+    drawn = training._draw_negatives(made, queries, np.random.default_rng(0))
+    assert len(queries) == sum(map(len, qrels.values()))
+    for query, positive, negative in zip(queries, positives, drawn):
+        relevant = qrels[made.judged.queries.ids[query]]
+        assert f"d{positive}" in relevant and f"d{negative}" not in relevant
+        assert negative in made.found[query]
+
+
+def test_no_negative_no_pair(tasks) -> None:
+    """Where all that was found is relevant, nothing can be learned, and nothing fails."""
+    matrix, vectors, topics, _ = tasks["exact"]
+    everything = {q: {f"d{d}": 1 for d in range(DOCUMENTS)} for q in topics}
+    _, found = _trained((matrix, vectors, topics, everything), "drmm")
+    assert found.epoch == 0
+
+
+@pytest.fixture(scope="module")
+def reader(tasks) -> Reader:
+    return Reader(tasks["exact"][0], tasks["exact"][1], CONFIG)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_scores_depend_on_neither_chunks_nor_order(reader: Reader, name: str) -> None:
+    ranker = make_ranker(name, 12, CONFIG, training.jax.random.key(2))
+    query = reader.queries({"q": ["t003", "t019"]})[0]
+    docs = np.arange(DOCUMENTS)
+    whole = score_documents(ranker, reader, query, docs)
+    turned = np.random.default_rng(1).permutation(docs)
+    np.testing.assert_allclose(
+        score_documents(ranker, reader, query, turned), whole[turned], rtol=1e-5, atol=1e-6
+    )
+    cut = score_documents(ranker, reader, query, docs, chunk=7)
+    np.testing.assert_allclose(cut, whole, rtol=1e-5, atol=1e-6)
+    some = score_documents(ranker, reader, query, docs[5:6])
+    np.testing.assert_allclose(some, whole[5:6], rtol=1e-5, atol=1e-6)
+
+
+def test_what_is_read(reader: Reader) -> None:
+    queries = reader.queries({"a": ["t003", "zebra", "t019", "t003"], "b": [], "c": ["t001"] * 20})
+    assert queries.shape == (3, 8)
+    assert queries[0].tolist() == [3, 19, 3, -1, -1, -1, -1, -1]
+    assert (queries[1] == -1).all() and (queries[2] == 1).all(), "cut after eight"
+    np.testing.assert_allclose((reader.table**2).sum(axis=1), 12, rtol=1e-5)
+    assert abs(reader.table[TERMS - 1] @ reader.table[TERMS - 2]) < 11, "random, not the same"
+    batch = reader.batch(queries, np.array([[4, -1]] * 3), 2 * POOLED)
+    own = reader.sequences.terms[reader.sequences.indptr[4] : reader.sequences.indptr[5]]
+    assert batch.docs[0, 0, : len(own)].tolist() == own.tolist()
+    assert (batch.docs[:, 1] == -1).all() and not batch.doc_vectors[:, 1].any()
+    np.testing.assert_array_equal(batch.doc_vectors[0, 0, 0], reader.table[own[0]])
+    assert not batch.query_vectors[1].any() and not batch.idf[1].any()
+
+
+def test_a_run_keeps_its_documents_and_falls(reader: Reader) -> None:
+    ranker = make_ranker("duet", 12, CONFIG, training.jax.random.key(2))
+    documents, names = Documents(reader.matrix), [f"d{i}" for i in range(9)]
+    query = reader.queries({"q": ["t003"]})[0]
+    ranked = rerank(ranker, reader, query, names, documents, depth=6)
+    assert sorted(name for name, _ in ranked[:6]) == names[:6]
+    assert [name for name, _ in ranked[6:]] == names[6:], "below the depth nothing moves"
+    scores = [score for _, score in ranked]
+    assert all(a > b for a, b in zip(scores, scores[1:]))
+    empty = rerank(ranker, reader, reader.queries({"q": []})[0], names, documents, depth=9)
+    assert {name for name, _ in empty} == {*names}
+    line = format_run({"q": ranked}, "tag").splitlines()[0]
+    assert line == f"q Q0 {ranked[0][0]} 1 {ranked[0][1]!r} tag"
+    assert rerank(ranker, reader, query, [], documents, depth=6) == []
+    with pytest.raises(TdvError, match="the run has the document 'x', which the index has not"):
+        documents.find(["d1", "x"])
+
+
+def test_equal_scores_keep_the_order_of_the_first_stage(reader: Reader, monkeypatch) -> None:
+    from tdv_lucene.experiments.neural import runs
+
+    monkeypatch.setattr(runs, "score_documents", lambda *a: np.ones(4, np.float32))
+    names = ["d7", "d1", "d9", "d3"]
+    ranked = rerank(None, reader, None, names, Documents(reader.matrix), 4)
+    assert [name for name, _ in ranked] == names
+    scores = np.array([score for _, score in ranked], np.float32)
+    assert (np.diff(scores) < 0).all() and scores[-1] > 0.999
+
+
+def test_configs_out_of_range_are_refused() -> None:
+    for options, message in (
+        ({"doc_terms": 95}, "doc_terms must be a multiple of 10, got 95: try 100"),
+        ({"gating": "df"}, "no gating 'df': choose one of idf, vector"),
+    ):
+        with pytest.raises(TdvError, match=message):
+            NeuralConfig(**options)
+    with pytest.raises(TdvError, match="no neural re-ranker 'bert': choose one of drmm, duet"):
+        make_ranker("bert", 12, CONFIG, training.jax.random.key(0))
