@@ -37,9 +37,10 @@ def checked_threads(threads: int | None, name: str = "threads") -> int:
     return _within(name, threads, 1, MOST_THREADS)
 
 
-def checked_hits(hits: int) -> int:
-    """Return ``hits``, or raise :class:`TdvError` when it is not from 1 to :data:`MOST_HITS`."""
-    return _within("hits", hits, 1, MOST_HITS)
+def checked_hits(hits: int, name: str = "hits") -> int:
+    """Return ``hits``, or raise :class:`TdvError` when it is not from 1 to :data:`MOST_HITS`;
+    ``name`` is what the caller calls it."""
+    return _within(name, hits, 1, MOST_HITS)
 
 
 def checked_seed(seed: int) -> int:

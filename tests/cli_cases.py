@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 from lucene_indexes import Layout, write_index
+from neural_rankers import save_untrained
 from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli import _COMMANDS, _group
@@ -26,11 +27,12 @@ from tdv_lucene.searching.search import search_index
 
 WEIGHTS = {
     "search": 18, "prune": 18, "extract": 12, "embed": 10, "peers": 10, "verify": 8, "explain": 8,
-    "inspect": 6, "compare": 3, "learn": 4, "index": 2, "reproduce": 1, "demo": 1,
+    "inspect": 6, "compare": 3, "learn": 4, "index": 2, "reproduce": 1, "demo": 1, "ranker": 1,
+    "rerank": 2,
 }  # fmt: skip
 """How often a command is tried; others, 4."""
 
-LONG = {"reproduce", "demo"}
+LONG = {"reproduce", "demo", "ranker"}
 """Take minutes where all is well, so one thing is wrong at least."""
 
 ENDLESS = {"serve"}
@@ -40,6 +42,7 @@ FILES = {
     "index": "index", "indexes": "index", "pruned": "pruned", "topics": "topics.tsv",
     "qrels": "qrels.txt", "tune_topics": "topics.tsv", "tune_qrels": "qrels.txt",
     "matrix": "matrix", "documents": "ids.txt", "plot": None, "output": None,
+    "train_topics": "topics.tsv", "train_qrels": "qrels.txt", "ranker": "ranker", "run": "run",
 }  # fmt: skip
 """What options are files: those of ``make_home``; None for what is written."""
 
@@ -51,6 +54,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "max_bytes": ("25MB", "900", "1kB"),
     "scale": ("auto", "4", "0.5"),
     "models": ("bm25", "tfidf"),
+    "neural": ("drmm", "all"),
     "seed": ("0", "1", "17"),
     "threads": ("1", "2"),
     "throughput_threads": ("1",),
@@ -97,7 +101,7 @@ def make_home(home: Path) -> None:
     segments = tiny_segments(5)
     write_index(home / "positions", segments, Layout(options="DOCS_AND_FREQS_AND_POSITIONS"))
     write_index(home / "empty-index", [])
-    extract_matrix(home / "index", home / "matrix")
+    save_untrained(extract_matrix(home / "index", home / "matrix", tokens=True), home / "ranker")
     embed_terms(home / "index", home / "vectors", dimensions=2, min_doc_freq=1)
     make_peer_values(home / "index", home / "values", "ridf")
     make_peer_values(home / "index", home / "postings", "carmel-delta")

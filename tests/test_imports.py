@@ -178,14 +178,32 @@ def _declared(section: str = "options", *keys: str) -> set[str]:
 
 def _optional() -> set[str]:
     """What the extras install, but for the tests' own."""
-    return _declared("options.extras_require", "ir-datasets")
+    return _declared("options.extras_require", "ir-datasets", "neural")
 
 
 def test_what_is_imported_is_what_setup_cfg_installs() -> None:
     imported = set().union(*(_third_party(module) for module in MODULES))
     assert {DISTRIBUTIONS.get(name, name) for name in imported} == _declared() | _optional()
-    at_once = {_top(name) for module in MODULES for name, now in EDGES[module] if now}
+    others = set(MODULES) - set(_neural())
+    at_once = {_top(name) for module in others for name, now in EDGES[module] if now}
     assert not at_once & _optional(), "the package must do without its extras"
+
+
+def _neural() -> list[str]:
+    """The re-rankers' modules that need Equinox as soon as they are imported."""
+    return [name for name in _within("experiments.neural") if _reaches(name, "equinox")]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_package_does_without_neural_rankers(module: str) -> None:
+    """Only the experiment and its commands know them, and import them when they are asked for."""
+    if module in _within("experiments.neural"):
+        return
+    for name, at_once in EDGES[module]:
+        if name in _within("experiments.neural"):
+            users = f"{PACKAGE}.experiments.", f"{PACKAGE}.cli."
+            assert module.startswith(users) or module == PACKAGE, f"{module} imports {name}"
+            assert name not in _neural() or not at_once, f"{module} imports {name} at once"
 
 
 def test_every_requirement_is_pinned_to_a_tested_version() -> None:

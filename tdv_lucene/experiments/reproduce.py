@@ -99,7 +99,7 @@ def reproduce_paper(
     known = _known_collection(collection, models)
     chosen = _affordable(make_recipe(recipe), reduction)
     checked_seed(seed)
-    checked_hits(rerank_depth)
+    checked_hits(rerank_depth, "rerank_depth")
     _check_neural(neural, models)
     read = [index, topics, qrels, train_topics, train_qrels]
     place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)

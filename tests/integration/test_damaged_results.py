@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from lucene_indexes import write_index
+from neural_rankers import save_untrained
 from tiny_collection import tiny_segments
 
 from tdv_lucene.embedding.embed import embed_terms, load_term_vectors
 from tdv_lucene.errors import TdvError
+from tdv_lucene.experiments.neural.stored import StoredRanker
 from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.matrix.extract import extract_matrix, load_matrix
 from tdv_lucene.pruning.prune import prune_index
@@ -34,6 +36,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     extract_matrix(home / "index", home / "matrix")
     embed_terms(home / "index", home / "vectors", dimensions=2, min_doc_freq=1)
     make_peer_values(home / "index", home / "values", "carmel-delta")
+    save_untrained(extract_matrix(home / "index", home / "tokens", tokens=True), home / "ranker")
     return home
 
 
@@ -43,6 +46,7 @@ def _read_vectors(folder: Path) -> Any:
 
 KINDS: dict[str, Callable[[Path], Any]] = {
     "matrix": load_matrix, "vectors": _read_vectors, "values": TermValues.load,
+    "tokens": load_matrix, "ranker": StoredRanker.load,
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 from lucene_indexes import write_index
+from neural_rankers import save_untrained
 from tiny_collection import tiny_segments
 
 from tdv_lucene.cli import _COMMANDS, _group
@@ -61,7 +62,10 @@ class Writer:
         return [name for name in INPUTS if f"{{{name}}}" in self.command]
 
 
-INPUTS = ("index", "pruned", "topics", "qrels", "matrix", "values", "vectors", "documents", "ids")
+INPUTS = (
+    "index", "pruned", "topics", "qrels", "matrix", "values", "vectors", "documents", "ids",
+    "ranker", "run",
+)  # fmt: skip
 
 WRITERS = [
     Writer(
@@ -107,6 +111,18 @@ WRITERS = [
         "reproduction",
     ),
     Writer(
+        "ranker --index {index} --topics {topics} --qrels {qrels} --matrix {matrix} "
+        "--vectors {vectors} --output {output}",
+        "neural-ranker",
+    ),
+    Writer(
+        "rerank --index {index} --ranker {ranker} --topics {topics} --run {run} --matrix {matrix} "
+        "--output {output}",
+        "run",
+        suffix="",
+        quick=True,
+    ),
+    Writer(
         "export --index {index} --matrix {matrix} --output {output}", "ciff", suffix="", quick=True
     ),
     Writer("demo --output {output}", "demonstration"),
@@ -140,10 +156,12 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for place in places.values():
         place.parent.mkdir()
     write_index(places["index"], tiny_segments())
-    extract_matrix(places["index"], places["matrix"])
+    matrix = extract_matrix(places["index"], places["matrix"], tokens=True)
+    save_untrained(matrix, places["ranker"])
     make_peer_values(places["index"], places["values"], "ridf", matrix=places["matrix"])
     prune_index(places["index"], places["values"], places["pruned"])
     places["topics"].write_text("1\tquick fox\n2\tinverted index\n3\tterm weights\n")
+    places["run"].write_text("1 Q0 d0 1 2.0 tag\n1 Q0 d1 2 1.0 tag\n")
     places["qrels"].write_text("1 0 d0 1\n2 0 d4 1\n3 0 d3 1\n")
     places["vectors"] = places["vectors"].with_suffix(".vec")
     places["vectors"].write_text("3 2\nquick 0.1 0.2\nindex 0.3 0.1\nterm 0.2 0.2\n")

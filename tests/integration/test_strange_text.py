@@ -18,11 +18,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, write_index
+from neural_rankers import save_untrained
 
 import tdv_lucene.report
 from tdv_lucene.cli import _COMMANDS, _group
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
+from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.report.wording import visible
 from tdv_lucene.searching.search import search_index
 
@@ -66,6 +68,7 @@ def case(tmp_path_factory) -> SimpleNamespace:
     return SimpleNamespace(
         folder=folder, index=str(index), topics=str(topics), qrels=str(qrels), texts=texts,
         docs=str(docs_folder), values=str(folder / "val[u]es"), pruned=str(folder / "pr[u]ned"),
+        ranker=str(folder / "r[a]nker"), run=str(folder / "r[u]n"),
     )  # fmt: skip
 
 
@@ -75,6 +78,15 @@ def made(case: SimpleNamespace) -> SimpleNamespace:
         run("peers", "--index", case.index, "--name", "ridf", "--output", case.values)
         run("prune", "--index", case.index, "--tdv", case.values, "--reduction", "0.4",
             "--output", case.pruned)  # fmt: skip
+    return case
+
+
+def ranked(case: SimpleNamespace) -> SimpleNamespace:
+    """With a re-ranker and a run."""
+    if not Path(case.ranker).exists():
+        matrix = extract_matrix(case.index, case.folder / "matr[i]x")
+        save_untrained(matrix, Path(case.ranker))
+        search_index(case.index, case.topics, case.run)
     return case
 
 
@@ -116,6 +128,11 @@ COMMANDS: dict[str, Made] = {
     "compare": lambda case, output: (
         ["--index", case.index, "--pruned", made(case).pruned, *judged(case),
          "--latency-budget", "0.5", "--output", output], [output]),
+    "ranker": lambda case, output: (
+        ["--index", case.index, *judged(case), "--output", output], [output]),
+    "rerank": lambda case, output: (
+        ["--index", case.index, "--ranker", ranked(case).ranker, "--topics", case.topics,
+         "--run", case.run, "--output", output], [output]),
     "export": lambda case, output: (["--index", case.index, "--output", output], [output]),
     "explain": lambda case, output: (
         ["--index", case.index, "--pruned", made(case).pruned, "--query",

@@ -151,7 +151,7 @@ def rerank_run(
         When Equinox is not installed, the re-ranker is of another index, the run has a query that
         the topics lack or a document that the index lacks, or the output may not be written.
     """
-    checked_hits(rerank_depth)
+    checked_hits(rerank_depth, "rerank_depth")
     require_equinox()
     read = [index, ranker, topics, run, matrix]
     place = Output.file(output, RUN, inputs=read, overwrite=overwrite)
