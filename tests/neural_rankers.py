@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import jax
-
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.experiments.neural import KIND
 from tdv_lucene.experiments.neural.config import NeuralConfig
@@ -19,7 +17,7 @@ def save_untrained(matrix: TermDocumentMatrix, folder: Path, name: str = "drmm")
     """Write what 'ranker' writes, with random weights."""
     vectors = latent_semantic_vectors(matrix, dimensions=2, min_doc_freq=1)
     config = NeuralConfig()
-    ranker = make_ranker(name, vectors.vectors.shape[1], config, jax.random.key(0))
+    ranker = make_ranker(name, vectors.vectors.shape[1], config, 0)
     about = {"field": matrix.vocabulary.field, "vocabulary_sha256": matrix.vocabulary.sha256}
     stored = StoredRanker(ranker, vectors, config, {"name": name, **about})
     stored.save(Output.folder(folder, KIND, inputs=()))

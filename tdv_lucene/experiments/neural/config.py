@@ -1,6 +1,7 @@
 """Every number that the re-rankers and their training use, from their papers or for speed.
 
-None was tuned. DRMM's learning rate alone was raised after a trial (a fifth of cranfield's queries).
+None was tuned. DRMM's learning rate alone was raised once, after a trial on a fifth of
+cranfield's queries.
 """
 
 from __future__ import annotations

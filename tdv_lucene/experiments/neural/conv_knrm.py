@@ -9,10 +9,12 @@ from __future__ import annotations
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .batch import Batch
 from .config import NeuralConfig
-from .layers import KERNELS, convolve, dense, pool_kernels, unit
+from .dense import Dense, draw_normal
+from .layers import KERNELS, convolve, pool_kernels, unit
 
 _LENGTHS = (1, 2, 3)
 
@@ -29,17 +31,15 @@ class ConvKnrm(eqx.Module):
 
     kernels: tuple[jax.Array, ...]
     biases: tuple[jax.Array, ...]
-    output: eqx.nn.Linear
+    output: Dense
 
-    def __init__(self, dimensions: int, config: NeuralConfig, key: jax.Array) -> None:
-        *keys, last = jax.random.split(key, len(_LENGTHS) + 1)
+    def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
         self.kernels = tuple(
-            jax.random.normal(own, (length, dimensions, config.filters))
-            / (length * dimensions) ** 0.5
-            for own, length in zip(keys, _LENGTHS)
+            draw_normal(rng, (length, dimensions, config.filters), length * dimensions)
+            for length in _LENGTHS
         )
         self.biases = tuple(jnp.zeros(config.filters) for _ in _LENGTHS)
-        self.output = eqx.nn.Linear(len(_LENGTHS) ** 2 * len(KERNELS), 1, key=last)
+        self.output = Dense(len(_LENGTHS) ** 2 * len(KERNELS), 1, rng)
 
     def __call__(self, batch: Batch) -> jax.Array:
         """Return float[B, C]."""
@@ -51,7 +51,7 @@ class ConvKnrm(eqx.Module):
             for other in found
         ]
         phi = jnp.concatenate(features, axis=-1)
-        return jnp.tanh(dense(self.output, phi))[..., 0]
+        return jnp.tanh(self.output(phi))[..., 0]
 
     def _ngrams(self, vectors: jax.Array) -> list[jax.Array]:
         """Return float[..., N, F] of each length: vectors of n-grams, of length 1 for cosines.

@@ -8,13 +8,14 @@ from __future__ import annotations
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .batch import Batch
 from .config import NeuralConfig
+from .dense import Dense
 from .layers import (
     BINS,
     both_there,
-    dense,
     exact_matches,
     masked_softmax,
     match_histograms,
@@ -35,15 +36,14 @@ class Drmm(eqx.Module):
     gate : float[] or float[E]
     """
 
-    hidden: eqx.nn.Linear
-    output: eqx.nn.Linear
+    hidden: Dense
+    output: Dense
     gate: jax.Array
     gating: str = eqx.field(static=True)
 
-    def __init__(self, dimensions: int, config: NeuralConfig, key: jax.Array) -> None:
-        first, second = jax.random.split(key)
-        self.hidden = eqx.nn.Linear(BINS, _HIDDEN, key=first)
-        self.output = eqx.nn.Linear(_HIDDEN, 1, key=second)
+    def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
+        self.hidden = Dense(BINS, _HIDDEN, rng)
+        self.output = Dense(_HIDDEN, 1, rng)
         self.gate = jnp.ones(()) if config.gating == "idf" else jnp.zeros(dimensions)
         self.gating = config.gating
 
@@ -52,8 +52,8 @@ class Drmm(eqx.Module):
         cosines = jnp.einsum("ble,bcne->bcln", unit(batch.query_vectors), unit(batch.doc_vectors))
         exact = exact_matches(batch.query, batch.docs)
         histograms = match_histograms(cosines, exact, both_there(batch.query, batch.docs))
-        hidden = jnp.tanh(dense(self.hidden, histograms))
-        matched = jnp.tanh(dense(self.output, hidden))[..., 0]
+        hidden = jnp.tanh(self.hidden(histograms))
+        matched = jnp.tanh(self.output(hidden))[..., 0]
         by_idf = self.gating == "idf"
         logits = self.gate * batch.idf if by_idf else batch.query_vectors @ self.gate
         gates = masked_softmax(logits, batch.query >= 0)

@@ -11,16 +11,14 @@ from __future__ import annotations
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .batch import Batch
 from .config import POOLED, NeuralConfig
-from .layers import convolve, dense, exact_matches, masked_max
+from .dense import Dense, draw_normal
+from .layers import convolve, exact_matches, masked_max
 
 _WORDS = 3  # of the distributed model's convolutions
-
-
-def _normal(key: jax.Array, shape: tuple[int, ...], inputs: int) -> jax.Array:
-    return jax.random.normal(key, shape) / inputs**0.5
 
 
 class Local(eqx.Module):
@@ -38,18 +36,18 @@ class Local(eqx.Module):
     bias: jax.Array
     gather: jax.Array
     gather_bias: jax.Array
-    hidden: eqx.nn.Linear
-    output: eqx.nn.Linear
+    hidden: Dense
+    output: Dense
 
-    def __init__(self, config: NeuralConfig, key: jax.Array) -> None:
-        keys, units = jax.random.split(key, 4), config.units
+    def __init__(self, config: NeuralConfig, rng: np.random.Generator) -> None:
+        units = config.units
         # A term occurs a few times in a document: that many inputs are not 0.
-        self.window = _normal(keys[0], (config.doc_terms, units), 4)
+        self.window = draw_normal(rng, (config.doc_terms, units), 4)
         self.bias = jnp.zeros(units)
-        self.gather = _normal(keys[1], (config.query_terms, units, units), 4 * units)
+        self.gather = draw_normal(rng, (config.query_terms, units, units), 4 * units)
         self.gather_bias = jnp.zeros(units)
-        self.hidden = eqx.nn.Linear(units, units, key=keys[2])
-        self.output = eqx.nn.Linear(units, 1, key=keys[3])
+        self.hidden = Dense(units, units, rng)
+        self.output = Dense(units, 1, rng)
 
     def __call__(self, batch: Batch) -> jax.Array:
         """Return float[B, C]."""
@@ -58,8 +56,8 @@ class Local(eqx.Module):
         seen = jnp.where((batch.query >= 0)[:, None, :, None], seen, 0)
         gathered = jnp.einsum("bclf,lfg->bcg", seen, self.gather[: batch.query.shape[-1]])
         hidden = jnp.tanh(gathered + self.gather_bias)
-        hidden = jnp.tanh(dense(self.hidden, hidden))
-        return dense(self.output, hidden)[..., 0]
+        hidden = jnp.tanh(self.hidden(hidden))
+        return self.output(hidden)[..., 0]
 
 
 class Distributed(eqx.Module):
@@ -74,39 +72,39 @@ class Distributed(eqx.Module):
 
     query_kernel: jax.Array
     query_bias: jax.Array
-    query_dense: eqx.nn.Linear
+    query_dense: Dense
     doc_kernel: jax.Array
     doc_bias: jax.Array
-    doc_dense: eqx.nn.Linear
+    doc_dense: Dense
     gather: jax.Array
     gather_bias: jax.Array
-    output: eqx.nn.Linear
+    output: Dense
 
-    def __init__(self, dimensions: int, config: NeuralConfig, key: jax.Array) -> None:
-        keys, units = jax.random.split(key, 6), config.units
+    def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
+        units = config.units
         shape, windows = (_WORDS, dimensions, units), config.doc_terms // POOLED
-        self.query_kernel = _normal(keys[0], shape, _WORDS * dimensions)
+        self.query_kernel = draw_normal(rng, shape, _WORDS * dimensions)
         self.query_bias = jnp.zeros(units)
-        self.query_dense = eqx.nn.Linear(units, units, key=keys[1])
-        self.doc_kernel = _normal(keys[2], shape, _WORDS * dimensions)
+        self.query_dense = Dense(units, units, rng)
+        self.doc_kernel = draw_normal(rng, shape, _WORDS * dimensions)
         self.doc_bias = jnp.zeros(units)
-        self.doc_dense = eqx.nn.Linear(units, units, key=keys[3])
-        self.gather = _normal(keys[4], (windows, units, units), windows * units)
+        self.doc_dense = Dense(units, units, rng)
+        self.gather = draw_normal(rng, (windows, units, units), windows * units)
         self.gather_bias = jnp.zeros(units)
-        self.output = eqx.nn.Linear(units, 1, key=keys[5])
+        self.output = Dense(units, 1, rng)
 
     def __call__(self, batch: Batch) -> jax.Array:
         """Return float[B, C]."""
         asked = jnp.tanh(convolve(batch.query_vectors, self.query_kernel) + self.query_bias)
-        asked = jnp.tanh(dense(self.query_dense, masked_max(asked, batch.query >= 0)))
+        asked = jnp.tanh(self.query_dense(masked_max(asked, batch.query >= 0)))
         there = _windows(batch.docs) >= 0
         found = jnp.tanh(convolve(batch.doc_vectors, self.doc_kernel) + self.doc_bias)
         found = masked_max(_windows(found, axis=-2), there)
-        found = jnp.tanh(dense(self.doc_dense, found))
+        found = jnp.tanh(self.doc_dense(found))
         found = jnp.where(there.any(axis=-1)[..., None], found, 0)
         product = asked[:, None, None] * found
         gathered = jnp.einsum("bcwf,wfg->bcg", product, self.gather[: product.shape[2]])
-        return dense(self.output, jnp.tanh(gathered + self.gather_bias))[..., 0]
+        return self.output(jnp.tanh(gathered + self.gather_bias))[..., 0]
 
 
 def _windows(values: jax.Array, axis: int = -1) -> jax.Array:
@@ -122,10 +120,9 @@ class Duet(eqx.Module):
     local: Local
     distributed: Distributed
 
-    def __init__(self, dimensions: int, config: NeuralConfig, key: jax.Array) -> None:
-        first, second = jax.random.split(key)
-        self.local = Local(config, first)
-        self.distributed = Distributed(dimensions, config, second)
+    def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
+        self.local = Local(config, rng)
+        self.distributed = Distributed(dimensions, config, rng)
 
     def __call__(self, batch: Batch) -> jax.Array:
         """Return float[B, C]."""

@@ -6,8 +6,6 @@ numbers. Terms are numbers, -1 for padding, which stands at the end.
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -54,11 +52,6 @@ def match_histograms(cosines: jax.Array, exact: jax.Array, there: jax.Array) -> 
     bins = jnp.where(exact, BINS - 1, bins)
     hits = (bins[..., None, :] == jnp.arange(BINS)[:, None]) & there[..., None, :]
     return jnp.log1p(hits.sum(axis=-1).astype(jnp.float32))
-
-
-def dense(linear: Any, values: jax.Array) -> jax.Array:
-    """Return float[..., out]: an ``eqx.nn.Linear``, which takes a vector, on the last axis."""
-    return values @ linear.weight.T + linear.bias
 
 
 def masked_softmax(logits: jax.Array, there: jax.Array) -> jax.Array:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import equinox as eqx
 import jax
+import numpy as np
 
 from . import check_name
 from .batch import Batch
@@ -25,7 +26,7 @@ class Ranker(Protocol):
         ...
 
 
-def make_ranker(name: str, dimensions: int, config: NeuralConfig, key: jax.Array) -> Ranker:
+def make_ranker(name: str, dimensions: int, config: NeuralConfig, seed: int) -> Ranker:
     """Return an untrained re-ranker for word vectors of ``dimensions`` numbers.
 
     Raises
@@ -34,7 +35,7 @@ def make_ranker(name: str, dimensions: int, config: NeuralConfig, key: jax.Array
         When there is none of that name.
     """
     check_name(name)
-    return _KINDS[name](dimensions, config, key)
+    return _KINDS[name](dimensions, config, np.random.default_rng(seed))
 
 
 def count_parameters(ranker: Ranker) -> int:

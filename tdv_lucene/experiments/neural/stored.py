@@ -66,7 +66,7 @@ class StoredRanker:
         weights, terms, vectors = (load_array(path, name, _MADE_BY) for name in _ARRAYS)
         if vectors.ndim != 2 or len(terms) != len(vectors) or not np.isfinite(vectors).all():
             raise _damaged(path, "its word vectors are none")
-        blank = make_ranker(manifest["name"], vectors.shape[1], config, jax.random.key(0))
+        blank = make_ranker(manifest["name"], vectors.shape[1], config, 0)
         arrays, rest = eqx.partition(blank, eqx.is_inexact_array)
         flat, restore = ravel_pytree(arrays)
         if weights.shape != flat.shape or not np.isfinite(weights).all():

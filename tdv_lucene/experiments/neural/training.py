@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -96,10 +97,9 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
     """
     reader, config = training.reader, training.reader.config
     rng = np.random.default_rng(seed)
-    optimizer = optax.adam(config.rate(name))
-    key = jax.random.key(int(rng.integers(2**31)))
+    optimizer = _adam(config.rate(name))
     with deferred():  # JAX's callbacks bear no exception
-        ranker = make_ranker(name, reader.table.shape[1], config, key)
+        ranker = make_ranker(name, reader.table.shape[1], config, seed)
         state = optimizer.init(eqx.filter(ranker, eqx.is_inexact_array))
         validation = _Validation(training, rng)
         best = Trained(ranker, 0, validation.ndcg(ranker))
@@ -115,6 +115,12 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
                 break
     progress(f"train {RANKERS[name]}, epochs", config.max_epochs, config.max_epochs)
     return best
+
+
+@cache
+def _adam(rate: float) -> optax.GradientTransformation:
+    """One object, so that what was compiled with it serves the next training."""
+    return optax.adam(rate)
 
 
 @eqx.filter_jit

@@ -54,7 +54,7 @@ def batch_of(queries, docs, length: int = 5, width: int = 2 * POOLED, junk: int 
 @cache
 def ranker_of(name: str, gating: str = "idf"):
     config = replace(CONFIG, gating=gating)
-    return make_ranker(name, DIMENSIONS, config, jax.random.key(1))
+    return make_ranker(name, DIMENSIONS, config, 1)
 
 
 # NumPy, one text at a time ------------------------------------------------------------------
@@ -234,7 +234,8 @@ def _moved(ranker):
 
     arrays, rest = eqx.partition(ranker, eqx.is_inexact_array)
     leaves, tree = jax.tree.flatten(arrays)
-    moved = [leaf + 0.3 * RNG.normal(size=leaf.shape).astype(np.float32) for leaf in leaves]
+    noise = [0.3 * RNG.normal(size=leaf.shape).astype(np.float32) for leaf in leaves]
+    moved = [jnp.asarray(np.asarray(leaf) + by) for leaf, by in zip(leaves, noise)]
     return eqx.combine(jax.tree.unflatten(tree, moved), rest)
 
 
