@@ -13,10 +13,10 @@ from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.matrix.first_positions import PLACES, FirstPositionBoost
 from tdv_lucene.matrix.norms import lucene_length, norm_bytes
 from tdv_lucene.pruning.reduction_choice import parse_bytes
-from tdv_lucene.records import ByteStrings
-from tdv_lucene.values.posting_rule import LengthNorm, stays
+from tdv_lucene.values.dropped_postings import LengthNorm, stays
 from tdv_lucene.values.quantisation import stored_frequency
 from tdv_lucene.values.stored_values import round_values
+from tdv_lucene.vocabulary import ByteStrings
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=200)
 settings.load_profile("repeatable")

@@ -35,7 +35,7 @@ from tdv_lucene import (
 )
 from tdv_lucene.evaluation.evaluate import trec_eval_values
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.searching.tuning import candidates
+from tdv_lucene.searching.baseline_tuning import candidates
 
 MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
 _CHOOSING = ("unit", "posting_rule", "lead")

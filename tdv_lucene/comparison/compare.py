@@ -10,10 +10,10 @@ from typing import Any
 from ..arguments import checked_threads, gathered
 from ..errors import TdvError, argument
 from ..indexes.inspection import inspect_index
-from ..indexes.record import recorded_parameters
+from ..indexes.user_data import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
-from ..searching.tuning import tune_parameters
+from ..searching.baseline_tuning import tune_parameters
 from ..timing.end_to_end import measure_end_to_end
 from ..timing.latency import TimedIndex, measure_latency
 from ..timing.latency_summary import look_up_terms, measure_service, summarise_speed

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..evaluation.evaluate import Evaluation
 from ..evaluation.significance import PairedComparison, compare_paired
-from ..indexes.record import FieldRecord
+from ..indexes.user_data import FieldRecord
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
 from .systems import Results, System

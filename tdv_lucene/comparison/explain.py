@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from ..arguments import checked_hits
-from ..indexes.record import recorded_model
+from ..indexes.user_data import recorded_model
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked_hits
 from ..errors import TdvError
-from ..indexes.record import (
+from ..indexes.user_data import (
     java_similarity,
     recorded_parameters,
     warn_of_another_model,

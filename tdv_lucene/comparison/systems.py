@@ -22,7 +22,7 @@ from ..evaluation.topics import (
     read_topics,
     relevant_documents,
 )
-from ..indexes.record import recorded_model
+from ..indexes.user_data import recorded_model
 from ..output import Output
 from ..ranking import SearchParameters
 from ..searching.search import RUN, write_run

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..indexes.record import FieldRecord
+from ..indexes.user_data import FieldRecord
 from ..pruning.recorded_values import values_of_index
 
 _MOST = 20

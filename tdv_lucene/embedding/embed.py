@@ -10,13 +10,13 @@ from tempfile import TemporaryDirectory
 from ..arguments import checked_seed
 from ..errors import TdvError, argument
 from ..matrix.extract import open_matrix
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from .files import read_word_vectors
 from .lsa import latent_semantic_vectors
 from .matching import match_terms
-from .record import KIND, MIN_DOC_FREQ, TermVectors
+from .term_vectors import KIND, MIN_DOC_FREQ, TermVectors
 from .training import train_word_vectors
 
 LSA, TRAIN = "lsa", "train"

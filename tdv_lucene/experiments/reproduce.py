@@ -18,11 +18,11 @@ from ..errors import TdvError
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.significance import compare_paired
 from ..evaluation.topics import Qrels, Topics, read_qrels, read_topics
-from ..indexes.record import recorded_parameters
+from ..indexes.user_data import recorded_parameters
 from ..learning.learn import learn_term_values
 from ..learning.recipes import DefaultRecipe, PaperRecipe, make_recipe
 from ..matrix.extract import open_matrix
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index

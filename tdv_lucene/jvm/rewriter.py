@@ -15,8 +15,8 @@ import numpy as np
 
 from ..errors import TdvError
 from ..progress import Progress, silent
-from ..records import Vocabulary
 from ..store import save_array
+from ..vocabulary import Vocabulary
 from ._jobs import java_class, run_job, translate_errors
 
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..core import tdv
 from ..progress import Progress
-from ..values.posting_rule import PostingRule
+from ..values.dropped_postings import PostingRule
 from .features import term_features
 from .listwise import train
 from .points import Learned, validate_points
-from .prior_start import PriorStart
+from .prior_as_start import PriorStart
 from .problem import Left, Problem
 from .recipes import DefaultRecipe
 from .stopping import Stopped, clearly_better, deciding, stop

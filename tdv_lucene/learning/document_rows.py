@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..core.scoring import Batch, weighted_statistics
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..values.weighted_collection import WeightedCollection, term_totals
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.scoring import bm25_idf
 from ..core.tdv import Features
 from ..embedding.embed import TermVectors
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 
 
 def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:

@@ -12,7 +12,7 @@ from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
 from ..matrix.extract import open_matrix
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..report.path_plot import check_plot, plot_points
@@ -20,7 +20,7 @@ from ..values.term_values import KIND, TermValues
 from .config import LearnConfig
 from .learn import learn_term_values
 from .predicted_sizes import with_index_bytes
-from .prior_values import prior_values_of_index
+from .prior_alone import prior_values_of_index
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .self_supervised import make_topics
 
@@ -64,7 +64,7 @@ def learn_from_index(
         :mod:`.self_supervised`. The points' measures are then those of such topics.
     no_judgements
         With ``topics`` and ``qrels`` None: write what judged collections say of this one (see
-        :func:`.prior_values.prior_values`), and learn nothing.
+        :func:`.prior_alone.prior_values`), and learn nothing.
     vectors, trust_pickle
         A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
         A gensim pickle, which can run any command, is read only with ``trust_pickle``.

@@ -13,19 +13,19 @@ from ..embedding.embed import TermVectors, latent_semantic_vectors
 from ..errors import TdvError
 from ..interruption import deferred
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..values.frontier import recommend
 from ..values.term_values import TermValues
 from .config import check_model
 from .default import learn_default
 from .paper import learn_paper
-from .parameter_choice import choose_parameters
 from .points import Learned
 from .prior import Prior, Settings, settings_for
-from .prior_start import start_from_prior
+from .prior_as_start import start_from_prior
 from .problem import Problem
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from .tuning_before_learning import choose_parameters
 
 _log = logging.getLogger(__name__)
 
@@ -64,9 +64,9 @@ def learn_term_values(
     vectors
         Word vectors of the terms; None makes them from the matrix (LSA).
     parameters
-        k1, b and mu that search will use; None lets the default recipe choose them, and how much
-        places count, on the training queries (see :mod:`.parameter_choice`), and is Anserini's
-        defaults otherwise.
+        k1, b and mu that search will use. None: the default recipe chooses them, and the
+        first-position boost, on the training queries (see :mod:`.tuning_before_learning`); the
+        paper's takes Anserini's defaults.
     prior
         What the default recipe starts from; None for the one that comes with the package.
 

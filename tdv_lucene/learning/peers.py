@@ -19,13 +19,13 @@ from ..core.scoring import bm25_idf
 from ..errors import TdvError
 from ..matrix.extract import open_matrix
 from ..matrix.norms import stored_lengths
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import ANY_MODEL
-from ..values.posting_rule import PostingRule
+from ..values.dropped_postings import PostingRule
+from ..values.posting_thresholds import make_posting_rule, rule_length_norm
 from ..values.term_values import KIND, TermValues
-from ..values.thresholds import make_posting_rule, rule_length_norm
 from .features import residual_idf
 from .recipes import REDUCTIONS, Parameters
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from ..evaluation.significance import t_test
 from ..progress import Progress
+from ..values.dropped_postings import PostingRule
 from ..values.estimated_bytes import (
     estimate_dictionary_bytes,
     estimate_posting_bytes,
     posting_format,
 )
-from ..values.posting_rule import PostingRule
 from ..values.weighted_collection import WeightedCollection
 from .fidelity import choose_scale, scale_table
 from .full_index import mean_visited, measure_full
@@ -38,7 +38,7 @@ class Learned(NamedTuple):
         The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
         ``dictionary_bytes`` and the postings ``visited``, as the points have them.
     moved : dict or None
-        How far learning left the prior, see :meth:`.prior_start.PriorStart.moved`.
+        How far learning left the prior, see :meth:`.prior_as_start.PriorStart.moved`.
     """
 
     final: TermScores

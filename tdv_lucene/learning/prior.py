@@ -22,7 +22,7 @@ import numpy as np
 from ..core.tdv import Features, Linear
 from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from .features import STATISTICS, digit_share, residual_idf, standard_statistic
 from .recipes import Parameters
 

@@ -12,8 +12,8 @@ import numpy as np
 from ..core.scoring import Similarity
 from ..embedding.embed import TermVectors
 from ..matrix.first_positions import FirstPositionBoost
-from ..matrix.record import TermDocumentMatrix
-from ..values.posting_rule import PostingRule
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..values.dropped_postings import PostingRule
 from ..values.weighted_collection import (
     WeightedCollection,
     apply_values,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 
 
 @dataclass(frozen=True, eq=False)

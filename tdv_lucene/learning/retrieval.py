@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.scoring import Similarity
 from ..interruption import check
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..values.weighted_collection import WeightedCollection
 from .queries import Queries
 

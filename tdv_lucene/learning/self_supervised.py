@@ -21,7 +21,7 @@ import numpy as np
 
 from ..errors import TdvError, argument
 from ..matrix.norms import has_exact_norms
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 
 TOPICS = 2000

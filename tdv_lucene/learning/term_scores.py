@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..matrix.record import TermDocumentMatrix
-from ..values.dropping import drop_terms
-from ..values.posting_rule import PostingRule
-from ..values.thresholds import make_posting_rule, make_up_for
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..values.dropped_postings import PostingRule
+from ..values.dropped_terms import drop_terms
+from ..values.posting_thresholds import make_posting_rule, make_up_for
 from ..values.weighted_collection import WeightedCollection, apply_values
 from .features import order_terms
 from .problem import Left, Problem

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..errors import TdvError
-from ..indexes.record import FieldRecord
+from ..indexes.user_data import FieldRecord
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .field_rule import checksum, point_at

@@ -13,13 +13,13 @@ import numpy as np
 
 from ..arguments import checked_threads
 from ..errors import TdvError, argument
-from ..indexes.record import FieldRecord, as_user_data, carried_over
+from ..indexes.user_data import FieldRecord, as_user_data, carried_over
 from ..progress import Progress, silent
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .config import PruneConfig
+from .field_description import describe_field
 from .field_rule import point_at, rule_of
-from .record import describe_field
 
 _log = logging.getLogger(__name__)
 

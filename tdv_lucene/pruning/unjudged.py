@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 
 from ..errors import TdvError, argument
-from ..indexes.record import FieldRecord
+from ..indexes.user_data import FieldRecord
 from ..learning.prior import Prior
-from ..learning.prior_values import prior_values_of_index
+from ..learning.prior_alone import prior_values_of_index
 from ..learning.recipes import REDUCTIONS
 from ..progress import Progress, silent
 from ..values.term_values import TermValues
-from .record import made_by_prior
+from .field_description import made_by_prior
 
 
 def values_without_judgements(

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..arguments import checked_threads
 from ..errors import TdvError, argument
-from ..indexes.record import FieldRecord, read_records
+from ..indexes.user_data import FieldRecord, read_records
 from ..progress import Progress, silent
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues

@@ -9,7 +9,7 @@ from typing import Any
 from ..arguments import checked_hits, checked_threads
 from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
-from ..indexes.record import java_similarity, recorded_parameters, warn_of_another_model
+from ..indexes.user_data import java_similarity, recorded_parameters, warn_of_another_model
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..indexes.record import java_similarity
+from ..indexes.user_data import java_similarity
 from ..progress import Progress, silent
 from .latency import TimedIndex, summarise_latency
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError, argument
-from ..indexes.record import java_similarity
+from ..indexes.user_data import java_similarity
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from .page_cache import resident_share

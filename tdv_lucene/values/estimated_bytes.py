@@ -6,8 +6,8 @@ import numpy as np
 
 from ..core.scoring import Statistics
 from ..matrix.norms import norm_bytes
-from ..matrix.record import TermDocumentMatrix
-from ..records import ByteStrings
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..vocabulary import ByteStrings
 from .posting_bytes import LUCENE_9, PostingFormat, posting_bytes
 from .weighted_collection import WeightedCollection
 

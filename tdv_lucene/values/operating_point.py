@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..matrix.first_positions import FirstPositionBoost
-from .posting_rule import PostingCut
+from .dropped_postings import PostingCut
 
 
 @dataclass(frozen=True, eq=False)

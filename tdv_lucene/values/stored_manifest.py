@@ -7,8 +7,8 @@ from typing import Any
 
 from ..matrix.first_positions import FirstPositionBoost
 from ..ranking import ANSERINI_DEFAULTS
-from ..records import StrPath
 from ..store import NUMBER, check_content, check_numbers
+from ..vocabulary import StrPath
 
 _Types = Mapping[str, type | tuple[type, ...]]
 _MANIFEST: _Types = {

@@ -18,11 +18,11 @@ from ..arguments import checked_reduction
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
 from ..output import Output
-from ..records import ByteStrings, StrPath, Vocabulary
 from ..store import check_files, load_array, read_manifest, save_array
-from .dropping import drop_terms, nearest
+from ..vocabulary import ByteStrings, StrPath, Vocabulary
+from .dropped_postings import PostingRule
+from .dropped_terms import drop_terms, nearest
 from .operating_point import OperatingPoint
-from .posting_rule import PostingRule
 from .stored_manifest import check_manifest
 
 _log = logging.getLogger(__name__)
@@ -75,11 +75,11 @@ class TermValues:
         ``index_bytes``, all told; the postings ``visited`` in the lists of a query's terms, mean
         over the queries; the ``scale`` that keeps the ranking and the
         table of all ``scales`` it was chosen from. With a ``posting_priority`` also
-        ``posting_rule`` (see :meth:`.posting_rule.PostingRule.describe`) and ``unit``, what is
+        ``posting_rule`` (see :meth:`.dropped_postings.PostingRule.describe`) and ``unit``, what is
         given up unless said otherwise.
     posting_priority : float32[V] or None
-        For the unit "posting": finite, above 0; see :class:`.posting_rule.PostingRule`. None where
-        there is no such rule.
+        For the unit "posting": finite, above 0; see :class:`.dropped_postings.PostingRule`. None
+        where there is no such rule.
     posting_factors : float32[F, V] or None
         The rule's ``factors``.
     """
@@ -195,13 +195,12 @@ class TermValues:
         original_tf: bool = False,
         unit: str | None = None,
     ) -> OperatingPoint:
-        """Return values that remove about ``reduction`` of the field's postings.
+        """Return the TDVs that drop about ``reduction`` of the field's postings.
 
-        Terms are given up by ``priority`` (see :func:`.dropping.drop_terms`), postings besides by
-        ``posting_priority`` (see :class:`.posting_rule.PostingRule`). Terms whose learned value is
-        0 go in any case, so a small ``reduction`` may be exceeded: see
-        ``OperatingPoint.reduction``. What frequencies become at a scale is told in
-        :mod:`.quantisation`.
+        Terms are dropped in order of ``priority`` (see :func:`.dropped_terms.drop_terms`), single
+        postings by ``posting_priority`` as well (see :class:`.dropped_postings.PostingRule`). Terms
+        with a learned TDV of 0 are always dropped, so a small ``reduction`` may be exceeded: see
+        ``OperatingPoint.reduction``. :mod:`.quantisation` says what frequencies become at a scale.
 
         Parameters
         ----------

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..core.scoring import Statistics
 from ..matrix.norms import has_exact_norms, lucene_length, stored_lengths
-from ..matrix.record import TermDocumentMatrix
-from .posting_rule import PostingCut, stays
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from .dropped_postings import PostingCut, stays
 from .quantisation import stored_frequency
 
 _BLOCK = 1 << 22

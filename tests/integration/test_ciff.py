@@ -22,7 +22,7 @@ from tdv_lucene.matrix import ciff
 from tdv_lucene.matrix.ciff import export_ciff, write_ciff
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 pytestmark = pytest.mark.jvm
 

@@ -27,13 +27,13 @@ from tdv_lucene.indexes.inspection import index_bytes
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.record import TermDocumentMatrix
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.pruning.field_rule import point_at
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.values.posting_thresholds import make_posting_rule
 from tdv_lucene.values.term_values import TermValues
-from tdv_lucene.values.thresholds import make_posting_rule
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 pytestmark = pytest.mark.jvm
 

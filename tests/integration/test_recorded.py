@@ -16,12 +16,12 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.term_changes import trade_off
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.record import recorded_parameters
+from tdv_lucene.indexes.user_data import recorded_parameters
 from tdv_lucene.learning.peers import unlearned_values
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.searching.baseline_tuning import tune_parameters
 from tdv_lucene.searching.search import open_searcher, search_index
-from tdv_lucene.searching.tuning import tune_parameters
 
 pytestmark = pytest.mark.jvm
 

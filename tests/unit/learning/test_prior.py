@@ -22,7 +22,7 @@ from tdv_lucene.learning.prior import (
     collection_statistics,
     settings_for,
 )  # fmt: skip
-from tdv_lucene.learning.prior_values import prior_values
+from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.matrix.extract import load_matrix

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.records import ByteStrings, Vocabulary
 from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 POINT = {
     "reduction": 0.0,

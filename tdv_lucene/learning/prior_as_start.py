@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from ..core import tdv
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from .measures import MEASURES
 from .prior import Prior, Settings
 from .problem import Problem

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
-from ..indexes.record import CHECKSUM
+from ..indexes.user_data import CHECKSUM
 from ..ranking import ANSERINI_DEFAULTS
 from ..report.wording import counted
 from ..values.operating_point import OperatingPoint

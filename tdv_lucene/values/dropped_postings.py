@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import TdvError
-from .dropping import first_terms
+from .dropped_terms import first_terms
 
 _ROUNDING = 1e-6
 """Of float32, and some; thresholds lie a thousandth apart."""

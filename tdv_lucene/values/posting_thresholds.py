@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.scoring import bm25_idf
 from ..matrix.norms import stored_lengths
-from ..matrix.record import TermDocumentMatrix
-from .dropping import postings_before
-from .posting_rule import LengthNorm, PostingRule
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from .dropped_postings import LengthNorm, PostingRule
+from .dropped_terms import postings_before
 from .weighted_collection import apply_values, blocks
 
 REDUCTIONS = np.arange(100) / 100

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..errors import TdvError
 from ..matrix.extract import open_matrix
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
-from ..records import ByteStrings, Vocabulary
 from ..values.term_values import KIND, TermValues
+from ..vocabulary import ByteStrings, Vocabulary
 from .prior import Prior, Settings, settings_for
 from .recipes import REDUCTIONS, DefaultRecipe
 from .term_scores import rule_of_order

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..store import check_content, check_files, load_array, read_manifest, save_array
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..records import ByteStrings, Vocabulary
+from ..vocabulary import ByteStrings, Vocabulary
 from .first_positions import FirstPositionBoost
 
 

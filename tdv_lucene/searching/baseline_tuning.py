@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.topics import Qrels
-from ..indexes.record import recorded_parameters
+from ..indexes.user_data import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import GRIDS, SearchParameters

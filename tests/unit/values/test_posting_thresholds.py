@@ -13,9 +13,9 @@ from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import Parameters
 from tdv_lucene.learning.term_scores import TermScores
 from tdv_lucene.matrix.norms import lucene_length, stored_lengths
-from tdv_lucene.values.dropping import first_terms
-from tdv_lucene.values.posting_rule import LengthNorm, PostingCut, PostingRule, stays
-from tdv_lucene.values.thresholds import make_posting_rule, make_up_for, rule_length_norm
+from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut, PostingRule, stays
+from tdv_lucene.values.dropped_terms import first_terms
+from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for, rule_length_norm
 from tdv_lucene.values.weighted_collection import apply_values, keep_postings
 
 
