@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import checked_threads, gathered
-from ..errors import TdvError, argument
-from ..indexes.inspection import inspect_index
-from ..indexes.user_data import recorded_parameters
+from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
 from ..searching.baseline_tuning import tune_parameters
@@ -20,19 +18,17 @@ from ..timing.latency_summary import look_up_terms, measure_service, summarise_s
 from . import content
 from .config import CompareConfig
 from .files import ending, write_files
+from .inputs import FilePair, read_inputs, values_by_name
 from .systems import (
     QuerySet,
     Results,
     System,
     check_names,
-    read_query_sets,
     search_all,
-    shared_model,
 )
 from .term_changes import describe_terms, trade_off
 
 KIND = "comparison"
-FilePair = tuple[str | os.PathLike, str | os.PathLike]
 
 
 def compare_indexes(
@@ -120,62 +116,40 @@ def compare_indexes(
         qrels, or an existing output. Nothing is written then.
     """
     config = gathered(CompareConfig, config, locals())
-    field, seed = config.field, config.seed
     first, second = config.names
-    check_names([first, second, *(further_indexes or {})], content.FIXED_KEYS)
     paths = {first: index, second: pruned, **(further_indexes or {})}
-    by_name = _by_name(values, paths)
+    check_names([first, second, *(further_indexes or {})], content.FIXED_KEYS)
+    by_name = values_by_name(values, paths)
     read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]
     read += [path for pair in further_queries for path in pair]
     place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
-    query_sets = read_query_sets([(topics, qrels), *further_queries], config.topic_field)
-    training = None if tune is None else QuerySet.read(*tune, config.topic_field)
-    relevant = {queries.label: queries.check(index) for queries in query_sets}
-    if training is not None:
-        training.check(index)
-    found = {name: inspect_index(path) for name, path in paths.items()}
-    model = config.model or shared_model(paths, field)
-    systems = {
-        name: System(path, recorded_parameters(path, model, field=field))
-        for name, path in paths.items()
-    }
-    terms = _terms(paths, field, by_name)
-    search = {"field": field, "threads": checked_threads(config.threads), "progress": progress}
-    systems, tuning = _with_tuned(systems, training, search)
-    asked = query_sets[0].topics
+    compared = read_inputs(paths, [(topics, qrels), *further_queries], tune, config)
+    terms = _terms(paths, config.field, by_name)
+    search = {
+        "field": config.field, "threads": checked_threads(config.threads), "progress": progress
+    }  # fmt: skip
+    systems, tuning = _with_tuned(compared.systems, compared.training, search)
+    query_sets = compared.query_sets
     with place as folder:
         results = _search_sets(systems, query_sets, folder, {**search, "measures": config.measures})
         timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
+        raw = folder / f"latency_ns{ending(query_sets, query_sets[0])}.npy"
         latency = measure_latency(
-            timed,
-            asked,
-            config.latency_plan,
-            field=field,
-            raw=folder / f"latency_ns{ending(query_sets, query_sets[0])}.npy",
-            progress=progress,
-        )
-        words = [look_up_terms(paths, queries.topics, field) for queries in query_sets]
-        service = measure_service(
-            timed, asked, field=field, threads=config.throughput_threads, seed=seed,
+            timed, query_sets[0].topics, config.latency_plan, field=config.field, raw=raw,
             progress=progress,
         )  # fmt: skip
+        words = [look_up_terms(paths, queries.topics, config.field) for queries in query_sets]
         report = {
-            "indexes": {name: content.sizes(inspected, field) for name, inspected in found.items()},
-            **content.effectiveness(results, seed),
+            "indexes": {n: content.sizes(had, config.field) for n, had in compared.found.items()},
+            **content.effectiveness(results, config.seed),
             **content.latencies(latency),
-            **summarise_speed(latency, words[0], seed),
-            **service,
-            "end_to_end": measure_end_to_end(timed, asked, seed=seed, progress=progress)
-            if config.end_to_end
-            else None,
+            **summarise_speed(latency, words[0], config.seed),
+            **_further_speed(timed, query_sets[0], config, progress),
             **terms,
             "tuning": tuning,
-            "parameters": content.parameters(systems, results, field),
+            "parameters": content.parameters(systems, results, config.field),
             "rules": content.RULES,
-            "notes": [
-                *content.notes(found, model, field),
-                *content.notes_on_documents(first, relevant, _lacking(paths, results)),
-            ],
+            "notes": compared.notes(results, config.field),
             **content.versions_and_machine(),
         }
         write_files(folder, report, results, latency, words)
@@ -183,23 +157,18 @@ def compare_indexes(
     return report
 
 
-def _by_name(
-    values: str | os.PathLike | Mapping[str, str | os.PathLike] | None,
-    paths: Mapping[str, str | os.PathLike],
-) -> Mapping[str, str | os.PathLike]:
-    """Index -> values, of indexes that are compared with the first."""
-    _, second, *further = paths
-    if values is None:
-        return {}
-    if not isinstance(values, Mapping):
-        return {second: values}
-    for name in values:
-        if name not in (second, *further):
-            raise TdvError(
-                f"{argument('values')} are given for '{name}', which is none of the "
-                f"indexes compared with the first: {', '.join((second, *further))}"
-            )
-    return values
+def _further_speed(
+    timed: Mapping[str, TimedIndex], queries: QuerySet, config: CompareConfig, progress: Progress
+) -> dict[str, Any]:
+    """Whole services rather than single searches: queries a second, and Pyserini's searcher."""
+    service = measure_service(
+        timed, queries.topics, field=config.field, threads=config.throughput_threads,
+        seed=config.seed, progress=progress,
+    )  # fmt: skip
+    end_to_end = None
+    if config.end_to_end:
+        end_to_end = measure_end_to_end(timed, queries.topics, seed=config.seed, progress=progress)
+    return {**service, "end_to_end": end_to_end}
 
 
 def _terms(
@@ -235,23 +204,6 @@ def _with_tuned(
     chosen, tried = tune_parameters(system.path, training.topics, training.qrels, model, **search)
     record = {"name": name, "queries": training.label, "chosen": chosen.values(), "tried": tried}
     return {**systems, name: System(system.path, chosen)}, record
-
-
-def _lacking(
-    paths: Mapping[str, str | os.PathLike], results: Sequence[Results]
-) -> dict[str, tuple[int, int]]:
-    """Of every index but the first: how many of the documents that the first retrieves it lacks,
-    and of how many. None, where it was made from the same: deleted ones are not retrieved.
-    """
-    from ..jvm.searcher import known_documents
-
-    retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
-    _, *others = paths.items()
-    return {
-        name: (len(retrieved) - len(set(known_documents(path, retrieved))), len(retrieved))
-        for name, path in others
-        if retrieved
-    }
 
 
 def _search_sets(
