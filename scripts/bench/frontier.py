@@ -186,7 +186,7 @@ def main() -> None:
     rows = frontier.rows(reports)
     table = markdown_table(HEAD, [shown(row, rows[0]) for row in rows])
     versions = next(iter(reports.values()))["versions"]
-    commands = "\n".join(f"{of['seconds']:7.1f} s  {of['command']}" for of in bench.commands)
+    commands = "\n".join(f"{done['seconds']:7.1f} s  {done['command']}" for done in bench.commands)
     copies = "" if args.copies == 1 else f", every document {args.copies} times"
     text = (
         f"# Bytes, ranking and time, {date.today().isoformat()}\n\n"

@@ -140,7 +140,9 @@ class Work:
                 lambda: cell["grid"].extend(self._grid(queries, model)),
             )
             self._keep(cell)
-        means = [np.mean([of["values"][q] for q in split.train.topics]) for of in cell["grid"]]
+        means = [
+            np.mean([choice["values"][q] for q in split.train.topics]) for choice in cell["grid"]
+        ]
         return cell["grid"][int(np.argmax(means))]["parameters"]
 
     def _grid(self, queries: QueryData, model: str) -> Iterator[dict[str, Any]]:

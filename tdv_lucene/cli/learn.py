@@ -137,8 +137,8 @@ def print_points(values: object) -> None:
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     if names:
         pruned, tuned = (
-            ", ".join(f"{name} {of[name]:g}" for name in names)
-            for of in (values.parameters, full["parameters"])
+            ", ".join(f"{name} {chosen[name]:g}" for name in names)
+            for chosen in (values.parameters, full["parameters"])
         )
         options.say(f"Searched with {pruned}; the full index with {tuned}")
     if values.position_boost is not None:
@@ -166,8 +166,8 @@ def print_points(values: object) -> None:
         )
 
 
-def _size(of: Mapping[str, Any]) -> str:
-    return options.megabytes(of.get("index_bytes", of["posting_bytes"]))
+def _size(point: Mapping[str, Any]) -> str:
+    return options.megabytes(point.get("index_bytes", point["posting_bytes"]))
 
 
 def _measured(
@@ -178,8 +178,8 @@ def _measured(
     for name in ("nDCG@5", "R@1000"):
         cells.append(f"{measures[name]:.4f}")
         if differences is not None:
-            of, (low, high) = differences[name], differences[name]["ci95"]
-            cells.append(f"{of['mean']:+.3f} ({low:+.3f} {high:+.3f})")
+            difference, (low, high) = differences[name], differences[name]["ci95"]
+            cells.append(f"{difference['mean']:+.3f} ({low:+.3f} {high:+.3f})")
         else:
             cells.append("")
     return cells

@@ -60,7 +60,7 @@ def explain_query(
         return {
             "query": query,
             "tdv_kind": both.opened["after"].shown.kind,
-            "terms": explain_terms(terms, before, after, both.opened["after"].shown.of),
+            "terms": explain_terms(terms, before, after, both.opened["after"].shown.value),
             "matching": {when: answer.matching for when, answer in answers.items()},
             "hits": {
                 "before": _hits(before, after, before, after),

@@ -43,7 +43,7 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
     times = session.time(query, hits)
     first, *others = answers
     explained = {
-        name: explain_terms(terms, answers[first], answers[name], session.opened[name].shown.of)
+        name: explain_terms(terms, answers[first], answers[name], session.opened[name].shown.value)
         for name in others
     }
     return {

@@ -52,7 +52,7 @@ class TermMeasure:
 
     Attributes
     ----------
-    of : Value
+    value : Value
         Gives 0 where a term was dropped, None where nothing tells.
     kind : str
         ``"learned"``, the discrimination values; or ``"ratio"``, of total frequencies.
@@ -60,7 +60,7 @@ class TermMeasure:
         Where they come from, in words.
     """
 
-    of: Value
+    value: Value
     kind: str
     source: str
 
@@ -181,7 +181,7 @@ def describe_terms(
 
     shown = measure_terms(pruned, field, values)
     with every_term(index, field) as before, every_term(pruned, field) as after:
-        changes = list_changes(pair_terms(before, after), identify(index)["documents"], shown.of)
+        changes = list_changes(pair_terms(before, after), identify(index)["documents"], shown.value)
     return {"source": shown.source, "tdv_kind": shown.kind, **changes}
 
 

@@ -185,7 +185,7 @@ def _run_model(experiment: _Experiment, model: str) -> dict[str, np.ndarray]:
     for number in range(len(experiment.folds)):
         for name, values in _run_fold(experiment, model, run, number).items():
             parts[name].append(values)
-    return {name: np.concatenate(of, axis=-1) for name, of in parts.items()}
+    return {name: np.concatenate(arrays, axis=-1) for name, arrays in parts.items()}
 
 
 def _run_fold(
@@ -215,8 +215,8 @@ def _run_fold(
         indexes = {"baseline": (experiment.index, baseline), "tdv": (pruned, run)}
         latency = measure_latency(
             {
-                name: TimedIndex(path, recorded_parameters(path, model), of)
-                for name, (path, of) in indexes.items()
+                name: TimedIndex(path, recorded_parameters(path, model), one)
+                for name, (path, one) in indexes.items()
             },
             asked,
             LatencyPlan(_ROUNDS, experiment.latency_budget_seconds, experiment.seed),
@@ -224,9 +224,9 @@ def _run_fold(
             raw=Path(folder) / "latency_ns.npy",
             progress=experiment.progress,
         )
-    measured = [evaluate_run(of, asked, experiment.qrels).values for of in (baseline, run)]
+    measured = [evaluate_run(one, asked, experiment.qrels).values for one in (baseline, run)]
     return {
-        **{measure: np.stack([of[measure] for of in measured]) for measure in _MEASURES},
+        **{measure: np.stack([one[measure] for one in measured]) for measure in _MEASURES},
         "ms": np.stack([latency.per_query_ms("top1000_exhaustive", name) for name in indexes]),
         "removed": np.array([100 * made["reduction"]]),
     }
@@ -235,11 +235,11 @@ def _run_fold(
 def _summarise(
     known: Collection, found: Mapping[str, Mapping[str, np.ndarray]], model: str
 ) -> dict[str, Any]:
-    of = found[model]
+    per_query = found[model]
     comparisons = len(found) * len(_MEASURES)
     summary: dict[str, Any] = {}
     for measure, published in zip(_MEASURES, (known.ndcg5, known.recall1000)):
-        baseline, tdv = of[measure]
+        baseline, tdv = per_query[measure]
         summary[measure] = {
             "baseline": float(baseline.mean()),
             "tdv": float(tdv.mean()),
@@ -247,13 +247,13 @@ def _summarise(
             "published": _listed(published, model),
         }
     summary["latency_ms"] = {
-        "baseline": float(of["ms"][0].mean()),
-        "tdv": float(of["ms"][1].mean()),
+        "baseline": float(per_query["ms"][0].mean()),
+        "tdv": float(per_query["ms"][1].mean()),
         "published": _listed(known.latency_ms, model),
     }
     summary["postings_removed"] = {
-        "mean": float(of["removed"].mean()),
-        "by_fold": of["removed"].tolist(),
+        "mean": float(per_query["removed"].mean()),
+        "by_fold": per_query["removed"].tolist(),
         "published": known.removed.get(model),
     }
     return summary

@@ -141,7 +141,7 @@ def learn_from_index(
         values = with_index_bytes(values, index)
         values.save(place)
     if picture is not None:
-        recommended, full = (values.manifest[of] for of in ("recommended_reduction", "full"))
+        recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
         plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
 

@@ -43,7 +43,7 @@ CARMEL_K = 10
 class _Order(NamedTuple):
     """An order of terms (given a seed) or a factor of postings (given K_d), and what it is."""
 
-    of: Callable[..., np.ndarray]
+    compute: Callable[..., np.ndarray]
     about: str
 
 
@@ -150,7 +150,7 @@ def unlearned_values(
     rule = None
     if name in _POSTINGS:
         rule = _posting_rule(matrix, _POSTINGS[name], weights, parameters)
-    priority = rule.priority if rule else _ORDERS[name].of(matrix, seed)
+    priority = rule.priority if rule else _ORDERS[name].compute(matrix, seed)
     by_posting = {} if rule is None else {"unit": "posting", "posting_rule": rule.describe()}
     unmeasured = {"measures": {}, "full": {}, "scale": 1, "scales": []}
     return TermValues(
@@ -183,7 +183,7 @@ def _posting_rule(
     """No term goes whole; the others by the order's factor times their saturation."""
     at = {"k1": parameters.k1, "b": parameters.b}
     length_norm = rule_length_norm(matrix, **at).at(stored_lengths(matrix))
-    factor = order.of(matrix, length_norm).astype(np.float32)
+    factor = order.compute(matrix, length_norm).astype(np.float32)
     return make_posting_rule(matrix, weights, factor, factor, 0.0, **at)
 
 

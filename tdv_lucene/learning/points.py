@@ -114,8 +114,8 @@ def _differences(measured: np.ndarray, full: np.ndarray) -> dict[str, dict[str, 
     """Return the mean difference of each measure with its interval, over paired queries."""
     differences = measured - full
     return {
-        name: {"mean": float(of.mean()), "ci95": list(t_test(of)[1] or _ANYTHING)}
-        for name, of in zip(MEASURES, differences.T)
+        name: {"mean": float(per_query.mean()), "ci95": list(t_test(per_query)[1] or _ANYTHING)}
+        for name, per_query in zip(MEASURES, differences.T)
     }
 
 

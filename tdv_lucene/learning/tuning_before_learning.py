@@ -80,7 +80,7 @@ class _Search:
         problems = [given, *others]
         served = [self._measure(problem) for problem in problems]
         best = max(served, key=np.mean)
-        chosen = next(k for k, of in enumerate(served) if not clearly_better(best, of))
+        chosen = next(k for k, measured in enumerate(served) if not clearly_better(best, measured))
         self._kept = problems[chosen], served[chosen]
         return problems[chosen]
 

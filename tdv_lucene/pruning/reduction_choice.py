@@ -76,7 +76,9 @@ def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> M
 
 def foreseen_bytes(points: Sequence[Mapping[str, Any]]) -> Callable[[float], float] | None:
     """Return the predicted bytes of the index at a reduction, None where they were not."""
-    known = [(of["reduction"], of["index_bytes"]) for of in points if "index_bytes" in of]
+    known = [
+        (point["reduction"], point["index_bytes"]) for point in points if "index_bytes" in point
+    ]
     if len(known) < 2:
         return None
     reductions, sizes = zip(*sorted(known))

@@ -80,7 +80,7 @@ def plot_path(
     The tuned full index on the same queries, ``full``, is the level line; the bars are the 95 %
     interval of the difference from it. ``kind`` is ``"svg"`` or ``"png"``.
     """
-    whole = all("index_bytes" in of for of in (full, *points))
+    whole = all("index_bytes" in entry for entry in (full, *points))
     sized = "index_bytes" if whole else "posting_bytes"
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": "tdv-lucene path"}):
         measures = [m for m in ("nDCG@5", "R@1000") if m in points[0]["measures"]]

@@ -42,7 +42,7 @@ def estimate_posting_bytes(
     if not lists:
         return 0
     sizes = [len(docs) for docs, _ in lists]
-    docs, tf = (np.concatenate([of[i] for of in lists]) for i in (0, 1))
+    docs, tf = (np.concatenate([part[i] for part in lists]) for i in (0, 1))
     norms = norm_bytes(collection.doc_len)[docs]
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     return every * posting_bytes(indptr, docs, tf.astype(np.int64), norms, form)
@@ -90,7 +90,7 @@ def _variable(numbers: np.ndarray) -> np.ndarray:
 def _shared(terms: ByteStrings, kept: np.ndarray) -> int:
     """Return how many bytes the terms ``kept`` int64[n] share with the term half a block on."""
     first, other = kept[:-_HALF_BLOCK], kept[_HALF_BLOCK:]
-    shortest = np.minimum(*(np.diff(terms.indptr)[of] for of in (first, other)))
+    shortest = np.minimum(*(np.diff(terms.indptr)[some] for some in (first, other)))
     alike, shared = np.ones(len(first), bool), 0
     for place in range(int(shortest.max(initial=0))):
         alike &= shortest > place

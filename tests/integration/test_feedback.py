@@ -23,7 +23,7 @@ def docs() -> list[Doc]:
     """120 documents on 20 topics of 8 words: RM3 takes no word of more than a tenth of them."""
     rng = np.random.default_rng(4)
     words = [[f"g{i % 20}w{w}" for w in rng.permutation(8)[:5]] for i in range(120)]
-    return [Doc(f"d{i}", [*of, "all"]) for i, of in enumerate(words)]
+    return [Doc(f"d{i}", [*tokens, "all"]) for i, tokens in enumerate(words)]
 
 
 def pruned(docs, make_index, folder, tf: str, vectors: str):

@@ -459,7 +459,7 @@ def test_an_unlearned_pruning_keeps_frequencies(tiny_index: Path, tmp_path: Path
     assert report["reduction"] == pytest.approx(0.3, abs=0.1) and report["model"] == "any"
 
 
-def _path(values: TermValues, *of: tuple[float, float]) -> TermValues:
+def _path(values: TermValues, *shape: tuple[float, float]) -> TermValues:
     """The values with operating points of (reduction, nDCG@5); the full index has .5.
 
     The interval of each difference reaches .002 to either side.
@@ -469,7 +469,7 @@ def _path(values: TermValues, *of: tuple[float, float]) -> TermValues:
          "full": {"nDCG@5": 0.5, "R@1000": 1.0},
          "difference": {"nDCG@5": {"mean": m - 0.5, "ci95": [m - 0.502, m - 0.498]},
                         "R@1000": {"mean": 0.0, "ci95": [-0.002, 0.002]}}}
-        for r, m in of
+        for r, m in shape
     ]  # fmt: skip
     return replace(values, manifest={**values.manifest, "points": points})
 

@@ -104,7 +104,7 @@ def test_a_searcher_has_the_recorded_model(case, tmp_path, caplog):
 def test_explain_and_compare_take_the_recorded_model(case, tmp_path, caplog):
     pruned = pruned_for(case, "qld", tmp_path)
     found = explain_query(case.index, pruned, "alpha beta")["parameters"]
-    assert {of["model"] for of in found.values()} == {"qld"}
+    assert {recorded["model"] for recorded in found.values()} == {"qld"}
     assert caplog.messages == []
     explain_query(case.index, pruned, "alpha beta", model="tfidf")
     assert "was learned for qld and is searched with tfidf" in caplog.text
@@ -176,7 +176,7 @@ def test_a_field_has_its_own_values(case, saved):
     )
     point = values_of(case.matrices["title"]).at_reduction(0.45, unit="term")
     expected = {term: float(point.tdv[i]) for i, term in enumerate(terms)}
-    shown = {of["term"]: of["tdv"] for of in found["terms"]}
+    shown = {term["term"]: term["tdv"] for term in found["terms"]}
     assert found["tdv_kind"] == "learned" and any(shown.values())
     assert shown == {term: value if value else 0.0 for term, value in expected.items()}
     with pytest.raises(TdvError, match="holds values of the field 'contents', not of 'title'"):
@@ -187,8 +187,8 @@ def test_values_are_shown_at_the_reduction_that_was_asked_for(case, saved):
     """Terms that stayed have a value, although more went than was asked for."""
     words = [f"w{i}" for i in range(20)]
     found = explain_query(case.index, saved.pruned, " ".join(words), values=saved.contents)
-    kept = [of for of in found["terms"] if of["df_after"]]
-    assert kept and all(of["tdv"] > 0 for of in kept)
+    kept = [term for term in found["terms"] if term["df_after"]]
+    assert kept and all(term["tdv"] > 0 for term in kept)
 
 
 def test_the_curve_marks_what_was_asked_for(saved):

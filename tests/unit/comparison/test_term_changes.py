@@ -26,7 +26,8 @@ def test_values_from_counts():
 def test_lists():
     made = partial(frequency_ratio, FieldRecord.of({"tdv.scale": "4.0"}))
     before, after = (
-        [(term, *counts) for term, counts in sorted(of.items())] for of in (BEFORE, AFTER)
+        [(term, *counts) for term, counts in sorted(counts_of.items())]
+        for counts_of in (BEFORE, AFTER)
     )
     found = list_changes(pair_terms(before, after), 100, made)
     assert found["dropped"] == 2

@@ -129,7 +129,7 @@ def test_a_lead_that_serves_the_queries_is_kept_and_sized():
 
 def test_a_lead_that_harms_goes():
     matrix, topics, qrels = make_titled()
-    last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, of in qrels.items() for doc in of}
+    last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, grades in qrels.items() for doc in grades}
     chosen = choose_parameters(problem_of((matrix, topics, last)), 0, silent)
     assert chosen.matrix.position_boost is None
 

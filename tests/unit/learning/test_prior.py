@@ -111,7 +111,7 @@ def _words(length: int, documents: int = 300, seed: int = 0):
 def test_a_collection_unlike_the_known_ones_is_told_and_loses_least(monkeypatch) -> None:
     told: list[str] = []
     monkeypatch.setattr(
-        "tdv_lucene.learning.prior._log.warning", lambda text, *of: told.append(text % of)
+        "tdv_lucene.learning.prior._log.warning", lambda text, *given: told.append(text % given)
     )
     prior, matrix = Prior.load(), _words(3)
     assert any("mean length" in difference for difference in prior.differences(matrix))

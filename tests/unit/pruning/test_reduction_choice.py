@@ -15,7 +15,7 @@ from tdv_lucene.pruning.reduction_choice import (
 )
 
 
-def points(*of: tuple[float, float], half: float = 0.0):
+def points(*measured: tuple[float, float], half: float = 0.0):
     """(reduction, nDCG@5) pairs with an interval of ``half`` either way; the full index has .5."""
     return [
         {
@@ -24,7 +24,7 @@ def points(*of: tuple[float, float], half: float = 0.0):
             "full": {"nDCG@5": 0.5},
             "difference": {"nDCG@5": {"mean": m - 0.5, "ci95": [m - 0.5 - half, m - 0.5 + half]}},
         }
-        for r, m in of
+        for r, m in measured
     ]
 
 

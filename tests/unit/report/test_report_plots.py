@@ -22,7 +22,7 @@ POINTS = [
 def read(svg: str) -> tuple[list[str], list[np.ndarray]]:
     """Texts, and the (x, y) of every group of three markers, y upwards."""
     root = ElementTree.fromstring(svg)
-    texts = ["".join(of.itertext()).strip() for of in root.iter(f"{SVG}text")]
+    texts = ["".join(element.itertext()).strip() for element in root.iter(f"{SVG}text")]
     groups = []
     for group in root.iter(f"{SVG}g"):
         marks = group.findall(f"{SVG}use")

@@ -143,8 +143,8 @@ def test_a_larger_idf_is_made_up_for(matrix):
     assert len(shrunk) > 100 and (tdv[shrunk] < 1).all()
     tf = left.total_term_freq / left.doc_freq
     scored = [
-        Bm25(0.9, 0.4).term_scores(times[shrunk], of.avg_doc_len, of.at(shrunk))
-        for times, of in ((tf, before), (tf * tdv, left))
+        Bm25(0.9, 0.4).term_scores(times[shrunk], statistics.avg_doc_len, statistics.at(shrunk))
+        for times, statistics in ((tf, before), (tf * tdv, left))
     ]
     np.testing.assert_allclose(scored[1], scored[0], rtol=1e-5)
 
