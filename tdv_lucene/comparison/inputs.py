@@ -1,4 +1,4 @@
-"""What a comparison is given: indexes, their values and query sets, read and checked first."""
+"""What a comparison is given: indexes, their TDVs and query sets, read and checked first."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def read_inputs(
     tune: FilePair | None,
     config: CompareConfig,
 ) -> Compared:
-    """Read the query sets and look into the indexes; whatever does not fit together is refused."""
+    """Read the query sets and inspect the indexes; refuse what does not belong together."""
     first, *_ = paths.values()
     query_sets = read_query_sets(queries, config.topic_field)
     training = None if tune is None else QuerySet.read(*tune, config.topic_field)
@@ -73,7 +73,7 @@ def values_by_name(
     values: str | os.PathLike | Mapping[str, str | os.PathLike] | None,
     paths: Mapping[str, str | os.PathLike],
 ) -> Mapping[str, str | os.PathLike]:
-    """Index -> values, of indexes that are compared with the first."""
+    """Return index name -> TDVs; the first index, the baseline, has none."""
     _, second, *further = paths
     if values is None:
         return {}
@@ -82,8 +82,8 @@ def values_by_name(
     for name in values:
         if name not in (second, *further):
             raise TdvError(
-                f"{argument('values')} are given for '{name}', which is none of the "
-                f"indexes compared with the first: {', '.join((second, *further))}"
+                f"{argument('values')} are given for '{name}', which is none of the indexes "
+                f"compared with the first: {', '.join((second, *further))}"
             )
     return values
 
@@ -91,8 +91,8 @@ def values_by_name(
 def _lacking(
     paths: Mapping[str, str | os.PathLike], results: Sequence[Results]
 ) -> dict[str, tuple[int, int]]:
-    """Of every index but the first: how many of the documents that the first retrieves it lacks,
-    and of how many. None, where it was made from the same: deleted ones are not retrieved.
+    """Return for every index but the first: how many of the documents that the first retrieves it
+    lacks, and how many there are. An index pruned from the first lacks none.
     """
     from ..jvm.searcher import known_documents
 

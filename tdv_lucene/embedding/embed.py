@@ -42,9 +42,9 @@ def embed_terms(
     Parameters
     ----------
     vectors
-        ``"lsa"``: from the matrix, needing no text. ``"train"``: fastText on the text the index
-        stores. Else a file, see :func:`.files.read_word_vectors`, whose words are
-        matched to terms by the index's analyzer.
+        ``"lsa"`` makes them from the matrix and needs no text. ``"train"`` trains fastText on the
+        stored text. Anything else is a file (see :func:`.files.read_word_vectors`), whose words
+        are matched to terms by the index's analyzer.
     trust_pickle
         Read a gensim pickle as well, which can run any command (:func:`.files.read_word_vectors`).
     dimensions
@@ -135,5 +135,5 @@ def _train(
 
 
 def _as_they_are(words: list[str]) -> list[list[str]]:
-    """The analysis of words that are index terms already."""
+    """Analyse words that are index terms already."""
     return [[word] for word in words]

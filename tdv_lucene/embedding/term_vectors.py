@@ -19,7 +19,7 @@ KIND = "term-vectors"
 _MADE_BY = "tdv-lucene embed --index INDEX --output FOLDER"
 
 MIN_DOC_FREQ = 5
-"""Terms in fewer documents get no vector of LSA's and none made of sub-words."""
+"""Terms in fewer documents get no vector from LSA or from sub-words."""
 
 
 @dataclass(frozen=True, eq=False)

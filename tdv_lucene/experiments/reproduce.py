@@ -77,13 +77,13 @@ def reproduce_paper(
 ) -> dict[str, Any]:
     """Run the paper's experiment on a collection you have, and write the folder ``output``.
 
-    It uses the titles of the topics that the paper used for ``collection``, as far as they have a
-    relevant document in the index. Judgements of documents outside the index are left out. For each
-    fold, values are learned on the other folds' queries and the index is pruned with them; the
-    fold's queries are searched and timed on both indexes. Tables 1 to 3 stand beside the published
-    values in ``tables.md``; ``report.json`` is what is returned.
+    It uses the titles of the paper's topics for ``collection`` that have a relevant document in the
+    index. Judgements of documents outside the index are left out. For each fold, TDVs are learned
+    on the other folds' queries and the index is pruned with them; then the fold's queries are
+    searched and timed on both indexes. ``tables.md`` has Tables 1 to 3 beside the published values;
+    ``report.json`` is what is returned.
 
-    Unlike the paper's, the frequencies in the index are whole numbers, search is Lucene's, and no
+    Unlike in the paper, frequencies in the index are whole numbers, search is Lucene's, and no
     measure of a test fold is seen before the end.
 
     Parameters
@@ -91,7 +91,7 @@ def reproduce_paper(
     collection
         ``ap88-89``, ``la``, ``ft91-94`` or ``wiki165k``.
     reduction
-        Share of postings to remove; None for what the recipe recommends.
+        Share of postings to drop; None for what the recipe recommends.
     latency_budget_seconds
         For each model and each fold.
 
@@ -105,8 +105,8 @@ def reproduce_paper(
     Raises
     ------
     TdvError
-        For an unknown collection, model or recipe, fewer than two judged queries per fold, and
-        whatever the stages refuse.
+        For an unknown collection, model or recipe, for fewer than two judged queries per fold, and
+        for whatever the stages refuse.
     """
     known = _known_collection(collection, models)
     chosen = _affordable(make_recipe(recipe), reduction)
@@ -163,14 +163,14 @@ def _known_collection(collection: str, models: Sequence[str]) -> Collection:
 def _affordable(
     recipe: DefaultRecipe | PaperRecipe, reduction: float | None
 ) -> DefaultRecipe | PaperRecipe:
-    """The recipe without what only a user who chooses an operating point wants to see.
+    """Return the recipe without operating points that nobody will look at.
 
-    Each operating point takes minutes to validate, so only the one that is used is. The paper's
-    recipe trains a network a fold for that and decides nothing by it: the fewest folds will do.
+    Each takes minutes to validate, so only the one that is used is validated. The paper's recipe
+    trains a network per fold only for that, so the fewest folds will do.
     """
     if isinstance(recipe, DefaultRecipe):
         used = _REDUCTION if reduction is None else reduction
-        # The prior may have been made of the very queries that are measured.
+        # The prior may have been made from the very queries that are measured.
         return replace(recipe, reductions=(used,), prior=False)
     return replace(recipe, reductions=(reduction or 0.0,), folds=2)  # 0: the zeros it learned
 

@@ -1,4 +1,4 @@
-"""Operating points: a scale for each, its cost, and measures on held-out queries."""
+"""Operating points: the scale of each, its cost, and its measures on held-out queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .problem import Left, Problem
 from .term_scores import TermScores
 
 _ANYTHING = (-1.0, 1.0)
-"""The interval of a difference of measures where queries have no spread to tell one by."""
+"""The interval of a difference between measures if the queries have no spread to estimate one."""
 
 
 class Learned(NamedTuple):
@@ -60,9 +60,9 @@ def validate_points(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
     """Return (points, folds, full): the measures of every reduction, together and by fold.
 
-    Held-out measures are those of each fold's own training on the queries that took no part in
-    it, on the integer index that pruning would write at the point's scale. Beside them stand those
-    of the full index with tuned parameters (see :mod:`.full_index`), tuned as honestly.
+    Every query is measured with the training of the fold it is held out of, on the integer index
+    that pruning would write at the point's scale. The full index is measured beside it, with
+    parameters that were tuned out-of-fold as well (see :mod:`.full_index`).
     """
     plain = problem.full.plain
     full_bytes = estimate_posting_bytes(problem.full.matrix, plain)
@@ -120,7 +120,7 @@ def _differences(measured: np.ndarray, full: np.ndarray) -> dict[str, dict[str, 
 
 
 def _cost(problem: Problem, collection: WeightedCollection) -> dict[str, Any]:
-    """Return what is not in the lists' bytes: those of the dictionary, and postings to visit."""
+    """Return the other costs: bytes of the dictionary, and postings to visit."""
     left = collection.statistics
     terms = problem.matrix.vocabulary.terms
     return {
@@ -140,8 +140,7 @@ def _held_out(
 ) -> np.ndarray:
     """Return float64[Q, 3]: each query measured with the training of the fold it is held out of.
 
-    ``made`` has what a rule leaves at ``reduction``, where that is known; folds of one rule share
-    it.
+    ``made`` caches what each rule leaves at ``reduction``; folds with the same rule share it.
     """
     measured = np.zeros((len(problem.queries), len(MEASURES)))
     for scored, fold in zip(of_folds, folds):

@@ -1,4 +1,4 @@
-"""The bytes of a whole index at each operating point, foreseen from the files of its source."""
+"""The bytes of a whole index at each operating point, predicted from the files of its source."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ..values.term_values import TermValues
 
 
 def with_index_bytes(values: TermValues, index: str | os.PathLike) -> TermValues:
-    """Return the values with ``index_bytes`` at every point and under ``full``.
+    """Return the TDVs with ``index_bytes`` at every point and under ``full``.
 
-    Foreseen is what ``prune --tf scaled`` writes without further flags, in the format of the
-    source: posting lists and dictionary as estimated, corrected by what the estimate makes of the
-    source's own; no positions; term vectors by their share of postings; all else as it is.
+    The prediction is for what ``prune --tf scaled`` writes without further flags, in the format of
+    the source. Posting lists and dictionary are estimated, and corrected by how the estimate misses
+    the source's own; positions are left out; term vectors shrink with the postings; everything else
+    stays.
     """
     found = inspect_index(index)
     full = values.manifest["full"]

@@ -1,4 +1,4 @@
-"""A ranking function's parameters chosen on training queries: the baseline that is no straw man."""
+"""The full index's parameters, tuned on training queries, so that the baseline is no straw man."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HITS = 10
 def candidates(
     index: str | os.PathLike, model: str, field: str | None = None
 ) -> list[dict[str, float]]:
-    """The parameters tried: the index's own, then the grid's."""
+    """Return the parameters to try: the index's own, then the grid's."""
     choices = [recorded_parameters(index, model, field=field).values()]
     grid = GRIDS[model]
     for values in itertools.product(*grid.values()):
@@ -45,10 +45,10 @@ def tune_parameters(
 ) -> tuple[SearchParameters, list[dict[str, float]]]:
     """Choose the parameters with the best mean nDCG@10 over the training queries.
 
-    With ``model`` None it is the one the index records.
+    ``model`` None takes the one the index records.
 
-    Returns the parameters (the index's own unless others are better) and a table of all tried:
-    dicts of the parameters and ``nDCG@10``.
+    Returns the parameters (the index's own unless others are better) and a list of all that were
+    tried: dicts of the parameters and ``nDCG@10``.
 
     Raises
     ------

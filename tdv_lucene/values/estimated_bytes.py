@@ -58,11 +58,12 @@ def estimate_dictionary_bytes(
 ) -> int:
     """Return the bytes of a field's terms in Lucene's dictionary, ``positions`` or not.
 
-    What a term takes: its bytes beyond those that the some 30 terms of its block share, one for
-    their number, its counts, and where its list begins; the only posting of a term is in its place,
-    and runs of terms that occur once have their counts together. ``statistics`` float64[V] are
-    those of the index; a term whose ``total_term_freq`` is 0 is not in it. Between indexes made of
-    the same one it foresaw the difference to a tenth (wiki165k: of 6.3 and 2.7 MB).
+    A term takes its bytes beyond those that the 30 or so terms of its block share, one byte for
+    their number, its counts, and where its list begins. The posting of a term with only one stands
+    there instead of a list, and runs of terms that occur once share their counts. ``statistics``
+    float64[V] are those of the index; a term whose ``total_term_freq`` is 0 is not in it. The
+    difference between two indexes made of the same one was predicted to a tenth (wiki165k: of 6.3
+    and 2.7 MB).
     """
     kept = np.flatnonzero(statistics.total_term_freq > 0)
     doc_freq = np.asarray(statistics.doc_freq)[kept].astype(np.int64)

@@ -157,9 +157,9 @@ def saved(case, tmp_path):
 
 
 def test_values_of_another_pruning_are_refused(case, saved, tmp_path):
-    with pytest.raises(TdvError, match="was not pruned with the values in .*other-values"):
+    with pytest.raises(TdvError, match="was not pruned with the TDVs in .*other-values"):
         explain_query(case.index, saved.pruned, "alpha", values=saved.others)
-    with pytest.raises(TdvError, match="was not pruned with the values in .*other-values"):
+    with pytest.raises(TdvError, match="was not pruned with the TDVs in .*other-values"):
         compare_indexes(
             case.index, saved.pruned, case.topics, case.qrels, tmp_path / "out",
             values=saved.others,
@@ -179,7 +179,7 @@ def test_a_field_has_its_own_values(case, saved):
     shown = {term["term"]: term["tdv"] for term in found["terms"]}
     assert found["tdv_kind"] == "learned" and any(shown.values())
     assert shown == {term: value if value else 0.0 for term, value in expected.items()}
-    with pytest.raises(TdvError, match="holds values of the field 'contents', not of 'title'"):
+    with pytest.raises(TdvError, match="holds TDVs of the field 'contents', not of 'title'"):
         explain_query(case.index, saved.pruned, "alpha", field="title", values=saved.contents)
 
 
@@ -194,7 +194,7 @@ def test_values_are_shown_at_the_reduction_that_was_asked_for(case, saved):
 def test_the_curve_marks_what_was_asked_for(saved):
     found = trade_off(saved.pruned, "contents", saved.contents)
     assert found["chosen"] == 0.45 and len(found["points"]) > 3
-    with pytest.raises(TdvError, match="holds values of the field 'title'"):
+    with pytest.raises(TdvError, match="holds TDVs of the field 'title'"):
         trade_off(saved.pruned, "contents", saved.title)
 
 

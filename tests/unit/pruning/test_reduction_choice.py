@@ -120,7 +120,7 @@ def test_what_fits_already_is_not_pruned():
 
 
 def test_a_size_out_of_reach_names_the_smallest():
-    with pytest.raises(TdvError, match=r"95% of the postings removed it has 2,\d{3},\d{3}"):
+    with pytest.raises(TdvError, match=r"95% of the postings dropped it has 2,\d{3},\d{3}"):
         reduction_within_bytes(Index(), 2_000_000, fixed_bytes=2_000_000)
 
 

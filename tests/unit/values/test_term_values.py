@@ -118,7 +118,7 @@ def test_arrays_of_another_kind_are_refused(name, array, message):
 
 @pytest.mark.parametrize("wrong", [{"fixed": float("nan")}, {"thresholds": [0.0, float("inf")]}])
 def test_a_rule_without_finite_numbers_is_refused(wrong):
-    with pytest.raises(TdvError, match="no finite numbers"):
+    with pytest.raises(TdvError, match="numbers that are not finite"):
         with_rule({**RULE, **wrong}).at_reduction(0.3)
 
 
