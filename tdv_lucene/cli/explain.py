@@ -67,21 +67,23 @@ def _what_happened(term: dict[str, Any]) -> str:
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
     from ..report.table import Table
 
-    def cells(row: dict[str, Any] | None) -> tuple[str, str, str, str]:
+    is_lost = any(row["lost"] for row in (*hits["before"], *hits["after"]))
+
+    def cells(row: dict[str, Any] | None) -> tuple[str, ...]:
         if row is None:
-            return "", "", "", ""
-        other = row["other_rank"]
-        rank = "-" if other is None else str(other)
-        return row["document"], f"{row['score']:.4f}", rank, " ".join(row["lost"])
+            return ("",) * (4 if is_lost else 3)
+        other = "-" if row["other_rank"] is None else str(row["other_rank"])
+        lost = (" ".join(row["lost"]),) if is_lost else ()
+        return row["document"], f"{row['score']:.4f}", other, *lost
 
     pairs = zip_longest(hits["before"], hits["after"])
     rows = [(str(rank), *cells(b), *cells(a)) for rank, (b, a) in enumerate(pairs, 1)]
-    columns = ("rank", "full", "score", "rank after", "dropped",
-               "pruned", "score", "rank before", "dropped")  # fmt: skip
-    note = (
-        "Dropped: terms of the query whose posting in the document was dropped. The scores of the "
-        "two indexes are on different scales."
-    )
+    dropped = ("dropped",) if is_lost else ()
+    columns = ("rank", "full", "score", "rank after", *dropped,
+               "pruned", "score", "rank before", *dropped)  # fmt: skip
+    note = "The scores of the two indexes are on different scales."
+    if is_lost:
+        note = f"Dropped: terms of the query whose posting in the document was dropped. {note}"
     texts = tuple(
         at for at, column in enumerate(columns) if column in ("full", "pruned", "dropped")
     )

@@ -231,8 +231,12 @@ def warn_of_another_model(index: str | os.PathLike, model: str, field: str | Non
         )  # fmt: skip
 
 
-def java_similarity(parameters: SearchParameters, index: str | os.PathLike | None = None) -> Any:
-    """Return the Java ``Similarity`` to search ``index`` with; starts the JVM.
+def java_similarity(
+    parameters: SearchParameters,
+    index: str | os.PathLike | None = None,
+    field: str | None = None,
+) -> Any:
+    """Return the Java ``Similarity`` to search ``field`` of ``index`` with; starts the JVM.
 
     For an index made with ``--tf similarity`` it applies the TDVs stored there. For any other
     index, or without one, it is the plain ranking function.
@@ -245,7 +249,7 @@ def java_similarity(parameters: SearchParameters, index: str | os.PathLike | Non
     from ..jvm.searcher import make_similarity, weigh_similarity
 
     plain = make_similarity(**asdict(parameters))
-    record = None if index is None else FieldRecord.read(index)
+    record = None if index is None else FieldRecord.read(index, field)
     if record is None or record.tf != "similarity":
         return plain
     return weigh_similarity(plain, index, record.field)
