@@ -72,9 +72,7 @@ def serve_indexes(
         taken.
     """
     if len(indexes) < 2:
-        raise TdvError(
-            f"there is only one index, and nothing to compare: give a second {argument('indexes')}"
-        )
+        raise TdvError(f"one index cannot be compared: give a second one ({argument('indexes')})")
     check_hits(hits)
     # Java is called from one thread: requests wait in line, and none is left attached to the JVM.
     with ThreadPoolExecutor(1, "java") as java:

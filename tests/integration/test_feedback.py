@@ -87,7 +87,7 @@ def test_search_says_what_feedback_needs(feedback, docs, make_index, tmp_path):
     index, _ = pruned(docs, make_index, tmp_path, "scaled", vectors="")
     with pytest.raises(TdvError, match=f"no term vectors of 'contents', which {feedback}.*-storeD"):
         search_index(index, {"q": QUERY}, tmp_path / "run", feedback=feedback)
-    with pytest.raises(TdvError, match="searches the field 'contents' alone, not 'title'"):
+    with pytest.raises(TdvError, match="searches only the field 'contents', not 'title'"):
         search_index(index, {"q": QUERY}, tmp_path / "run", feedback=feedback, field="title")
     with pytest.raises(TdvError, match="no feedback 'prf'"):
         search_index(index, {"q": QUERY}, tmp_path / "run", feedback="prf")

@@ -169,7 +169,7 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
     [
         ({"tf": "squared"}, "tf must be 'scaled', 'original' or 'similarity', got 'squared'"),
         ({"unit": "list"}, "no unit 'list': choose one of term, posting"),
-        ({"unit": "posting"}, "know only whole terms"),
+        ({"unit": "posting"}, "have no rule for single postings"),
         ({"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0"),
         ({"threads": 0}, "threads must be at least 1, got 0"),
         ({"scale": "big"}, "scale must be 'auto' or a number above 0, got 'big'"),

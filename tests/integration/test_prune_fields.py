@@ -177,7 +177,7 @@ def test_one_segment_of_a_single_field_is_verified(source, values, tmp_path) -> 
 @pytest.mark.parametrize(
     ("fields", "options", "message"),
     [
-        (("contents", "contents"), {}, "two sets of values for the field 'contents'"),
+        (("contents", "contents"), {}, "two sets of TDVs for the field 'contents'"),
         (FIELDS, {"tf": "similarity"}, "tf similarity is for one field, got.*contents, title"),
         (FIELDS, {"max_loss": 0.1}, "max_loss is for one field"),
     ],

@@ -164,7 +164,7 @@ def test_values_of_another_pruning_are_refused(case, saved, tmp_path):
             case.index, saved.pruned, case.topics, case.qrels, tmp_path / "out",
             values=saved.others,
         )  # fmt: skip
-    with pytest.raises(TdvError, match="does not say that its field 'contents' was pruned"):
+    with pytest.raises(TdvError, match="does not record that its field 'contents' was pruned"):
         explain_query(case.index, case.index, "alpha", values=saved.contents)
 
 

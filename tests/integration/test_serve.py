@@ -119,7 +119,7 @@ def test_another_field(tmp_path, pair):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"indexes": {"full": "x"}}, "one index is nothing to compare"),
+        ({"indexes": {"full": "x"}}, "one index cannot be compared"),
         ({"indexes": {"full": "/nowhere", "b": "/nowhere"}}, "no such index"),
         ({"field": "title"}, "no field 'title'"),
         ({"model": "lm"}, "no such model"),
@@ -303,4 +303,4 @@ def test_the_command_refuses_names_it_cannot_use(pair, monkeypatch, capsys):
         with pytest.raises(SystemExit) as exit_:
             main()
         assert exit_.value.code == 2
-    assert "one index is nothing to compare" in capsys.readouterr().err
+    assert "one index cannot be compared" in capsys.readouterr().err
