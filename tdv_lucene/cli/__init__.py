@@ -30,7 +30,7 @@ _COMMANDS = {
     "inspect": "Show what an index holds and whether it can be pruned.",
     "extract": "Write a field's term-document matrix as NumPy arrays.",
     "embed": "Make word vectors for an index's terms.",
-    "learn": "Learn term discrimination values from judged queries.",
+    "learn": "Learn TDVs from judged queries.",
     "peers": "Make the TDVs of an unlearned pruning, to compare with.",
     "prune": "Write a smaller index with the learned TDVs.",
     "verify": "Check a pruned index against its source, posting by posting.",

@@ -21,7 +21,7 @@ def paper_tables(report: Mapping[str, Any]) -> list[Table]:
         ),
         _effectiveness(models, title, report),
         Table(
-            f"Table 3, {title}: postings removed",
+            f"Table 3, {title}: postings dropped",
             ("method", "here", "paper"),
             [_removed(MODELS[model], entry["postings_removed"]) for model, entry in models.items()],
             "Mean over the folds.",

@@ -102,7 +102,7 @@ def _figures(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]
 
 def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[tuple[str, str]]:
     """One plot for all indexes made with the same values."""
-    title = "Effectiveness against postings removed, on the training queries held out"
+    title = "Effectiveness against postings dropped, on held-out training queries"
     alike: list[tuple[Mapping[str, Any], list[str]]] = []
     for name, curve in curves.items():
         if curve is None:

@@ -62,7 +62,7 @@ def plot_trade_off(
             axes.annotate(name, (100 * reduction, 0.02), (-3, 0), textcoords="offset points",
                           xycoords=("data", "axes fraction"), rotation=90, fontsize=8,
                           ha="right", va="bottom")  # fmt: skip
-        axes.set_xlabel("postings removed, %")
+        axes.set_xlabel("postings dropped, %")
         axes.set_ylabel("change against full, %")
         axes.legend(frameon=False)
 

@@ -128,7 +128,7 @@ def test_seven_indexes_on_five_query_sets_stay_below_a_megabyte() -> None:
     page = render_page(made.report, made.measured, made.latency)
     assert 500_000 < len(page.encode()) < 1_000_000
     assert page.count('"s4q499"') == 1, "each datum once"
-    assert page.count("Effectiveness against postings removed") == 2, "caption and label of one"
+    assert page.count("Effectiveness against postings dropped") == 2, "caption and label of one"
 
 
 def test_strange_text_of_a_collection_is_only_text(tmp_path) -> None:
