@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import _options as options
+
+if TYPE_CHECKING:
+    from ..report.table import Table
+    from ..values.term_values import TermValues
 
 _UNMOVED = 1e-4  # of TDVs in the mean: rounding
 _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
@@ -104,8 +108,14 @@ def command(as_json: bool, **arguments: Any) -> None:
     print_points(values)
 
 
-def print_points(values: object) -> None:
+def print_points(values: TermValues) -> None:
     """Print the table of operating points, and what the search needs to know."""
+    options.show_tables([_points_table(values)])
+    for note in _notes(values):
+        options.say(note)
+
+
+def _points_table(values: TermValues) -> Table:
     from ..report.table import Table
 
     if made := values.manifest.get("self_supervised"):
@@ -129,39 +139,42 @@ def print_points(values: object) -> None:
         )
     measured = ("nDCG@5", "- full", "R@1000", "- full")
     headings = ("postings dropped", "MB", "visited", "scale", *measured)
-    options.show_tables([Table(title, headings, rows, texts=())])
+    return Table(title, headings, rows, texts=())
+
+
+def _notes(values: TermValues) -> Iterator[str]:
+    """What stands below the table, line by line."""
+    full = values.manifest["full"]
     whole = "the index, predicted" if "index_bytes" in full else "posting lists, estimated"
-    options.say(f"MB: {whole}; visited: postings in the lists of a query's terms, on average")
-    options.say(
-        "- full: difference from the full index with its own best parameters, 95 % interval"
-    )
+    yield f"MB: {whole}; visited: postings in the lists of a query's terms, on average"
+    yield "- full: difference from the full index with its own best parameters, 95 % interval"
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     if names:
         pruned, tuned = (
             ", ".join(f"{name} {chosen[name]:g}" for name in names)
             for chosen in (values.parameters, full["parameters"])
         )
-        options.say(f"Searched with {pruned}; the full index with {tuned}")
+        yield f"Searched with {pruned}; the full index with {tuned}"
     if values.position_boost is not None:
         first = 1 + values.position_boost.boost
-        options.say(
+        yield (
             f"First-position boost: terms count x{first:g} at a document's beginning, and a "
             f"quarter of the surplus is left at position {values.position_boost.span:g}"
         )
     elif values.manifest["recipe"].get("lead") and not values.manifest.get("positions"):
-        options.say(
+        yield (
             "Learned without positions: an index made with -storePositions would allow a "
             "first-position boost, which helps rankings"
         )
     if prior := values.manifest.get("prior"):
-        options.say(_moved(prior, values))
-    if recommended is None:
-        options.say(
+        yield _moved(prior, values)
+    if values.manifest["recommended_reduction"] is None:
+        yield (
             "No reduction is recommended, because none is sure to cost nothing: 'tdv-lucene prune' "
             "needs --reduction, --max-loss or --max-bytes; more judged queries tell more"
         )
     else:
-        options.say(
+        yield (
             "* recommended: the smallest index that surely loses no nDCG@5, and not surely R@1000; "
             "'tdv-lucene prune' takes it without --reduction"
         )
@@ -186,7 +199,7 @@ def _measured(
     return cells
 
 
-def _moved(prior: dict[str, Any], values: Any) -> str:
+def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
     """How far learning moved away from the prior, and what that gained."""
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     changes = [

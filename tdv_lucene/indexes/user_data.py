@@ -69,7 +69,7 @@ class FieldRecord:
         return _record(field, _prefix_of(field), user_data)
 
     @classmethod
-    def read(cls, index: str | os.PathLike, field: str | None = None) -> FieldRecord:
+    def read(cls, index: str | os.PathLike[str], field: str | None = None) -> FieldRecord:
         """The same of an index's commit."""
         from ..jvm.index import read_user_data
 
@@ -131,7 +131,7 @@ class FieldRecord:
             for name in MODELS.get(model, ())
         }
 
-    def learned_for_another(self, model: str) -> str | None:
+    def learned_for_another(self, model: str | None) -> str | None:
         """The model the TDVs were learned for if it is not ``model``, else None."""
         return None if self.model in (None, ANY_MODEL, model) else self.model
 
@@ -139,7 +139,7 @@ class FieldRecord:
         return float(self.content[name]) if name in self.content else None
 
 
-def read_records(index: str | os.PathLike, user_data: Mapping[str, str]) -> list[FieldRecord]:
+def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) -> list[FieldRecord]:
     """Return the records of the fields that the last rewrite of ``index`` pruned.
 
     User data outlives rewrites. A record of an earlier one has another source, and is left out.
@@ -178,14 +178,14 @@ def _prefix_of(field: str) -> str:
     return f"{_OTHERS}{field}."
 
 
-def recorded_model(index: str | os.PathLike, field: str | None = None) -> str | None:
+def recorded_model(index: str | os.PathLike[str], field: str | None = None) -> str | None:
     """Return the ranking function that a field's TDVs were learned for; None if any will do."""
     model = FieldRecord.read(index, field).model
     return model if model in MODELS else None
 
 
 def recorded_parameters(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     model: str | None = None,
     *,
     field: str | None = None,
@@ -220,7 +220,9 @@ def recorded_parameters(
     return parameters
 
 
-def warn_of_another_model(index: str | os.PathLike, model: str, field: str | None = None) -> None:
+def warn_of_another_model(
+    index: str | os.PathLike[str], model: str | None, field: str | None = None
+) -> None:
     """Log a warning where ``index`` is searched with another model than it was learned for."""
     learned_for = FieldRecord.read(index, field).learned_for_another(model)
     if learned_for is not None:
@@ -233,7 +235,7 @@ def warn_of_another_model(index: str | os.PathLike, model: str, field: str | Non
 
 def java_similarity(
     parameters: SearchParameters,
-    index: str | os.PathLike | None = None,
+    index: str | os.PathLike[str] | None = None,
     field: str | None = None,
 ) -> Any:
     """Return the Java ``Similarity`` to search ``field`` of ``index`` with; starts the JVM.
@@ -249,10 +251,10 @@ def java_similarity(
     from ..jvm.searcher import make_similarity, weigh_similarity
 
     plain = make_similarity(**asdict(parameters))
-    record = None if index is None else FieldRecord.read(index, field)
-    if record is None or record.tf != "similarity":
+    if index is None:
         return plain
-    return weigh_similarity(plain, index, record.field)
+    record = FieldRecord.read(index, field)
+    return weigh_similarity(plain, index, record.field) if record.tf == "similarity" else plain
 
 
 def _flat(content: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

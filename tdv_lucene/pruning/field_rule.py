@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..jvm.rewriter import FieldValues
 
 
-def load_fields(given: Sequence[str | os.PathLike | TermValues]) -> list[TermValues]:
+def load_fields(given: Sequence[str | os.PathLike[str] | TermValues]) -> list[TermValues]:
     """Load what is given as folders; each must be of another field.
 
     Raises
@@ -83,7 +83,7 @@ def rule_of(values: TermValues, point: OperatingPoint, tf: str) -> FieldValues:
         point.tdv,
         point.scale,
         least_saturation=None if cut is None else cut.least,
-        length_norm=None if cut is None else tuple(cut.length_norm),
+        length_norm=None if cut is None else (cut.length_norm.fixed, cut.length_norm.per_token),
         keep_values=keep_values,
         position_factors=None if boost is None else boost.factors,
     )

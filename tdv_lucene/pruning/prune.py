@@ -36,9 +36,9 @@ MANIFEST = "tdv-manifest.json"
 
 
 def prune_index(
-    index: str | os.PathLike,
-    values: str | os.PathLike | TermValues | None,
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    values: str | os.PathLike[str] | TermValues | None,
+    output: str | os.PathLike[str],
     *,
     reduction: float | None = None,
     max_loss: float | None = None,
@@ -48,9 +48,9 @@ def prune_index(
     unit: str | None = None,
     min_doc_freq: int = 1,
     threads: int | None = None,
-    others: Sequence[str | os.PathLike | TermValues] = (),
+    others: Sequence[str | os.PathLike[str] | TermValues] = (),
     field: str = "contents",
-    save_values: str | os.PathLike | None = None,
+    save_values: str | os.PathLike[str] | None = None,
     optimize: bool = False,
     config: PruneConfig | None = None,
     overwrite: bool = False,

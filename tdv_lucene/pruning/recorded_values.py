@@ -43,7 +43,7 @@ def _reductions(values: TermValues, record: FieldRecord) -> Iterator[float]:
 
 
 def values_of_index(
-    index: str | os.PathLike, field: str, given: str | os.PathLike
+    index: str | os.PathLike[str], field: str, given: str | os.PathLike[str]
 ) -> tuple[TermValues, np.ndarray]:
     """Load the folder ``given``; return it and float32[V], the TDVs as applied to ``index``.
 

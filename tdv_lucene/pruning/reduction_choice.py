@@ -87,7 +87,7 @@ def foreseen_bytes(points: Sequence[Mapping[str, Any]]) -> Callable[[float], flo
         if reduction <= reductions[-1]:
             return float(np.interp(reduction, reductions, sizes))
         slope = (sizes[-1] - sizes[-2]) / (reductions[-1] - reductions[-2])
-        return sizes[-1] + slope * (reduction - reductions[-1])
+        return float(sizes[-1] + slope * (reduction - reductions[-1]))
 
     return at
 

@@ -40,7 +40,7 @@ class Rewriting:
         The options; :meth:`write` takes the reduction.
     """
 
-    index: str | os.PathLike
+    index: str | os.PathLike[str]
     fields: Sequence[TermValues]
     units: Sequence[str | None]
     config: PruneConfig

@@ -16,7 +16,7 @@ from .field_description import made_by_prior
 
 
 def values_without_judgements(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     field: str,
     tf: str,
     reductions: Sequence[float | None],
@@ -40,7 +40,7 @@ def values_without_judgements(
 
 
 def values_again(
-    index: str | os.PathLike, record: FieldRecord, progress: Progress = silent
+    index: str | os.PathLike[str], record: FieldRecord, progress: Progress = silent
 ) -> Iterator[TermValues]:
     """Yield the TDVs that a field may have been pruned with: for its reduction, then for all.
 

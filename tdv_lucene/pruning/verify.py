@@ -21,11 +21,11 @@ _log = logging.getLogger(__name__)
 
 
 def verify_pruned(
-    index: str | os.PathLike,
-    pruned: str | os.PathLike,
-    values: str | os.PathLike | TermValues | None,
+    index: str | os.PathLike[str],
+    pruned: str | os.PathLike[str],
+    values: str | os.PathLike[str] | TermValues | None,
     *,
-    others: Sequence[str | os.PathLike | TermValues] = (),
+    others: Sequence[str | os.PathLike[str] | TermValues] = (),
     threads: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def verify_pruned(
 
 
 def _refuse_other_fields(
-    pruned: str | os.PathLike, recorded: Sequence[str], given: Sequence[str]
+    pruned: str | os.PathLike[str], recorded: Sequence[str], given: Sequence[str]
 ) -> None:
     """Refuse TDVs of a field that was not pruned, and a pruned field without TDVs."""
     was = f"{pruned} was pruned in {', '.join(repr(field) for field in recorded)}"
@@ -109,7 +109,7 @@ def _find_values(
     return values, point
 
 
-def _refuse_earlier(pruned: str | os.PathLike, record: FieldRecord) -> None:
+def _refuse_earlier(pruned: str | os.PathLike[str], record: FieldRecord) -> None:
     """Refuse an index whose frequencies were rounded by an older rule."""
     if record.content["tf"] == "scaled" and "least_freq" not in record.content:
         raise TdvError(
@@ -137,5 +137,5 @@ def _difference(
     if point is None:
         return {"what": f"user data {record.prefix}values_sha256",
                 "expected": "the checksum of values that the folder holds",
-                "found": record.values_sha256}  # fmt: skip
+                "found": str(record.values_sha256)}  # fmt: skip
     return {}

@@ -26,7 +26,7 @@ _PLATE = {"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "non
 _LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 _WIDTH_INCHES = 5.2
 _STEPS = 200  # of a line: thousands, a query each, would make a page of megabytes
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "text.parse_math": False,  # a dollar in a name is a dollar
     "svg.fonttype": "none",  # text stays text: selectable, in the page's font
     "font.size": 10,

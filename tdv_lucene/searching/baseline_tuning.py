@@ -21,7 +21,7 @@ _HITS = 10
 
 
 def candidates(
-    index: str | os.PathLike, model: str, field: str | None = None
+    index: str | os.PathLike[str], model: str, field: str | None = None
 ) -> list[dict[str, float]]:
     """Return the parameters to try: the index's own, then the grid's."""
     choices = [recorded_parameters(index, model, field=field).values()]
@@ -34,7 +34,7 @@ def candidates(
 
 
 def tune_parameters(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     topics: Mapping[str, str],
     qrels: Qrels,
     model: str | None = None,
@@ -56,6 +56,7 @@ def tune_parameters(
         As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`.
     """
     model = recorded_parameters(index, model, field=field).model
+    assert model is not None  # the recorded one, else BM25
     choices = candidates(index, model, field)
     tried = []
     with tempfile.TemporaryDirectory() as folder:

@@ -21,9 +21,9 @@ FEEDBACK = ("rm3", "rocchio")
 
 
 def search_index(
-    index: str | os.PathLike,
-    topics: str | os.PathLike | Mapping[str, str],
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    topics: str | os.PathLike[str] | Mapping[str, str],
+    output: str | os.PathLike[str],
     *,
     model: str | None = None,
     hits: int = 1000,
@@ -79,7 +79,7 @@ def search_index(
 
 
 def write_run(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     queries: Mapping[str, str],
     place: Output,
     parameters: SearchParameters,
@@ -134,7 +134,9 @@ def _check_feedback(feedback: str | None, field: str) -> None:
         )
 
 
-def open_searcher(index: str | os.PathLike, model: str | None = None, **parameters: float) -> Any:
+def open_searcher(
+    index: str | os.PathLike[str], model: str | None = None, **parameters: Any
+) -> Any:
     """Return a Pyserini ``LuceneSearcher`` on ``index``, set up as the index says.
 
     It gets the model that the TDVs were learned for (any other ``model`` causes a warning in the
