@@ -9,7 +9,7 @@ from tdv_lucene.experiments.neural import KIND
 from tdv_lucene.experiments.neural.config import NeuralConfig
 from tdv_lucene.experiments.neural.rankers import make_ranker
 from tdv_lucene.experiments.neural.stored import StoredRanker
-from tdv_lucene.matrix.record import TermDocumentMatrix
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.output import Output
 
 

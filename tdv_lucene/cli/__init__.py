@@ -27,13 +27,13 @@ _log = logging.getLogger(__name__)
 
 _COMMANDS = {
     "index": "Index a collection with Anserini's IndexCollection.",
-    "inspect": "Say what an index holds and whether it can be pruned.",
+    "inspect": "Show what an index holds and whether it can be pruned.",
     "extract": "Write a field's term-document matrix as NumPy arrays.",
     "embed": "Make word vectors for an index's terms.",
-    "learn": "Learn term discrimination values from judged queries.",
-    "peers": "Make the values of an unlearned pruning, to compare with.",
-    "prune": "Write a smaller index with the learned values.",
-    "verify": "Prove a pruned index right against its source.",
+    "learn": "Learn TDVs from judged queries.",
+    "peers": "Make the TDVs of an unlearned pruning, to compare with.",
+    "prune": "Write a smaller index with the learned TDVs.",
+    "verify": "Check a pruned index against its source, posting by posting.",
     "search": "Run topics against an index and write a TREC run.",
     "ranker": "Train a neural re-ranker, to compare with.",
     "rerank": "Re-rank a run with a neural re-ranker.",
@@ -41,9 +41,9 @@ _COMMANDS = {
     "compare": "Compare the full index with a pruned one.",
     "explain": "Show what pruning did to one query.",
     "serve": "Show rankings side by side on a local page.",
-    "env": "Print what plain Pyserini needs, for the shell.",
-    "reproduce": "Do the paper's experiment on one of its collections.",
-    "doctor": "Say what is installed, and what is wrong with it.",
+    "env": "Print the shell variables that plain Pyserini needs.",
+    "reproduce": "Run the paper's experiment on one of its collections.",
+    "doctor": "Show what is installed, and what is wrong with it.",
     "demo": "Run the whole job on the Python documentation.",
 }
 

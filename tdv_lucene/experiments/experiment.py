@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..embedding.embed import TermVectors
 from ..evaluation.topics import Qrels, Topics
 from ..learning.recipes import DefaultRecipe, PaperRecipe
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress
 
 MEASURES = ("nDCG@5", "R@1000")

@@ -19,33 +19,36 @@ def paper_tables(report: Mapping[str, Any]) -> list[Table]:
             f"Table 1, {title}: average retrieval time per query, ms",
             ("method", "base", "TDV", "faster", "paper's base", "TDV", "faster"),
             [
-                *(_times(MODELS[model], of["latency_ms"]) for model, of in models.items()),
-                *(_neural_times(RANKERS[name], of["latency_ms"]) for name, of in neural.items()),
+                *(_times(MODELS[model], entry["latency_ms"]) for model, entry in models.items()),
+                *(
+                    _neural_times(RANKERS[one], entry["latency_ms"])
+                    for one, entry in neural.items()
+                ),
             ],
             "Here: Lucene, every posting scored, 1000 hits; the paper: loops in Python."
             + (f" Neural: that of BM25, and re-ranking its first {depth}." if neural else ""),
         ),
         _effectiveness(models, neural, title, report),
         Table(
-            f"Table 3, {title}: postings removed",
+            f"Table 3, {title}: postings dropped",
             ("method", "here", "paper"),
-            [_removed(MODELS[model], of["postings_removed"]) for model, of in models.items()],
+            [_removed(MODELS[model], entry["postings_removed"]) for model, entry in models.items()],
             "Mean over the folds.",
         ),
     ]
 
 
-def _times(method: str, of: Mapping[str, Any]) -> tuple[str, ...]:
+def _times(method: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     def cells(base: float, tdv: float, digits: int) -> tuple[str, ...]:
         return f"{base:.{digits}f}", f"{tdv:.{digits}f}", f"x{ratio(base, tdv)}"
 
-    published = ("-",) * 3 if of["published"] is None else cells(*of["published"], 1)
-    return (method, *cells(of["baseline"], of["tdv"], 3), *published)
+    published = ("-",) * 3 if entry["published"] is None else cells(*entry["published"], 1)
+    return (method, *cells(entry["baseline"], entry["tdv"], 3), *published)
 
 
-def _neural_times(method: str, of: Mapping[str, Any]) -> tuple[str, ...]:
-    whole = of["first_stage"] + of["reranking"]
-    return method, f"{whole:.3f}", "-", "-", of["published"] or "-", "-", "-"
+def _neural_times(method: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    whole = entry["first_stage"] + entry["reranking"]
+    return method, f"{whole:.3f}", "-", "-", entry["published"] or "-", "-", "-"
 
 
 def _effectiveness(
@@ -54,13 +57,13 @@ def _effectiveness(
     measures = ("nDCG@5", "R@1000")
     rows = [
         *(
-            (f"{MODELS[model]}, {measure}", *_percent(of[measure]))
-            for model, of in models.items()
+            (f"{MODELS[model]}, {measure}", *_percent(entry[measure]))
+            for model, entry in models.items()
             for measure in measures
         ),
         *(
-            (f"{RANKERS[name]}, {measure}", *_neural_percent(of[measure]))
-            for name, of in neural.items()
+            (f"{RANKERS[name]}, {measure}", *_neural_percent(entry[measure]))
+            for name, entry in neural.items()
             for measure in measures
         ),
     ]
@@ -80,10 +83,10 @@ def _effectiveness(
     return Table(f"Table 2, {title}: effectiveness", columns, rows, note)
 
 
-def _neural_percent(of: Mapping[str, Any]) -> tuple[str, ...]:
-    shown, star = _significance(of["p_value"])
-    published = "-" if of["published"] is None else f"{of['published']:.2f}"
-    return f"{100 * of['value']:.2f}{star}", "-", shown, published, "-"
+def _neural_percent(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    shown, star = _significance(entry["p_value"])
+    published = "-" if entry["published"] is None else f"{entry['published']:.2f}"
+    return f"{100 * entry['value']:.2f}{star}", "-", shown, published, "-"
 
 
 def _significance(p: float | None) -> tuple[str, str]:
@@ -92,14 +95,14 @@ def _significance(p: float | None) -> tuple[str, str]:
     return "none" if p is None else f"{p:.3f}", star
 
 
-def _percent(of: Mapping[str, Any]) -> tuple[str, ...]:
-    shown, star = _significance(of["p_value"])
+def _percent(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    shown, star = _significance(entry["p_value"])
     published: Sequence[str] = ("-", "-")
-    if of["published"] is not None:
-        published = [f"{value:.2f}" for value in of["published"]]
-    return f"{100 * of['baseline']:.2f}", f"{100 * of['tdv']:.2f}{star}", shown, *published
+    if entry["published"] is not None:
+        published = [f"{value:.2f}" for value in entry["published"]]
+    return f"{100 * entry['baseline']:.2f}", f"{100 * entry['tdv']:.2f}{star}", shown, *published
 
 
-def _removed(method: str, of: Mapping[str, Any]) -> tuple[str, ...]:
-    published = "-" if of["published"] is None else f"-{of['published']:.2f} %"
-    return f"TDV-{method}", f"{round(-of['mean'], 2) + 0.0:.2f} %", published  # no -0.00
+def _removed(method: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    published = "-" if entry["published"] is None else f"-{entry['published']:.2f} %"
+    return f"TDV-{method}", f"{round(-entry['mean'], 2) + 0.0:.2f} %", published  # no -0.00

@@ -15,7 +15,7 @@ from ..arguments import checked_hits, checked_seed
 from ..embedding.embed import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
-from ..indexes.record import recorded_parameters
+from ..indexes.user_data import recorded_parameters
 from ..learning.learn import learn_term_values
 from ..learning.recipes import DefaultRecipe, PaperRecipe, make_recipe
 from ..matrix.extract import open_matrix
@@ -57,13 +57,13 @@ def reproduce_paper(
 ) -> dict[str, Any]:
     """Run the paper's experiment on a collection you have, and write the folder ``output``.
 
-    It uses the titles of the topics that the paper used for ``collection``, as far as they have a
-    relevant document in the index. Judgements of documents outside the index are left out. For each
-    fold, values are learned on the other folds' queries and the index is pruned with them; the
-    fold's queries are searched and timed on both indexes. Tables 1 to 3 stand beside the published
-    values in ``tables.md``; ``report.json`` is what is returned.
+    It uses the titles of the paper's topics for ``collection`` that have a relevant document in the
+    index. Judgements of documents outside the index are left out. For each fold, TDVs are learned
+    on the other folds' queries and the index is pruned with them; then the fold's queries are
+    searched and timed on both indexes. ``tables.md`` has Tables 1 to 3 beside the published values;
+    ``report.json`` is what is returned.
 
-    Unlike the paper's, the frequencies in the index are whole numbers, search is Lucene's, and no
+    Unlike in the paper, frequencies in the index are whole numbers, search is Lucene's, and no
     measure of a test fold is seen before the end.
 
     Parameters
@@ -76,7 +76,7 @@ def reproduce_paper(
         ``"drmm"``, ``"duet"``, ``"conv-knrm"``. They need the model ``"bm25"``, and an index with
         positions or stored text.
     reduction
-        Share of postings to remove; None for what the recipe recommends.
+        Share of postings to drop; None for what the recipe recommends.
     train_topics, train_qrels
         All learn from these queries, and ``topics`` are measured; without them, ``folds``.
     latency_budget_seconds
@@ -93,8 +93,8 @@ def reproduce_paper(
     Raises
     ------
     TdvError
-        For an unknown collection, model or recipe, fewer than two judged queries per fold, and
-        whatever the stages refuse.
+        For an unknown collection, model or recipe, for fewer than two judged queries per fold, and
+        for whatever the stages refuse.
     """
     known = _known_collection(collection, models)
     chosen = _affordable(make_recipe(recipe), reduction)
@@ -172,14 +172,14 @@ def _known_collection(collection: str, models: Sequence[str]) -> Collection:
 def _affordable(
     recipe: DefaultRecipe | PaperRecipe, reduction: float | None
 ) -> DefaultRecipe | PaperRecipe:
-    """The recipe without what only a user who chooses an operating point wants to see.
+    """Return the recipe without operating points that nobody will look at.
 
-    Each operating point takes minutes to validate, so only the one that is used is. The paper's
-    recipe trains a network a fold for that and decides nothing by it: the fewest folds will do.
+    Each takes minutes to validate, so only the one that is used is validated. The paper's recipe
+    trains a network per fold only for that, so the fewest folds will do.
     """
     if isinstance(recipe, DefaultRecipe):
         used = _REDUCTION if reduction is None else reduction
-        # The prior may have been made of the very queries that are measured.
+        # The prior may have been made from the very queries that are measured.
         return replace(recipe, reductions=(used,), prior=False)
     return replace(recipe, reductions=(reduction or 0.0,), folds=2)  # 0: the zeros it learned
 
@@ -194,7 +194,7 @@ def _run_model(experiment: Experiment, model: str) -> dict[str, np.ndarray]:
     for number in range(len(experiment.folds)):
         for name, values in _run_fold(experiment, model, run, number).items():
             parts[name].append(values)
-    return {name: np.concatenate(of, axis=-1) for name, of in parts.items()}
+    return {name: np.concatenate(arrays, axis=-1) for name, arrays in parts.items()}
 
 
 def _run_fold(
@@ -223,8 +223,8 @@ def _run_fold(
         indexes = {"baseline": (experiment.index, baseline), "tdv": (pruned, run)}
         latency = measure_latency(
             {
-                name: TimedIndex(path, recorded_parameters(path, model), of)
-                for name, (path, of) in indexes.items()
+                name: TimedIndex(path, recorded_parameters(path, model), one)
+                for name, (path, one) in indexes.items()
             },
             asked,
             LatencyPlan(ROUNDS, experiment.latency_budget_seconds, experiment.seed),
@@ -232,9 +232,9 @@ def _run_fold(
             raw=Path(folder) / "latency_ns.npy",
             progress=experiment.progress,
         )
-    measured = [evaluate_run(of, asked, experiment.qrels).values for of in (baseline, run)]
+    measured = [evaluate_run(one, asked, experiment.qrels).values for one in (baseline, run)]
     return {
-        **{measure: np.stack([of[measure] for of in measured]) for measure in MEASURES},
+        **{measure: np.stack([one[measure] for one in measured]) for measure in MEASURES},
         "ms": np.stack([latency.per_query_ms("top1000_exhaustive", name) for name in indexes]),
         "removed": np.array([100 * made["reduction"]]),
     }

@@ -32,8 +32,8 @@ def make_report(
     neural = {
         "rerank_depth": depth,
         "neural": {
-            name: _summarise_ranker(known, of, found["bm25"], tests, name)
-            for name, of in reranked.items()
+            name: _summarise_ranker(known, measured, found["bm25"], tests, name)
+            for name, measured in reranked.items()
         },
     }
     return {
@@ -43,18 +43,20 @@ def make_report(
         "folds": len(experiment.folds),
         "recipe": _as_json({"name": recipe.name, **asdict(recipe)}),
         "seed": experiment.seed,
-        "models": {model: _summarise(known, of, tests, model) for model, of in found.items()},
+        "models": {
+            model: _summarise(known, measured, tests, model) for model, measured in found.items()
+        },
         **(neural if reranked else {}),
         "versions": versions(),
     }
 
 
 def _summarise(
-    known: Collection, of: Mapping[str, np.ndarray], tests: int, model: str
+    known: Collection, measured: Mapping[str, np.ndarray], tests: int, model: str
 ) -> dict[str, Any]:
     summary: dict[str, Any] = {}
     for measure, published in zip(MEASURES, (known.ndcg5, known.recall1000)):
-        baseline, tdv = of[measure]
+        baseline, tdv = measured[measure]
         summary[measure] = {
             "baseline": float(baseline.mean()),
             "tdv": float(tdv.mean()),
@@ -62,13 +64,13 @@ def _summarise(
             "published": _listed(published, model),
         }
     summary["latency_ms"] = {
-        "baseline": float(of["ms"][0].mean()),
-        "tdv": float(of["ms"][1].mean()),
+        "baseline": float(measured["ms"][0].mean()),
+        "tdv": float(measured["ms"][1].mean()),
         "published": _listed(known.latency_ms, model),
     }
     summary["postings_removed"] = {
-        "mean": float(of["removed"].mean()),
-        "by_fold": of["removed"].tolist(),
+        "mean": float(measured["removed"].mean()),
+        "by_fold": measured["removed"].tolist(),
         "published": known.removed.get(model),
     }
     return summary
@@ -76,7 +78,7 @@ def _summarise(
 
 def _summarise_ranker(
     known: Collection,
-    of: Mapping[str, np.ndarray],
+    measured: Mapping[str, np.ndarray],
     bm25: Mapping[str, np.ndarray],
     tests: int,
     name: str,
@@ -85,19 +87,19 @@ def _summarise_ranker(
     for measure, published in zip(MEASURES, (known.neural_ndcg5, known.neural_recall1000)):
         tdv = bm25[measure][1]
         summary[measure] = {
-            "value": float(of[measure].mean()),
+            "value": float(measured[measure].mean()),
             "tdv_bm25": float(tdv.mean()),
-            **compare_paired(of[measure], tdv, tests).to_dict(),
+            **compare_paired(measured[measure], tdv, tests).to_dict(),
             "published": published.get(name),
         }
     summary["latency_ms"] = {
         "first_stage": float(bm25["ms"][0].mean()),
-        "reranking": float(of["ms"].mean()),
-        "queries": len(of["ms"]),
+        "reranking": float(measured["ms"].mean()),
+        "queries": len(measured["ms"]),
         "published": known.neural_latency_ms.get(name),
     }
-    summary["parameters"] = int(of["parameters"][0])
-    summary["epochs"] = [int(epoch) for epoch in of["epochs"]]
+    summary["parameters"] = int(measured["parameters"][0])
+    summary["epochs"] = [int(epoch) for epoch in measured["epochs"]]
     return summary
 
 

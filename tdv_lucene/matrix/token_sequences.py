@@ -15,8 +15,8 @@ import numpy as np
 
 from ..errors import TdvError
 from ..progress import Progress, silent
-from ..records import StrPath, Vocabulary
 from ..store import load_array, save_array
+from ..vocabulary import StrPath, Vocabulary
 
 _log = logging.getLogger(__name__)
 

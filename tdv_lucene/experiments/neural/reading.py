@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.scoring import bm25_idf
 from ...embedding.embed import TermVectors
-from ...matrix.record import TermDocumentMatrix
+from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...matrix.token_sequences import TokenSequences
 from .batch import Batch
 from .config import POOLED, NeuralConfig

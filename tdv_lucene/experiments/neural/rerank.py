@@ -12,7 +12,7 @@ from ...errors import TdvError, argument
 from ...evaluation.topics import read_qrels, read_topics
 from ...interruption import deferred
 from ...matrix.extract import open_matrix
-from ...matrix.record import TermDocumentMatrix
+from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...output import Output
 from ...progress import Progress, silent
 from ...searching.search import RUN

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...errors import TdvError, argument
-from ...matrix.record import TermDocumentMatrix
+from ...matrix.term_document_matrix import TermDocumentMatrix
 from .rankers import Ranker
 from .reading import Reader
 from .scoring import score_documents

@@ -14,7 +14,7 @@ from jax.flatten_util import ravel_pytree
 
 from ...embedding.embed import TermVectors
 from ...errors import TdvError
-from ...matrix.record import TermDocumentMatrix
+from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...output import Output
 from ...store import NUMBER, check_content, check_files, load_array, read_manifest, save_array
 from . import KIND, RANKERS

@@ -20,7 +20,7 @@ from ...interruption import check, deferred
 from ...learning.measures import measures_of
 from ...learning.problem import JudgedMatrix
 from ...learning.queries import make_queries
-from ...matrix.record import TermDocumentMatrix
+from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...progress import Progress, silent
 from . import RANKERS
 from .batch import Batch
@@ -161,11 +161,10 @@ def _longest(reader: Reader, documents: np.ndarray) -> int:
 
 def _relevant_pairs(judged: JudgedMatrix) -> tuple[np.ndarray, np.ndarray]:
     """Return int64[n] queries and int64[n] relevant documents."""
-    of, queries = judged.queries, []
-    numbers = np.repeat(np.arange(len(of)), np.diff(of.judged_indptr))
-    relevant = of.grades > 0
-    queries = numbers[relevant]
-    return queries, of.judged_docs[relevant].astype(np.int64)
+    queries = judged.queries
+    numbers = np.repeat(np.arange(len(queries)), np.diff(queries.judged_indptr))
+    relevant = queries.grades > 0
+    return numbers[relevant], queries.judged_docs[relevant].astype(np.int64)
 
 
 def _draw_negatives(
@@ -207,8 +206,8 @@ class _Validation:
             scores.append(
                 np.asarray(score(ranker, reader.batch(queries, self._found[some], width)))
             )
-        of_queries = np.concatenate(scores)[: len(self._some)]
-        return float(np.mean([self._of_query(*row) for row in enumerate(of_queries)]))
+        whole = np.concatenate(scores)[: len(self._some)]
+        return float(np.mean([self._of_query(*row) for row in enumerate(whole)]))
 
     def _of_query(self, row: int, scores: np.ndarray) -> float:
         query, found = int(self._some[row]), self._found[row]
