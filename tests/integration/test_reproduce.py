@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.evaluate import evaluate_run
+from tdv_lucene.evaluation.evaluate import evaluate_run, read_run
+from tdv_lucene.evaluation.significance import compare_paired
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.experiments.neural import RANKERS
+from tdv_lucene.experiments.paper_queries import read_queries
+from tdv_lucene.experiments.published import COLLECTIONS
 from tdv_lucene.experiments.reproduce import reproduce_paper
 from tdv_lucene.indexes.build import build_index
 from tdv_lucene.learning.recipes import PaperRecipe
@@ -118,6 +121,62 @@ def test_the_three_tables_beside_the_published_ones(reproduced):
     assert f"{100 * entry['nDCG@5']['baseline']:.2f}" in text
 
 
+@pytest.mark.parametrize("name", RANKERS)
+def test_neural_rows_beside_the_published_ones(newswire, reproduced, name):
+    """Measured on the same queries, and compared with TDV-BM25 as TDV-BM25 is with BM25."""
+    report, row = reproduced.report, reproduced.report["neural"][name]
+    topics = {q: text for q, text in read_topics(newswire.topics).items() if q != "301"}
+    qrels = read_qrels(newswire.qrels)
+    del qrels["51"]["WSJ870324-0001"]
+    measured = evaluate_run(reproduced.output / f"{name}.run", topics, qrels)
+    tdv = {}
+    for fold in (1, 2):
+        run = reproduced.output / f"bm25.tdv.{fold}.run"
+        answered = {*read_run(run)["query"]}
+        found = evaluate_run(run, {q: topics[q] for q in topics if q in answered}, qrels)
+        tdv |= dict(zip(found.queries, found.values["nDCG@5"]))
+    same = compare_paired(
+        measured.values["nDCG@5"], np.array([tdv[q] for q in measured.queries]), 12
+    )
+    assert row["nDCG@5"]["value"] == pytest.approx(measured.means()["nDCG@5"])
+    assert row["nDCG@5"]["difference"] == pytest.approx(same.difference)
+    assert row["nDCG@5"]["p_value"] == pytest.approx(same.p_value)
+    assert row["R@1000"]["value"] == report["models"]["bm25"]["R@1000"]["baseline"]
+    assert row["latency_ms"]["reranking"] > 0 and row["latency_ms"]["queries"] >= 2
+    assert len(row["epochs"]) == 2
+    published = {"drmm": (44.05, ">10^4"), "duet": (43.86, ">10^5"), "conv-knrm": (44.13, ">10^5")}
+    assert (row["nDCG@5"]["published"], row["latency_ms"]["published"]) == published[name]
+    text = (reproduced.output / "tables.md").read_text()
+    assert f"| {RANKERS[name]} | " in text and f"| {RANKERS[name]}, nDCG@5 | " in text
+    assert "BM25's first 20 re-ranked, so R@1000 is its own" in text
+
+
+def test_a_reranked_run_holds_what_bm25_found(reproduced):
+    first = read_run(reproduced.output / "bm25.baseline.run").groupby("query")["docid"].apply(set)
+    for name in RANKERS:
+        again = read_run(reproduced.output / f"{name}.run").groupby("query")["docid"].apply(set)
+        assert again.to_dict() == first.to_dict()
+
+
+def test_training_queries_of_their_own(newswire, tmp_path):
+    """In place of folds; none of them may be measured."""
+    lines = newswire.topics.read_text().split("\n\n")
+    halves = tmp_path / "train.txt", tmp_path / "test.txt"
+    for path, some in zip(halves, (lines[:5], lines[5:])):
+        path.write_text("\n\n".join(some))
+    train, test = halves
+    files = (COLLECTIONS["other"], newswire.index, (test, newswire.qrels))
+    found = read_queries(*files, (train, newswire.qrels), 5, 0)
+    assert len(found.folds) == 1
+    assert found.folds[0].training == [str(n) for n in range(51, 56)]
+    assert found.folds[0].held_out == [*found.measured] == [*map(str, range(56, 63)), "301"]
+    assert found.qrels.keys() == {*found.measured, *found.training}
+    with pytest.raises(TdvError, match="8 queries .such as '301'. are to be learned from and"):
+        read_queries(*files, (newswire.topics, newswire.qrels), 5, 0)
+    with pytest.raises(TdvError, match="train_topics and train_qrels go together"):
+        read_queries(*files, (train, None), 5, 0)
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -126,6 +185,9 @@ def test_the_three_tables_beside_the_published_ones(reproduced):
         ({"folds": 7}, "12 judged queries cannot make 7 folds"),
         ({"models": ["lm"]}, "no model 'lm'"),
         ({"recipe": "other"}, "no recipe 'other'"),
+        ({"neural": ["bert"]}, "no neural re-ranker 'bert'"),
+        ({"neural": ["drmm"], "models": ["qld"]}, "is compared with TDV-BM25: add 'bm25'"),
+        ({"neural": ["drmm"], "rerank_depth": 0}, "rerank_depth must be at least 1, got 0"),
     ],
 )
 def test_refusals_write_nothing(newswire, tmp_path, changes, message):
