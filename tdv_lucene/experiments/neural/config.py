@@ -38,9 +38,9 @@ class NeuralConfig:
         Adam's; None for 0.01 of DRMM, whose 160 numbers need larger steps, and 0.001 of others.
     max_epochs, patience : int
         Epochs at most, and epochs without a better training nDCG@5 before stopping.
-    stop_depth, stop_queries : int
-        Documents of the first stage that are re-ranked to measure that, for how many of the
-        training queries (drawn once).
+    stop_depth, stop_every, stop_queries : int
+        To measure that, the first stage's best ``stop_depth`` documents and every
+        ``stop_every``th after them are re-ranked, for so many training queries (drawn once).
     """
 
     query_terms: int = 16
@@ -54,6 +54,7 @@ class NeuralConfig:
     max_epochs: int = 15
     patience: int = 4
     stop_depth: int = 20
+    stop_every: int = 20
     stop_queries: int = 100
 
     def rate(self, name: str) -> float:

@@ -90,10 +90,10 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
     """Return the re-ranker after the epoch with the best training nDCG@5.
 
     The rule is that of the paper's recipe (:mod:`...learning.pairwise`): epoch 0 is the random
-    start, and so many epochs without a better one end it. Measured is what the re-ranker makes of
-    the first stage's best ``stop_depth`` documents. A non-relevant document is drawn from the
-    first stage's, the likelier the higher it stands (as 1 / (rank + 10), as the default recipe
-    draws candidates); what is not judged counts as non-relevant.
+    start, and so many epochs without a better one end it. Measured is how the re-ranker ranks some
+    of the first stage's documents: its best, and a sample of all others. A non-relevant document
+    is drawn from the first stage's, all alike, for those are what will be re-ranked; what is not
+    judged counts as non-relevant.
     """
     reader, config = training.reader, training.reader.config
     rng = np.random.default_rng(seed)
@@ -171,19 +171,22 @@ def _draw_negatives(
     training: Training, queries: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Return int64[n]: for each of ``queries`` a document it found that is not relevant, or -1."""
-    found = training.found
-    log_chance = np.repeat(-np.log(np.arange(found.shape[1]) + 10)[None], len(found), axis=0)
-    log_chance[found < 0] = -np.inf
-    for query in range(len(found)):
-        docs, grades = training.judged.queries.judged_of(query)
-        log_chance[query, np.isin(found[query], docs[grades > 0])] = -np.inf
     drawn = np.full(len(queries), -1, np.int64)
-    for place, query in enumerate(queries.tolist()):
-        keys = log_chance[query] + rng.gumbel(size=found.shape[1])
-        best = int(np.argmax(keys))
-        if np.isfinite(keys[best]):
-            drawn[place] = found[query, best]
+    for query in np.unique(queries).tolist():
+        docs, grades = training.judged.queries.judged_of(query)
+        found = training.found[query][training.found[query] >= 0]
+        others = found[~np.isin(found, docs[grades > 0])]
+        own = queries == query
+        if len(others):
+            drawn[own] = rng.choice(others, own.sum())
     return drawn
+
+
+def _sampled_ranks(config: NeuralConfig) -> np.ndarray:
+    """Return int64[n]: the first ``stop_depth`` places of a ranking, and every so manyth after."""
+    return np.append(
+        np.arange(config.stop_depth), np.arange(config.stop_depth, config.depth, config.stop_every)
+    )
 
 
 class _Validation:
@@ -193,7 +196,7 @@ class _Validation:
         config = training.reader.config
         some = np.sort(rng.permutation(len(training.queries))[: config.stop_queries])
         self._training, self._some = training, some
-        self._found = training.found[some, : config.stop_depth]
+        self._found = training.found[some][:, _sampled_ranks(config)]
 
     def ndcg(self, ranker: Ranker) -> float:
         """Return the mean over the queries."""
