@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from lucene_indexes import Layout, write_index
-from neural_rankers import save_untrained
 from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli import _COMMANDS, _group
@@ -102,7 +103,9 @@ def make_home(home: Path) -> None:
     segments = tiny_segments(5)
     write_index(home / "positions", segments, Layout(options="DOCS_AND_FREQS_AND_POSITIONS"))
     write_index(home / "empty-index", [])
-    save_untrained(extract_matrix(home / "index", home / "matrix", tokens=True), home / "ranker")
+    extract_matrix(home / "index", home / "matrix", tokens=True)
+    made = Path(__file__).with_name("neural_rankers.py")  # a process of its own: JAX dislikes forks
+    subprocess.run([sys.executable, made, home / "matrix", home / "ranker"], check=True)
     embed_terms(home / "index", home / "vectors", dimensions=2, min_doc_freq=1)
     make_peer_values(home / "index", home / "values", "ridf")
     make_peer_values(home / "index", home / "postings", "carmel-delta")

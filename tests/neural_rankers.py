@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
@@ -9,6 +10,7 @@ from tdv_lucene.experiments.neural import KIND
 from tdv_lucene.experiments.neural.config import NeuralConfig
 from tdv_lucene.experiments.neural.rankers import make_ranker
 from tdv_lucene.experiments.neural.stored import StoredRanker
+from tdv_lucene.matrix.extract import load_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.output import Output
 
@@ -22,3 +24,7 @@ def save_untrained(matrix: TermDocumentMatrix, folder: Path, name: str = "drmm")
     stored = StoredRanker(ranker, vectors, config, {"name": name, **about})
     stored.save(Output.folder(folder, KIND, inputs=()))
     return folder
+
+
+if __name__ == "__main__":
+    save_untrained(load_matrix(sys.argv[1]), Path(sys.argv[2]))
