@@ -76,6 +76,13 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 @click.option("--b", type=float, help=f"BM25's b at search.  {_CHOSEN.format(0.4)}")
 @click.option("--mu", type=float, help=f"QLD's mu at search.  {_CHOSEN.format(1000)}")
 @click.option(
+    "--pool",
+    type=int,
+    metavar="DOCUMENTS",
+    help="Learn from so many documents: the judged ones, those that searches find, others at "
+    "random; 0 for all.  [default: all of up to 300,000, and 100,000 of more]",
+)
+@click.option(
     "--plot",
     metavar="FILE",
     help="Draw the measures over what is removed, as FILE.svg or FILE.png.",

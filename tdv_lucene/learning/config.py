@@ -8,6 +8,7 @@ from ..arguments import checked_seed
 from ..errors import TdvError
 from ..evaluation.topics import check_topic_field
 from ..ranking import MODELS, SearchParameters
+from .pool import check_pool
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .self_supervised import check_method
 
@@ -32,6 +33,7 @@ class LearnConfig:
     k1 : float or None, at least 0
     b : float or None, within [0, 1]
     mu : float or None, above 0
+    pool : int or None, at least 0
 
     Raises
     ------
@@ -53,6 +55,7 @@ class LearnConfig:
     k1: float | None = None
     b: float | None = None
     mu: float | None = None
+    pool: int | None = None
 
     def __post_init__(self) -> None:
         if self.self_supervised is not None:
@@ -61,6 +64,7 @@ class LearnConfig:
         check_model(self.model)
         make_recipe(self.recipe)
         checked_seed(self.seed)
+        check_pool(self.pool)
         _ = self.parameters
 
     @property

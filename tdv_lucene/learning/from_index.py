@@ -19,6 +19,7 @@ from ..report.path_plot import check_plot, plot_points
 from ..values.term_values import KIND, TermValues
 from .config import LearnConfig
 from .learn import learn_term_values
+from .pool_search import search_lucene
 from .predicted_sizes import with_index_bytes
 from .prior_values import prior_values_of_index
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
@@ -47,6 +48,7 @@ def learn_from_index(
     k1: float | None = None,
     b: float | None = None,
     mu: float | None = None,
+    pool: int | None = None,
     config: LearnConfig | None = None,
     plot: str | os.PathLike | None = None,
     overwrite: bool = False,
@@ -83,8 +85,12 @@ def learn_from_index(
     k1, b, mu
         Of the search. All None: what serves the training queries best, Anserini's defaults
         unless something else is clearly better; with ``self_supervised`` Anserini's defaults.
+    pool
+        Documents to learn from: a pool of the judged ones, those that searches find and others
+        drawn at random, with the statistics of all. 0 for all; None for all of up to 300,000, and
+        100,000 of more.
     config
-        In place of all options from ``self_supervised`` to ``mu`` but ``vectors`` and ``matrix``.
+        In place of all options from ``self_supervised`` to ``pool`` but ``vectors`` and ``matrix``.
     plot
         A ``.svg`` or ``.png`` file for the picture of the validated points.
 
@@ -129,11 +135,16 @@ def learn_from_index(
             )
         options = {
             "model": config.model, "recipe": recipe, "vectors": word_vectors,
-            "parameters": config.parameters, "seed": config.seed, "progress": progress,
+            "parameters": config.parameters, "seed": config.seed, "pool": config.pool,
+            "progress": progress,
         }  # fmt: skip
         if method is None:
             tokens = analyze(list(texts.values()), config.field)
-            values = learn_term_values(counts, dict(zip(texts, tokens)), judgements, **options)
+            judged = {name: text for name, text in texts.items() if name in judgements}
+            search = search_lucene(index, judged, config.model, config.field, progress)
+            values = learn_term_values(
+                counts, dict(zip(texts, tokens)), judgements, search=search, **options
+            )
         else:
             made = make_topics(index, counts, method, seed=config.seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +17,16 @@ from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.record import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..values.frontier import recommend
+from ..values.posting_rule import PostingRule
 from ..values.term_values import TermValues
+from ..values.thresholds import make_posting_rule
 from .config import check_model
 from .default import learn_default
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
 from .points import Learned
+from .pool import draw_pool, pool_size
+from .pool_search import Search, search_matrix, searched
 from .prior import Prior, Settings, settings_for
 from .prior_start import start_from_prior
 from .problem import Problem
@@ -41,6 +46,8 @@ def learn_term_values(
     parameters: Parameters | None = None,
     prior: Prior | None = None,
     seed: int = 0,
+    pool: int | None = None,
+    search: Search | None = None,
     progress: Progress = silent,
 ) -> TermValues:
     """Learn a discrimination value for every term of ``matrix``.
@@ -69,6 +76,13 @@ def learn_term_values(
         defaults otherwise.
     prior
         What the default recipe starts from; None for the one that comes with the package.
+    pool
+        Documents to learn from, see :mod:`.pool`: the memory and time that learning takes depend on
+        it and not on the collection. 0 for all; None for all of up to ``POOLED_FROM``, and
+        ``POOL`` of more.
+    search
+        Finds the documents of a pool, see :mod:`.pool_search`; None for NumPy, which holds all
+        postings of the query terms.
 
     Raises
     ------
@@ -80,11 +94,18 @@ def learn_term_values(
     check_model(model)
     chosen = make_recipe(recipe)
     matrix.require_whole("learning")
+    size = pool_size(matrix.shape[1], pool)
+    whole = matrix
+    if size:
+        judged = {query_id: qrels[query_id] for query_id in topics if query_id in qrels}
+        asked = search or search_matrix(matrix, topics, judged, model)
+        rankings = searched(asked, model, len(judged), size)
+        matrix = draw_pool(matrix, judged, rankings, size, seed, progress)
     if vectors is None:
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
-    known = _known(matrix, chosen, model, prior)
+    known = _known(whole, chosen, model, prior)
     boost = known[1].boost if known else _lead(matrix, chosen)
     first = parameters or (known[1].parameters if known else Parameters())
     counted = matrix.with_position_boost(boost)
@@ -107,6 +128,9 @@ def learn_term_values(
             learned = learn_paper(problem, chosen, seed, progress)
     _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
     rule = learned.final.rule
+    if size and rule is not None:
+        rule = _exact(rule, whole, problem, learned.final.priority)
+        learned = learned._replace(final=learned.final._replace(rule=rule))
     return TermValues(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
@@ -117,6 +141,18 @@ def learn_term_values(
         posting_priority=None if rule is None else rule.priority,
         posting_factors=None if rule is None else rule.factors,
     )
+
+
+def _exact(
+    rule: PostingRule, whole: TermDocumentMatrix, problem: Problem, priority: np.ndarray
+) -> PostingRule:
+    """The rule with the thresholds that all postings give, where those of a pool were taken."""
+    counted = whole.with_position_boost(problem.matrix.position_boost)
+    of_all = make_posting_rule(
+        counted, np.ones(len(priority), np.float32), priority, rule.priority, rule.whole_terms,
+        k1=problem.parameters.k1, b=problem.parameters.b,
+    )  # fmt: skip
+    return replace(rule, thresholds=of_all.thresholds)
 
 
 def _known(
@@ -160,6 +196,7 @@ def _manifest(
         "seed": seed,
         "vectors": dict(problem.vectors.origin),
         "queries": len(problem.queries),
+        **_pool(matrix),
         "folds": learned.folds,
         "points": learned.points,
         **({} if learned.moved is None else {"prior": learned.moved}),
@@ -167,3 +204,12 @@ def _manifest(
         # The paper's is what its zeros remove.
         "recommended_reduction": 0.0 if by_paper else recommend(learned.points),
     }
+
+
+def _pool(matrix: TermDocumentMatrix) -> dict[str, Any]:
+    """What a manifest says of the pool: measures in it are estimates."""
+    pool = matrix.pool
+    if pool is None:
+        return {}
+    drawn = int(np.count_nonzero(pool.drawn))
+    return {"pool": {"documents": len(pool.drawn), "drawn": drawn, "stands_for": pool.doc_weight}}

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import TdvError
 from ..records import ByteStrings, Vocabulary
 from .first_positions import FirstPositionBoost
+from .pool import Pool
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,8 @@ class TermDocumentMatrix:
         everything after it. None if the field has no positions, or they were not extracted.
     position_boost : FirstPositionBoost or None
         How frequencies are weighted by these positions; None for not at all.
+    pool : Pool or None
+        Where the documents stand for all of a collection: how they do.
     """
 
     vocabulary: Vocabulary
@@ -63,6 +66,7 @@ class TermDocumentMatrix:
     collection: dict[str, Any] | None = None
     first_positions: np.ndarray | None = None
     position_boost: FirstPositionBoost | None = None
+    pool: Pool | None = None
 
     def __post_init__(self) -> None:
         sizes = {
@@ -108,6 +112,11 @@ class TermDocumentMatrix:
     def postings(self) -> int:
         """Number of postings of these documents (nnz)."""
         return int(self.indptr[-1])
+
+    @property
+    def collection_postings(self) -> int:
+        """Number of postings of all documents, of those without a row too."""
+        return self.postings if self.collection is None else int(self.collection["postings"])
 
     def with_position_boost(self, boost: FirstPositionBoost | None) -> TermDocumentMatrix:
         """Return the matrix with frequencies that count by ``boost``."""
