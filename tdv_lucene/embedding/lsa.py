@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..matrix.record import TermDocumentMatrix
+from ..matrix.selection import select_documents
 from ..progress import Progress, silent
 from .record import MIN_DOC_FREQ, TermVectors
 
+SAMPLED_FROM, SAMPLE = 300_000, 100_000
+"""Documents of a collection that is too large to decompose, and how many are taken of it."""
 _DRAWN = 1000
 """Fewer documents drawn at random are too few to decompose."""
 _SEEN = 2
@@ -30,21 +33,22 @@ def latent_semantic_vectors(
     document columns; a term's vector is its row of U S, scaled to unit length. Terms in fewer
     than ``min_doc_freq`` documents have too little context for a direction and get no vector.
 
-    Of a pool's matrix only the documents drawn at random are decomposed. All others are folded in:
-    a document's place is V = A^T U / S, a term's the sum of its documents' places, A V, which is
-    U S again for the documents decomposed.
+    Of a collection of more than ``SAMPLED_FROM`` documents ``SAMPLE`` are drawn, and what is not
+    in at least two of them gets no vector either. Of a pool's matrix only the documents drawn at
+    random are decomposed. All others are folded in: a document's place is V = A^T U / S, a term's
+    the sum of its documents' places, A V, which is U S again for the documents decomposed.
     """
     if matrix.pool is None:
         matrix.require_whole("latent semantic analysis")
-    terms, documents = matrix.shape
-    doc_freq = np.asarray(matrix.doc_freq)
-    seen = doc_freq if matrix.pool is None else np.diff(matrix.indptr)
+        matrix = _sampled(matrix, seed, progress)
+    documents, doc_freq = matrix.shape[1], np.asarray(matrix.doc_freq)
+    seen = doc_freq if matrix.collection is None else np.diff(matrix.indptr)
     kept = np.flatnonzero((doc_freq >= min_doc_freq) & (seen >= min(min_doc_freq, _SEEN)))
     drawn = _drawn(matrix)
     dimensions = min(dimensions, len(kept) - 1, (documents if drawn is None else len(drawn)) - 1)
     origin = {"method": "lsa", "min_doc_freq": min_doc_freq, "seed": seed}
-    if drawn is not None:
-        origin["documents"] = len(drawn)
+    if matrix.collection is not None:
+        origin["documents"] = documents if drawn is None else len(drawn)
     if dimensions < 1:
         empty = np.zeros((0, 1), np.float32)
         return TermVectors(matrix.vocabulary.sha256, np.zeros(0, np.int32), empty, origin)
@@ -60,6 +64,15 @@ def latent_semantic_vectors(
     return TermVectors(
         matrix.vocabulary.sha256, kept.astype(np.int32), vectors.astype(np.float32), origin
     )
+
+
+def _sampled(matrix: TermDocumentMatrix, seed: int, progress: Progress) -> TermDocumentMatrix:
+    """The rows of documents drawn at random, where there are too many for all of them."""
+    documents = matrix.shape[1]
+    if documents <= SAMPLED_FROM:
+        return matrix
+    chosen = np.random.default_rng(seed).choice(documents, SAMPLE, replace=False)
+    return select_documents(matrix, np.sort(chosen), progress)[0]
 
 
 def _drawn(matrix: TermDocumentMatrix) -> np.ndarray | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..matrix.blocks import row_sums
+from ..matrix.blocks import release, row_sums
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.norms import norm_bytes
 from ..matrix.pool import ListSample
@@ -41,6 +41,7 @@ def draw_lists(matrix: TermDocumentMatrix, lengths: np.ndarray) -> tuple[ListSam
         samples.append(_read(matrix, lengths, terms, *ends, len(short) / max(1, len(terms))))
     if long < len(order):
         samples.append(_stretches(matrix, lengths, np.sort(order[long:])))
+    release(matrix)
     return tuple(samples)
 
 

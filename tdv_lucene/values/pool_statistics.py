@@ -16,9 +16,9 @@ _GOLDEN = 0.6180339887498949
 class PoolSums:
     """What the postings of a pool's matrix sum to, term by term, after something was done to them.
 
-    The documents that are there for certain count for themselves. What is left of a term's other
-    postings is the share left of those in drawn documents, with one more posting added that fares
-    as those of terms of its kind do: many terms have no or few postings in drawn documents.
+    The pool's documents count for themselves. Of a term's other postings as large a share is left
+    as of those in drawn documents, with one more posting added that fares as those of terms of its
+    kind do: many terms have no or few postings in drawn documents.
     """
 
     def __init__(self, matrix: TermDocumentMatrix, pool: Pool) -> None:
@@ -44,24 +44,20 @@ class PoolSums:
         """
         matrix, pool = self._matrix, self._pool
         factors = np.asarray(factors, np.float64)
-        held = np.diff(matrix.indptr)
-        rest = np.maximum(np.asarray(matrix.doc_freq) - held + pool.doc_freq_drawn, 0)
-        left = _of_rest(rest, pool.doc_freq_drawn, self._doc_freq[1], factors > 0, pool.kinds)
+        unseen = np.asarray(matrix.doc_freq) - np.diff(matrix.indptr)
+        left = _left(unseen, pool.doc_freq_drawn, self._doc_freq[1], factors > 0, pool.kinds)
         whole = _whole(left)
-        known = pool.total - pool.total_drawn
-        rest = np.maximum(np.asarray(matrix.total_term_freq) - known, 0)
-        total = _of_rest(rest, pool.total_drawn, self._total[1], factors, pool.kinds)
+        unseen = np.maximum(np.asarray(matrix.total_term_freq) - pool.total, 0)
+        total = _left(unseen, pool.total_drawn, self._total[1], factors, pool.kinds)
         total *= np.divide(whole, left, out=np.zeros(len(left)), where=left > 0)
-        certain = [(of[0] - of[1]) for of in (self._doc_freq, self._total)]
-        return certain[0].astype(np.int64) + whole, certain[1] + total
+        return self._doc_freq[0].astype(np.int64) + whole, self._total[0] + total
 
     def doc_count(self, doc_len: np.ndarray) -> int:
         """Return the documents of the collection with a term left, from float64[D] lengths."""
         drawn, before = self._pool.drawn, np.asarray(self._matrix.doc_len) > 0
-        rest = self._matrix.doc_count - np.count_nonzero(before & ~drawn)
-        certain = np.count_nonzero((doc_len > 0) & ~drawn)
+        unseen = self._matrix.doc_count - np.count_nonzero(before)
         share = np.count_nonzero((doc_len > 0) & drawn) / max(1, np.count_nonzero(before & drawn))
-        return certain + round(rest * share)
+        return int(np.count_nonzero(doc_len > 0)) + round(unseen * share)
 
     def pool_left(self, lists: tuple[ListSample, ...]) -> Pool:
         """Return the pool of the matrix that has what was added, and nothing else."""
@@ -72,16 +68,16 @@ class PoolSums:
         )  # fmt: skip
 
 
-def _of_rest(
-    rest: np.ndarray, drawn: np.ndarray, left: np.ndarray, factors: np.ndarray, kinds: np.ndarray
+def _left(
+    unseen: np.ndarray, drawn: np.ndarray, left: np.ndarray, factors: np.ndarray, kinds: np.ndarray
 ) -> np.ndarray:
-    """Return float64[V]: what is left of ``rest``, of which ``left`` of ``drawn`` was seen."""
+    """Return float64[V]: what is left of the ``unseen``, where of ``drawn`` there is ``left``."""
     numbers = int(kinds.max(initial=0)) + 1
     found = np.bincount(kinds, left, minlength=numbers)
     out_of = np.bincount(kinds, drawn * factors, minlength=numbers)
     share = found.sum() / out_of.sum() if out_of.sum() > 0 else 1.0
     of_kind = np.divide(found, out_of, out=np.full(numbers, share), where=out_of > 0)
-    result: np.ndarray = rest * (left + factors * of_kind[kinds]) / (drawn + 1)
+    result: np.ndarray = np.maximum(unseen, 0) * (left + factors * of_kind[kinds]) / (drawn + 1)
     return result
 
 
