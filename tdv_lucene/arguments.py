@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -22,6 +23,9 @@ MOST_HITS = 1_000_000
 
 LARGEST_SEED = 2**32 - 1
 """The most that every generator in use takes."""
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
+          "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}  # fmt: skip
 
 
 def checked_threads(threads: int | None, name: str = "threads") -> int:
@@ -53,6 +57,21 @@ def _within(name: str, value: int, least: int, most: int) -> int:
             f"{argument(name)} must be at least {least}, got {value}, and at most {most}"
         )
     return value
+
+
+def parse_bytes(text: str | int, name: str = "max_bytes") -> int:
+    """Return the number in ``25MB``, ``1.5 GiB``, ``25000000``; k, M, G are powers of 1000.
+
+    Raises
+    ------
+    TdvError
+        When it is not such a number above 0; ``name`` is what the caller calls it.
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", str(text).lower())
+    number = float(found[1]) * _UNITS.get(found[2], 0) if found else 0
+    if number < 1:
+        raise TdvError(f"{argument(name)} must be a size such as 25MB or 1.5GiB, got '{text}'")
+    return int(number)
 
 
 def checked_reduction(reduction: float) -> float:

@@ -83,6 +83,12 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
     "random; 0 for all.  [default: all of up to 300,000, and 100,000 of more]",
 )
 @click.option(
+    "--memory",
+    metavar="SIZE",
+    help="What learning may take, such as 4GB, Java's included and mapped files not: by a pool, or "
+    "a smaller one, where needed.  [default: as much as it takes]",
+)
+@click.option(
     "--plot",
     metavar="FILE",
     help="Draw the measures over what is removed, as FILE.svg or FILE.png.",
@@ -141,6 +147,11 @@ def print_points(values: object) -> None:
     options.say(
         "- full: difference from the full index with its own best parameters, 95 % interval"
     )
+    if pool := values.manifest.get("pool"):
+        options.say(
+            f"Measured in a pool of {pool['documents']:,} of {pool['of']:,} documents, with the "
+            "statistics of all: ranks far down, and so R@1000, are estimates, and sizes too"
+        )
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     if names:
         pruned, tuned = (

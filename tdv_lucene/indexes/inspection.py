@@ -86,6 +86,14 @@ def index_bytes(index: str | os.PathLike) -> dict[str, int]:
     return _by_kind(inspect(index, False)["files"])
 
 
+def inspect_fields(index: str | os.PathLike) -> list[dict[str, Any]]:
+    """Return the ``fields`` of :func:`inspect_index` alone, without comparing any checksums."""
+    from ..jvm.index import inspect
+
+    fields: list[dict[str, Any]] = inspect(index, False)["fields"]
+    return fields
+
+
 def _by_kind(by_extension: dict[str, int]) -> dict[str, int]:
     kind_of = {extension: kind for kind, all_ in FILE_KINDS.items() for extension in all_}
     kinds = dict.fromkeys((*FILE_KINDS, "other"), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arguments import checked_seed
+from ..arguments import checked_seed, parse_bytes
 from ..errors import TdvError
 from ..evaluation.topics import check_topic_field
 from ..ranking import MODELS, SearchParameters
@@ -34,6 +34,8 @@ class LearnConfig:
     b : float or None, within [0, 1]
     mu : float or None, above 0
     pool : int or None, at least 0
+    memory : int, str or None
+        Such as ``"4GB"``.
 
     Raises
     ------
@@ -56,6 +58,7 @@ class LearnConfig:
     b: float | None = None
     mu: float | None = None
     pool: int | None = None
+    memory: int | str | None = None
 
     def __post_init__(self) -> None:
         if self.self_supervised is not None:
@@ -65,7 +68,13 @@ class LearnConfig:
         make_recipe(self.recipe)
         checked_seed(self.seed)
         check_pool(self.pool)
+        _ = self.memory_bytes
         _ = self.parameters
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """What learning may take; None for as much as it does."""
+        return None if self.memory is None else parse_bytes(self.memory, "memory")
 
     @property
     def parameters(self) -> SearchParameters | None:

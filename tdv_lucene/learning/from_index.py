@@ -11,6 +11,7 @@ from ..arguments import gathered
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
+from ..indexes.inspection import inspect_fields
 from ..matrix.extract import open_matrix
 from ..matrix.record import TermDocumentMatrix
 from ..output import Output
@@ -19,6 +20,7 @@ from ..report.path_plot import check_plot, plot_points
 from ..values.term_values import KIND, TermValues
 from .config import LearnConfig
 from .learn import learn_term_values
+from .memory import Extent, fitting_pool
 from .pool_search import search_lucene
 from .predicted_sizes import with_index_bytes
 from .prior_values import prior_values_of_index
@@ -49,6 +51,7 @@ def learn_from_index(
     b: float | None = None,
     mu: float | None = None,
     pool: int | None = None,
+    memory: int | str | None = None,
     config: LearnConfig | None = None,
     plot: str | os.PathLike | None = None,
     overwrite: bool = False,
@@ -89,8 +92,12 @@ def learn_from_index(
         Documents to learn from: a pool of the judged ones, those that searches find and others
         drawn at random, with the statistics of all. 0 for all; None for all of up to 300,000, and
         100,000 of more.
+    memory
+        What learning may take, such as ``"4GB"``, Java's included and mapped files not (see
+        :mod:`.memory`). It takes a pool, or a smaller one, to keep to it.
     config
-        In place of all options from ``self_supervised`` to ``pool`` but ``vectors`` and ``matrix``.
+        In place of all options from ``self_supervised`` to ``memory`` but ``vectors`` and
+        ``matrix``.
     plot
         A ``.svg`` or ``.png`` file for the picture of the validated points.
 
@@ -123,6 +130,8 @@ def learn_from_index(
         )  # fmt: skip
     if method is None:
         texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
+    if config.memory_bytes is not None:
+        fitting_pool(_extent(index, config.field), config.pool, config.memory_bytes)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(
         index, matrix, field=config.field, positions=positions, progress=progress
@@ -136,6 +145,7 @@ def learn_from_index(
         options = {
             "model": config.model, "recipe": recipe, "vectors": word_vectors,
             "parameters": config.parameters, "seed": config.seed, "pool": config.pool,
+            "memory": config.memory_bytes,
             "progress": progress,
         }  # fmt: skip
         if method is None:
@@ -155,6 +165,14 @@ def learn_from_index(
         recommended, full = (values.manifest[of] for of in ("recommended_reduction", "full"))
         plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
+
+
+def _extent(index: str | os.PathLike, field: str) -> Extent:
+    """How large the field is, as the index tells it without reading its postings."""
+    for found in inspect_fields(index):
+        if found["name"] == field:
+            return Extent(found["terms"], found["documents"], found["postings"])
+    return Extent(0, 0, 0)  # no such field: extracting it tells so
 
 
 def _check_supervision(

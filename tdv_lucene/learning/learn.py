@@ -22,10 +22,11 @@ from ..values.term_values import TermValues
 from ..values.thresholds import make_posting_rule
 from .config import check_model
 from .default import learn_default
+from .memory import Extent, fitting_pool
 from .paper import learn_paper
 from .parameter_choice import choose_parameters
 from .points import Learned
-from .pool import draw_pool, pool_size
+from .pool import draw_pool
 from .pool_search import Search, search_matrix, searched
 from .prior import Prior, Settings, settings_for
 from .prior_start import start_from_prior
@@ -47,6 +48,7 @@ def learn_term_values(
     prior: Prior | None = None,
     seed: int = 0,
     pool: int | None = None,
+    memory: int | None = None,
     search: Search | None = None,
     progress: Progress = silent,
 ) -> TermValues:
@@ -80,6 +82,9 @@ def learn_term_values(
         Documents to learn from, see :mod:`.pool`: the memory and time that learning takes depend on
         it and not on the collection. 0 for all; None for all of up to ``POOLED_FROM``, and
         ``POOL`` of more.
+    memory
+        Bytes that learning may take, see :mod:`.memory`. With ``pool`` None it takes a pool, or a
+        smaller one, where that is needed.
     search
         Finds the documents of a pool, see :mod:`.pool_search`; None for NumPy, which holds all
         postings of the query terms.
@@ -88,13 +93,13 @@ def learn_term_values(
     ------
     TdvError
         When topics, qrels, vectors and matrix do not belong together or are too few, or the matrix
-        holds only some of the documents.
+        holds only some of the documents; when learning would take more than ``memory``.
     """
     checked_seed(seed)
     check_model(model)
     chosen = make_recipe(recipe)
     matrix.require_whole("learning")
-    size = pool_size(matrix.shape[1], pool)
+    size = fitting_pool(Extent(*matrix.shape, matrix.postings), pool, memory)
     whole = matrix
     if size:
         judged = {query_id: qrels[query_id] for query_id in topics if query_id in qrels}
@@ -209,7 +214,14 @@ def _manifest(
 def _pool(matrix: TermDocumentMatrix) -> dict[str, Any]:
     """What a manifest says of the pool: measures in it are estimates."""
     pool = matrix.pool
-    if pool is None:
+    if pool is None or matrix.collection is None:
         return {}
     drawn = int(np.count_nonzero(pool.drawn))
-    return {"pool": {"documents": len(pool.drawn), "drawn": drawn, "stands_for": pool.doc_weight}}
+    return {
+        "pool": {
+            "documents": len(pool.drawn),
+            "of": matrix.collection["documents"],
+            "drawn": drawn,
+            "postings": matrix.postings,
+        }
+    }

@@ -27,6 +27,8 @@ POOL = 100_000
 """Documents of a pool, unless another number is asked for."""
 POOLED_FROM = 300_000
 """Collections of more documents are learned from by a pool, unless it is asked for otherwise."""
+LEAST_POOL = 10_000
+"""The smallest that is chosen where memory is short."""
 _DRAWN = 0.4
 """The share of a pool that is drawn at random, at least."""
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from ..arguments import gathered
+from ..arguments import gathered, parse_bytes
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..learning.recipes import REDUCTIONS
@@ -23,7 +23,6 @@ from .reduction_choice import (
     foreseen_bytes,
     loss_of,
     most_loss_of,
-    parse_bytes,
     point_within_loss,
     reduction_within_bytes,
 )

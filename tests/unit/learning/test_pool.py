@@ -14,7 +14,8 @@ from tdv_lucene.embedding.lsa import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.features import standard_statistic
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.pool import POOL, POOLED_FROM, draw_pool, pool_size
+from tdv_lucene.learning.memory import Extent, fitting_pool, learning_bytes
+from tdv_lucene.learning.pool import LEAST_POOL, POOL, POOLED_FROM, draw_pool, pool_size
 from tdv_lucene.learning.pool_search import search_matrix, searched
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
@@ -154,7 +155,7 @@ def test_learning_from_a_pool_of_all_is_learning_from_all(collection, monkeypatc
     matrix, topics, qrels = collection
     given = {"recipe": TINY, "vectors": latent_semantic_vectors(matrix, dimensions=8)}
     whole = learn_term_values(matrix, topics, qrels, **given)
-    monkeypatch.setattr(learning, "pool_size", lambda documents, asked: documents)
+    monkeypatch.setattr(learning, "fitting_pool", lambda extent, *_: extent.documents)
     pooled = learn_term_values(matrix, topics, qrels, **given)
     assert pooled.manifest["pool"]["documents"] == 1200
     # Sums in another order: float32 statistics of training differ in the last digits.
@@ -190,6 +191,39 @@ def test_the_size_of_a_pool():
     assert pool_size(10**7, 0) == 0
     assert pool_size(1000, 300) == 300
     assert pool_size(1000, 1000) == 0
+
+
+LARGE = Extent(terms=1_000_000, documents=2_000_000, postings=300_000_000)
+
+
+def test_memory_is_kept_to_by_a_pool():
+    assert fitting_pool(LARGE, None, None) == POOL
+    assert fitting_pool(LARGE, None, 20 * 10**9) == POOL
+    smaller = fitting_pool(LARGE, None, 1_500_000_000)
+    assert LEAST_POOL <= smaller < POOL
+    assert learning_bytes(LARGE, smaller) <= 1_500_000_000 < learning_bytes(LARGE, smaller + 1000)
+    small = Extent(terms=500_000, documents=160_000, postings=22_000_000)
+    assert fitting_pool(small, None, None) == 0
+    allowed = learning_bytes(small, 0) - 10**8
+    assert learning_bytes(small, fitting_pool(small, None, allowed)) <= allowed
+
+
+def test_what_does_not_fit_is_refused_with_what_would():
+    allowed = 4 * 10**9
+    with pytest.raises(TdvError, match=r"all documents .* than memory='4.0GB': pool=\d+ fits"):
+        fitting_pool(LARGE, 0, allowed)
+    with pytest.raises(TdvError, match=r"a pool of 900,000 documents takes .*: pool=\d+ fits"):
+        fitting_pool(LARGE, 900_000, allowed)
+    with pytest.raises(TdvError, match=r"the smallest pool, of 10,000 documents, takes \d\.\dGB"):
+        fitting_pool(LARGE, None, 10**9)
+
+
+def test_memory_is_asked_for_before_anything_is_learned(collection):
+    def search(parameters, hits):
+        raise AssertionError("learning has begun")
+
+    with pytest.raises(TdvError, match="memory='0.1GB'"):
+        learn_term_values(*collection, recipe=TINY, pool=500, memory=10**8, search=search)
 
 
 def test_a_pool_too_small_for_the_judged_documents_is_refused(collection):
