@@ -93,9 +93,18 @@ def _group(context: click.Context, heap: str | None, verbose: bool) -> None:
         set_heap(heap)
 
 
+class _Shown(logging.Formatter):
+    """Log lines hold names and terms of the user's: no character of them acts on the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record), keep="\n\t")
+
+
 def _set_up_logging(verbose: bool) -> None:
     """Warnings on stderr; with ``-v`` also what this package does, and tracebacks of defects."""
-    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    to_stderr = logging.StreamHandler()
+    to_stderr.setFormatter(_Shown("%(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[to_stderr])
     logging.getLogger(_PACKAGE).setLevel(logging.INFO if verbose else logging.NOTSET)
 
 

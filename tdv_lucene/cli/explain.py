@@ -67,20 +67,22 @@ def _what_happened(term: dict[str, Any]) -> str:
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
     from ..report.table import Table
 
-    def cells(row: dict[str, Any] | None) -> tuple[str, str, str, str]:
+    is_lost = any(row["lost"] for row in (*hits["before"], *hits["after"]))
+
+    def cells(row: dict[str, Any] | None) -> tuple[str, ...]:
         if row is None:
-            return "", "", "", ""
-        other = row["other_rank"]
-        rank = "-" if other is None else str(other)
-        return row["document"], f"{row['score']:.4f}", rank, " ".join(row["lost"])
+            return ("",) * (4 if is_lost else 3)
+        other = "-" if row["other_rank"] is None else str(row["other_rank"])
+        lost = (" ".join(row["lost"]),) if is_lost else ()
+        return row["document"], f"{row['score']:.4f}", other, *lost
 
     pairs = zip_longest(hits["before"], hits["after"])
     rows = [(str(rank), *cells(b), *cells(a)) for rank, (b, a) in enumerate(pairs, 1)]
-    columns = ("rank", "full", "score", "rank after", "lost",
-               "pruned", "score", "rank before", "lost")  # fmt: skip
-    note = (
-        "Lost: terms of the query of which the document lost its posting. The two scores are of "
-        "different scales."
-    )
+    lost = ("lost",) if is_lost else ()
+    columns = ("rank", "full", "score", "rank after", *lost,
+               "pruned", "score", "rank before", *lost)  # fmt: skip
+    note = "The two scores are of different scales."
+    if is_lost:
+        note = f"Lost: terms of the query of which the document lost its posting. {note}"
     texts = tuple(at for at, column in enumerate(columns) if column in ("full", "pruned", "lost"))
     return Table("Best documents", columns, rows, note, texts=texts)

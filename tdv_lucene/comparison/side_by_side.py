@@ -196,5 +196,5 @@ def _open(
     parameters = recorded_parameters(path, model, field=field)
     warn_of_another_model(path, parameters.model, field)
     shown = measure_terms(path, field, values)
-    searcher = OpenIndex(path, java_similarity(parameters, path), field)
+    searcher = OpenIndex(path, java_similarity(parameters, path, field), field)
     return OpenedIndex(path, parameters, searcher, shown)

@@ -231,8 +231,12 @@ def warn_of_another_model(index: str | os.PathLike, model: str, field: str | Non
         )  # fmt: skip
 
 
-def java_similarity(parameters: SearchParameters, index: str | os.PathLike | None = None) -> Any:
-    """The Java ``Similarity`` (starts the JVM) to search ``index`` with.
+def java_similarity(
+    parameters: SearchParameters,
+    index: str | os.PathLike | None = None,
+    field: str | None = None,
+) -> Any:
+    """The Java ``Similarity`` (starts the JVM) to search ``field`` of ``index`` with.
 
     It applies the term values that an index made with ``--tf similarity`` keeps; to any other,
     or without an index, the model's own.
@@ -245,7 +249,7 @@ def java_similarity(parameters: SearchParameters, index: str | os.PathLike | Non
     from ..jvm.searcher import make_similarity, weigh_similarity
 
     plain = make_similarity(**asdict(parameters))
-    record = None if index is None else FieldRecord.read(index)
+    record = None if index is None else FieldRecord.read(index, field)
     if record is None or record.tf != "similarity":
         return plain
     return weigh_similarity(plain, index, record.field)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,11 @@ def java_class(name: str) -> Any:
     from jnius import autoclass
 
     return autoclass(name)
+
+
+def java_path(path: str | os.PathLike) -> str:
+    """``path`` as Java takes it: absolute, for Java stays in the folder it was started in."""
+    return os.path.abspath(path)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from ..errors import TdvError
 from ..progress import Progress, silent
 from ..records import Vocabulary
 from ..store import save_array
-from ._jobs import java_class, run_job, translate_errors
+from ._jobs import java_class, java_path, run_job, translate_errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def rewrite_index(
         When the index cannot be read or pruned, is locked, or a field has another vocabulary.
     """
     with ExitStack() as tables:
-        job = java_class("tdvlucene.prune.PruneJob")(os.fspath(index), os.fspath(folder), threads)
+        job = java_class("tdvlucene.prune.PruneJob")(java_path(index), java_path(folder), threads)
         _add_fields(job, fields, tables)
         if one_segment:
             job.mergeToOneSegment()
@@ -124,7 +124,7 @@ def compare_indexes(
         that say where.
     """
     with ExitStack() as tables:
-        job = java_class("tdvlucene.verify.VerifyJob")(os.fspath(index), os.fspath(pruned), threads)
+        job = java_class("tdvlucene.verify.VerifyJob")(java_path(index), java_path(pruned), threads)
         _add_fields(job, fields, tables)
         return json.loads(run_job(job, progress))
 
@@ -186,7 +186,7 @@ def check_index(index: str | os.PathLike, progress: Progress = silent) -> None:
     TdvError
         When it finds anything wrong, with what it printed.
     """
-    job = java_class("tdvlucene.verify.CheckIndexJob")(os.fspath(index))
+    job = java_class("tdvlucene.verify.CheckIndexJob")(java_path(index))
     report = json.loads(run_job(job, progress))
     if not report["clean"]:
         raise TdvError(f"{index} is damaged; CheckIndex says:\n{report['output']}")

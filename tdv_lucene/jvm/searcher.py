@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..progress import Progress, silent
-from ._jobs import java_class, run_job, translate_errors
+from ._jobs import java_class, java_path, run_job, translate_errors
 from ._pyserini import importing_pyserini
 
 _TERMS_AT_ONCE = 1 << 14
@@ -41,7 +41,7 @@ def weigh_similarity(similarity: Any, index: str | os.PathLike, field: str) -> A
     """
     weighted = java_class("tdvlucene.search.WeightedSimilarity")
     with translate_errors():
-        return weighted.open(os.fspath(index), field, similarity)
+        return weighted.open(java_path(index), field, similarity)
 
 
 def _topics(topics: Mapping[str, str]) -> str:
@@ -69,7 +69,7 @@ def write_run(
     Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
     """
     job = java_class("tdvlucene.search.SearchJob")(
-        os.fspath(index), similarity, field, _topics(topics), hits, threads, tag, str(output)
+        java_path(index), similarity, field, _topics(topics), hits, threads, tag, java_path(output)
     )
     if feedback is not None:
         job.expand(feedback)
@@ -82,7 +82,7 @@ def explain_scores(
     """Query id -> (document id, score, score by Lucene's ``explain``) of the best ``hits``."""
     explanations = java_class("tdvlucene.search.Explanations")
     with translate_errors():
-        text = explanations.of(os.fspath(index), similarity, field, _topics(topics), hits)
+        text = explanations.of(java_path(index), similarity, field, _topics(topics), hits)
     return {qid: [tuple(row) for row in rows] for qid, rows in json.loads(text).items()}
 
 
@@ -90,7 +90,7 @@ def known_documents(index: str | os.PathLike, doc_ids: Iterable[str]) -> list[st
     """Those of the collection's document ids that are in the index."""
     with translate_errors():
         lookup = java_class("tdvlucene.search.DocumentIds")
-        return json.loads(lookup.known(os.fspath(index), json.dumps(list(doc_ids))))
+        return json.loads(lookup.known(java_path(index), json.dumps(list(doc_ids))))
 
 
 def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
@@ -101,7 +101,7 @@ def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
     with importing_pyserini():
         from pyserini.search.lucene import LuceneSearcher
 
-    searcher = LuceneSearcher(os.fspath(index))
+    searcher = LuceneSearcher(java_path(index))
     java_class("tdvlucene.search.SearcherHooks").setSimilarity(searcher.object, similarity)
     return searcher
 
@@ -124,10 +124,10 @@ def time_queries(
     [index][query]), ``warmup_rounds``, ``warmup_stable``, ``gc_collections`` and ``gc_ms``.
     """
     job = java_class("tdvlucene.search.LatencyJob")(
-        field, _topics(topics), rounds, budget_seconds, seed, str(output)
+        field, _topics(topics), rounds, budget_seconds, seed, java_path(output)
     )
     for index, similarity, run in indexes:
-        job.addIndex(os.fspath(index), similarity, str(run))
+        job.addIndex(java_path(index), similarity, java_path(run))
     return json.loads(run_job(job, progress))
 
 
@@ -139,7 +139,7 @@ def count_terms(
         return {}
     with translate_errors():
         counts = java_class("tdvlucene.search.TermCounts")
-        found = json.loads(counts.of(os.fspath(index), field, json.dumps(list(terms))))
+        found = json.loads(counts.of(java_path(index), field, json.dumps(list(terms))))
     return {term: tuple(counts) for term, counts in zip(terms, found)}
 
 
@@ -151,7 +151,7 @@ def every_term(index: str | os.PathLike, field: str) -> Iterator[Iterator[tuple[
     """
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         with translate_errors():
-            java_class("tdvlucene.search.TermCounts").write(os.fspath(index), field, folder)
+            java_class("tdvlucene.search.TermCounts").write(java_path(index), field, folder)
         names = ("terms", "ends", "counts")
         yield _rows(*(np.load(Path(folder) / f"{name}.npy", mmap_mode="r") for name in names))
 
@@ -182,7 +182,7 @@ def time_service(
     """
     job = java_class("tdvlucene.search.ServiceTimes")(field, _topics(topics), hits)
     for index, similarity in indexes:
-        job.addIndex(os.fspath(index), similarity)
+        job.addIndex(java_path(index), similarity)
     return json.loads(run_job(job, progress))
 
 
@@ -202,7 +202,7 @@ def measure_throughput(
         field, _topics(topics), threads, rounds, round_seconds, seed
     )
     for index, similarity in indexes:
-        job.addIndex(os.fspath(index), similarity)
+        job.addIndex(java_path(index), similarity)
     return json.loads(run_job(job, progress))
 
 

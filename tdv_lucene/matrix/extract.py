@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,7 +34,7 @@ def extract_matrix(
     output: StrPath,
     *,
     field: str = "contents",
-    documents: Iterable[str] | None = None,
+    documents: Iterable[str] | os.PathLike[str] | None = None,
     positions: bool = True,
     threads: int | None = None,
     overwrite: bool = False,
@@ -48,7 +49,8 @@ def extract_matrix(
     Parameters
     ----------
     documents
-        Ids of the documents whose rows are wanted, in any order; None for all. The vocabulary,
+        Ids of the documents whose rows are wanted, in any order, or the path of a file of them,
+        one a line; None for all. The vocabulary,
         ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
         scores of these documents stay true. Learning refuses such a matrix: it has to count all
         postings.
@@ -68,20 +70,42 @@ def extract_matrix(
     from ..jvm import index as jvm_index
 
     threads = checked_threads(threads)
-    place = Output.folder(output, KIND, inputs=[index], overwrite=overwrite)
+    read = [documents] if isinstance(documents, os.PathLike) else []
+    place = Output.folder(output, KIND, inputs=[index, *read], overwrite=overwrite)
+    ids = _read_ids(documents) if isinstance(documents, os.PathLike) else documents
     source = jvm_index.identify(index)
-    with place as folder, _id_file(documents) as ids:
+    with place as folder, _id_file(ids) as listed:
         totals = jvm_index.extract_arrays(
             index, field, folder,
-            threads=threads, documents=ids, positions=positions, progress=progress,
+            threads=threads, documents=listed, positions=positions, progress=progress,
         )  # fmt: skip
-        selected = {} if ids is None else {"collection": totals}
+        selected = {} if listed is None else {"collection": totals}
         matrix = _load(folder, {"field": field, "source": source, **selected})
         if not len(matrix.vocabulary):
             _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
                          "nothing can be learned from it", index, field)  # fmt: skip
         place.write_manifest(describe_matrix(matrix))
     return load_matrix(output)
+
+
+def _read_ids(path: os.PathLike[str]) -> list[str]:
+    """The ids of a file, one a line; empty lines mean nothing."""
+    name = f"{argument('documents')} {os.fspath(path)}"
+    try:
+        return split_ids(Path(path).read_bytes(), name)
+    except OSError as error:
+        raise TdvError(f"{name} cannot be read: {error.strerror}") from error
+
+
+def split_ids(content: bytes, name: str) -> list[str]:
+    """Document ids, one a line; ``name`` is what an error calls them."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise TdvError(
+            f"{name}: byte {error.start + 1} is not UTF-8: write document ids in UTF-8, one a line"
+        ) from error
+    return [line for line in text.splitlines() if line]
 
 
 @contextmanager

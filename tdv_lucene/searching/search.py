@@ -102,7 +102,7 @@ def write_run(
     with place as unfinished:
         found = searcher.write_run(
             index,
-            java_similarity(parameters, index),
+            java_similarity(parameters, index, field),
             field,
             queries,
             hits=hits,
@@ -153,4 +153,4 @@ def open_searcher(index: str | os.PathLike, model: str | None = None, **paramete
 
     chosen = recorded_parameters(index, model, **parameters)
     warn_of_another_model(index, chosen.model)
-    return open_pyserini(index, java_similarity(chosen, index))
+    return open_pyserini(index, java_similarity(chosen, index, "contents"))

@@ -37,7 +37,7 @@ def measure_end_to_end(
     texts = list(topics.values())
     sample = [texts[i] for i in rng.permutation(len(texts))[:_MOST_QUERIES]]
     searchers = {
-        n: open_pyserini(index.path, java_similarity(index.parameters, index.path))
+        n: open_pyserini(index.path, java_similarity(index.parameters, index.path, "contents"))
         for n, index in indexes.items()
     }
     rounds = {name: [] for name in indexes}

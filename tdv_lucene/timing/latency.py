@@ -144,7 +144,7 @@ def measure_latency(
     before = _cached(indexes)
     found = time_queries(
         [
-            (index.path, java_similarity(index.parameters, index.path), index.run)
+            (index.path, java_similarity(index.parameters, index.path, field), index.run)
             for index in indexes.values()
         ],
         topics,

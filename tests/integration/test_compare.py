@@ -378,7 +378,7 @@ def test_a_browser_shows_every_number_of_the_report_and_nothing_else(
     assert check_page(opened.dom, output) > numbers
 
 
-def operated(compared, tmp_path, script):
+def operated(compared, tmp_path, script, width=1280):
     """The page's DOM after ``script`` did what a reader's hands would; ``$`` finds by id."""
     text = (compared.output / "report.html").read_text()
     hands = """const $ = (id) => document.getElementById(id);
@@ -386,7 +386,7 @@ def operated(compared, tmp_path, script):
         $(id).value = value; $(id).dispatchEvent(new Event(kind)); };"""
     page = tmp_path / "operated.html"
     page.write_text(text.replace("</body>", f"<script>{hands}{script}</script></body>"))
-    opened = open_in_browser(page.as_uri(), tmp_path / "net.json", width=1280)
+    opened = open_in_browser(page.as_uri(), tmp_path / "net.json", width=width)
     assert "CONSOLE" not in opened.console
     return opened.dom
 
@@ -397,6 +397,15 @@ def test_the_switch_of_the_measure_changes_every_figure_of_the_overview(which, t
     dom = operated(of, tmp_path, "set('measure', '2', 'change')")
     assert check_overview(dom, of.report, MEASURES[2]) > 10
     check_listed_queries(dom, of.output, of.report, MEASURES[2])
+
+
+def test_a_narrow_page_scrolls_its_tables_and_not_itself(several, tmp_path):
+    """Several indexes make the widest tables; 500 pixels is the narrowest window of Chromium."""
+    script = """addEventListener('load', () => {
+        const page = document.documentElement;
+        document.body.dataset.over = String(page.scrollWidth - page.clientWidth); });"""
+    dom = operated(several, tmp_path, script, width=400)
+    assert 'data-over="0"' in dom
 
 
 def test_queries_are_searched_sorted_and_chosen(several, tmp_path):

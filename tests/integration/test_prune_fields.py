@@ -84,6 +84,22 @@ def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, t
     assert found["postings"] == report["postings"] + report["fields"]["title"]["postings"]
 
 
+def test_values_kept_for_the_search_are_those_of_the_searched_field(source, values, tmp_path):
+    first, both = tmp_path / "first", tmp_path / "both"
+    prune_index(source, values["contents"], first, tf="similarity")
+    prune_index(first, values["title"], both, tf="similarity")
+    alone = tmp_path / "alone"
+    prune_index(source, values["title"], alone, tf="similarity")
+    for field, one in (("contents", first), ("title", alone)):
+        runs = [tmp_path / f"{field}-{index.name}" for index in (one, both)]
+        for index, run in zip((one, both), runs, strict=True):
+            search_index(
+                index, {"1": "pruned index terms"}, run,
+                field=field, tag="t", model="bm25", k1=0.9, b=0.4,
+            )  # fmt: skip
+        assert runs[0].read_text() == runs[1].read_text() != ""
+
+
 @pytest.fixture
 def pruned(source: Path, values: dict, tmp_path: Path) -> Path:
     """Pruned in both fields, by what each was recommended."""
