@@ -31,6 +31,7 @@ from .pool_search import Search, search_matrix, searched
 from .prior import Prior, Settings, settings_for
 from .prior_start import start_from_prior
 from .problem import Problem
+from .queries import make_queries
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 
 _log = logging.getLogger(__name__)
@@ -102,6 +103,7 @@ def learn_term_values(
     size = fitting_pool(Extent(*matrix.shape, matrix.postings), pool, memory)
     whole = matrix
     if size:
+        make_queries(matrix, topics, qrels)  # what does not belong together is told before work
         judged = {query_id: qrels[query_id] for query_id in topics if query_id in qrels}
         asked = search or search_matrix(matrix, topics, judged, model)
         rankings = searched(asked, model, len(judged), size)

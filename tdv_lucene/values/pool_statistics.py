@@ -10,7 +10,9 @@ from ..matrix.blocks import row_sums
 from ..matrix.pool import ListSample, Pool
 from ..matrix.record import TermDocumentMatrix
 
-_GOLDEN = 0.6180339887498949
+_GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of it are spread evenly over [0, 1), however many are taken."""
+_ROUNDING = 1e-9  # of quotients that are whole numbers
 
 
 class PoolSums:
@@ -55,8 +57,9 @@ class PoolSums:
     def doc_count(self, doc_len: np.ndarray) -> int:
         """Return the documents of the collection with a term left, from float64[D] lengths."""
         drawn, before = self._pool.drawn, np.asarray(self._matrix.doc_len) > 0
-        unseen = self._matrix.doc_count - np.count_nonzero(before)
-        share = np.count_nonzero((doc_len > 0) & drawn) / max(1, np.count_nonzero(before & drawn))
+        unseen = self._matrix.doc_count - int(np.count_nonzero(before))
+        left = int(np.count_nonzero((doc_len > 0) & drawn))
+        share = left / max(1, int(np.count_nonzero(before & drawn)))
         return int(np.count_nonzero(doc_len > 0)) + round(unseen * share)
 
     def pool_left(self, lists: tuple[ListSample, ...]) -> Pool:
@@ -88,4 +91,5 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
     the rare ones would be gone.
     """
     steps = np.arange(len(numbers)) * _GOLDEN % 1
-    return np.floor(numbers + steps + 1e-9).astype(np.int64)
+    whole: np.ndarray = np.floor(numbers + steps + _ROUNDING).astype(np.int64)
+    return whole

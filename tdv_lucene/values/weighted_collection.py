@@ -82,7 +82,7 @@ def apply_values(
             continue
         doc_freq[first:last] = row_sums(tf > 0, row_sizes)
         total_term_freq[first:last] = row_sums(tf, row_sizes)
-    doc_count, tokens = np.count_nonzero(doc_len), doc_len.sum()
+    doc_count, tokens = int(np.count_nonzero(doc_len)), doc_len.sum()
     if sums is not None:
         doc_freq, total_term_freq = sums.estimate(term_values * (scale or 1.0))
         doc_count, tokens = sums.doc_count(doc_len), total_term_freq.sum()
