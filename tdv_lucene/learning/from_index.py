@@ -130,8 +130,12 @@ def learn_from_index(
         )  # fmt: skip
     if method is None:
         texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
+        terms = dict(zip(texts, analyze(list(texts.values()), config.field)))
     if config.memory_bytes is not None:
-        fitting_pool(_extent(index, config.field), config.pool, config.memory_bytes)
+        extent = _extent(index, config.field)
+        if method is None:
+            extent = extent.with_topics(terms, judgements)
+        fitting_pool(extent, config.pool, config.memory_bytes)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(
         index, matrix, field=config.field, positions=positions, progress=progress
@@ -149,12 +153,9 @@ def learn_from_index(
             "progress": progress,
         }  # fmt: skip
         if method is None:
-            tokens = analyze(list(texts.values()), config.field)
             judged = {name: text for name, text in texts.items() if name in judgements}
             search = search_lucene(index, judged, config.model, config.field, progress)
-            values = learn_term_values(
-                counts, dict(zip(texts, tokens)), judgements, search=search, **options
-            )
+            values = learn_term_values(counts, terms, judgements, search=search, **options)
         else:
             made = make_topics(index, counts, method, seed=config.seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)

@@ -100,7 +100,8 @@ def learn_term_values(
     check_model(model)
     chosen = make_recipe(recipe)
     matrix.require_whole("learning")
-    size = fitting_pool(Extent(*matrix.shape, matrix.postings), pool, memory)
+    extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
+    size = fitting_pool(extent, pool, memory)
     whole = matrix
     if size:
         make_queries(matrix, topics, qrels)  # what does not belong together is told before work

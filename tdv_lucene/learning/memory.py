@@ -6,29 +6,43 @@ come on top where there is room: the system takes them out again when memory is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import TdvError, argument
 from .pool import LEAST_POOL, POOL, pool_size
 
-_PROCESS = 600e6
-_PER_POSTING, _PER_TERM, _PER_DOCUMENT = 50.0, 420.0, 80.0
-"""Bytes. Measured, with a tenth on top: see scripts/bench/runs/2026-11-22-size."""
+_PROCESS, _SEARCHES = 600e6, 250e6
+_PER_POSTING, _PER_TERM, _PER_DOCUMENT = 60.0, 400.0, 80.0
+"""Bytes. Measured, with a little on top: see scripts/bench/runs/2026-11-22-size."""
+_PER_QUERY, _PER_QUERY_TERM, _MOST = 10e3, 4e3, 1.1e9
+"""A query's thousand candidates: fewer where they would take more than a gigabyte."""
 _LONGER = 1.5
 """Documents of a pool have more postings than others: searches find long ones."""
 
 
 class Extent(NamedTuple):
-    """How large a field of an index is.
+    """How large a field of an index is, and the topics.
 
     Attributes
     ----------
     terms, documents, postings : int
+    queries, longest : int
+        Judged queries, and the terms of the longest.
     """
 
     terms: int
     documents: int
     postings: int
+    queries: int = 0
+    longest: int = 0
+
+    def with_topics(
+        self, topics: Mapping[str, Sequence[str]], qrels: Mapping[str, object]
+    ) -> Extent:
+        """Return the same with those topics (query id -> index terms) that are judged."""
+        judged = [len(set(terms)) for query_id, terms in topics.items() if query_id in qrels]
+        return self._replace(queries=len(judged), longest=max(judged, default=0))
 
 
 def learning_bytes(extent: Extent, pool: int) -> int:
