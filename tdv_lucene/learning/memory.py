@@ -13,11 +13,11 @@ from ..errors import TdvError, argument
 from .pool import LEAST_POOL, POOL, pool_size
 
 _PROCESS, _SEARCHES = 600e6, 250e6
-_PER_POSTING, _PER_TERM, _PER_DOCUMENT = 60.0, 400.0, 80.0
+_PER_POSTING, _PER_TERM, _PER_DOCUMENT = 65.0, 500.0, 80.0
 """Bytes. Measured, with a little on top: see scripts/bench/runs/2026-11-22-size."""
 _PER_QUERY, _PER_QUERY_TERM, _MOST = 10e3, 4e3, 1.1e9
 """A query's thousand candidates: fewer where they would take more than a gigabyte."""
-_LONGER = 1.5
+_LONGER = 1.25
 """Documents of a pool have more postings than others: searches find long ones."""
 
 
@@ -50,8 +50,14 @@ def learning_bytes(extent: Extent, pool: int) -> int:
     held = extent.postings
     if pool:
         held = min(held, round(_LONGER * pool * extent.postings / max(1, extent.documents)))
+    candidates = extent.queries * (_PER_QUERY + _PER_QUERY_TERM * extent.longest)
     return round(
-        _PROCESS + _PER_POSTING * held + _PER_TERM * extent.terms + _PER_DOCUMENT * extent.documents
+        _PROCESS
+        + (_SEARCHES if pool else 0)
+        + min(candidates, _MOST)
+        + _PER_POSTING * held
+        + _PER_TERM * extent.terms
+        + _PER_DOCUMENT * extent.documents
     )
 
 
@@ -72,7 +78,7 @@ def fitting_pool(extent: Extent, asked: int | None, memory: int | None) -> int:
     largest = _largest_pool(extent, memory)
     if asked is None and largest:
         return min(largest, POOL)
-    needed = learning_bytes(extent, size or pool_size(extent.documents, asked))
+    needed = learning_bytes(extent, size)
     smallest = learning_bytes(extent, LEAST_POOL)
     what = f"from a pool of {size:,} documents" if size else "from all documents"
     remedy = (

@@ -206,13 +206,23 @@ LARGE = Extent(terms=1_000_000, documents=2_000_000, postings=300_000_000)
 def test_memory_is_kept_to_by_a_pool():
     assert fitting_pool(LARGE, None, None) == POOL
     assert fitting_pool(LARGE, None, 20 * 10**9) == POOL
-    smaller = fitting_pool(LARGE, None, 1_500_000_000)
+    smaller = fitting_pool(LARGE, None, 2_000_000_000)
     assert LEAST_POOL <= smaller < POOL
-    assert learning_bytes(LARGE, smaller) <= 1_500_000_000 < learning_bytes(LARGE, smaller + 1000)
+    assert learning_bytes(LARGE, smaller) <= 2_000_000_000 < learning_bytes(LARGE, smaller + 1000)
     small = Extent(terms=500_000, documents=160_000, postings=22_000_000)
     assert fitting_pool(small, None, None) == 0
     allowed = learning_bytes(small, 0) - 10**8
     assert learning_bytes(small, fitting_pool(small, None, allowed)) <= allowed
+
+
+def test_more_and_longer_queries_take_more_memory_up_to_a_bound():
+    topics = {"a": ["x", "y", "x"], "b": ["x"], "unjudged": ["x", "y", "z"]}
+    assert LARGE.with_topics(topics, {"a": {}, "b": {}}) == LARGE._replace(queries=2, longest=2)
+    few, many, most = (
+        learning_bytes(LARGE._replace(queries=queries, longest=10), POOL)
+        for queries in (100, 1000, 10**6)
+    )
+    assert few < many < most < few + 1.2e9
 
 
 def test_what_does_not_fit_is_refused_with_what_would():
