@@ -46,7 +46,7 @@ class Output:
     @classmethod
     def folder(
         cls,
-        path: str | os.PathLike,
+        path: str | os.PathLike[str],
         kind: str | None,
         *,
         inputs: Sequence[Any],
@@ -82,7 +82,7 @@ class Output:
     @classmethod
     def file(
         cls,
-        path: str | os.PathLike,
+        path: str | os.PathLike[str],
         kind: str,
         *,
         inputs: Sequence[Any],
@@ -98,7 +98,7 @@ class Output:
 
     @classmethod
     def _at(
-        cls, path: str | os.PathLike, kind: str | None, inputs: Sequence[Any], **options: Any
+        cls, path: str | os.PathLike[str], kind: str | None, inputs: Sequence[Any], **options: Any
     ) -> Output:
         given = [i.path if isinstance(i, Output) else i for i in inputs]
         read = [Path(i) for i in given if isinstance(i, (str, os.PathLike))]
@@ -163,12 +163,14 @@ class Output:
     def write_manifest(self, content: dict[str, Any]) -> None:
         """Describe the result; its files must all be written."""
         folder = self.path if self._aside is None else self._unfinished
+        assert self._place.kind is not None  # what has none has no manifest
         write_manifest(folder, self._place.kind, content, self._place.manifest)
 
     # the hidden place -----------------------------------------------------------------------
 
     @property
     def _unfinished(self) -> Path:
+        assert self._aside is not None  # only while it is being written
         return self._aside / "result"
 
     def _make_aside(self) -> None:

@@ -19,14 +19,14 @@ from . import _options as options
     "--documents",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="Write rows of these documents only: their ids, one a line. Not to learn from, which "
-    "needs all.",
+    help="Write only the rows of these documents: a file of ids, one a line. Learning needs all "
+    "documents.",
 )
 @click.option(
     "--positions/--no-positions",
     default=True,
     show_default=True,
-    help="Also write where each document has each term first, if the index knows.",
+    help="Also write each term's first position in each document, if the index has positions.",
 )
 @options.threads_option
 @options.overwrite_option
@@ -34,8 +34,8 @@ from . import _options as options
 def command(output: str, documents: Path | None, as_json: bool, **arguments: Any) -> None:
     """Write the term-document matrix of an index's field as memory-mapped NumPy arrays.
 
-    Needs only postings: no stored vectors, no stored text. With --documents, memory and output are
-    as large as the rows asked for; the terms' statistics stay those of the whole index.
+    This reads postings only; neither stored vectors nor stored text is needed. With --documents,
+    memory and output grow with the rows asked for; term statistics stay those of the whole index.
     """
     from ..evaluation.topics import STDIN
     from ..matrix.extract import describe_matrix, extract_matrix, split_ids

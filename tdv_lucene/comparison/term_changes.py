@@ -1,4 +1,4 @@
-"""What pruning did to terms: which went, which count for more than before, which for less."""
+"""What pruning did to terms: which were dropped, which count for more than before or for less."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..indexes.record import FieldRecord
+from ..indexes.user_data import FieldRecord
 from ..pruning.recorded_values import values_of_index
 
 _MOST = 20
@@ -35,8 +35,8 @@ class TermChange:
     Attributes
     ----------
     tdv : float or None
-        What a :class:`TermMeasure` says of it: its discrimination value, or without learned values
-        the ratio of its frequencies. 0 where it was dropped.
+        What a :class:`TermMeasure` shows of it: its TDV or, without learned TDVs, the ratio of its
+        frequencies. 0 if it was dropped.
     df_before, df_after : int
     """
 
@@ -52,24 +52,24 @@ class TermMeasure:
 
     Attributes
     ----------
-    of : Value
-        Gives 0 where a term was dropped, None where nothing tells.
+    value : Value
+        Returns 0 for a dropped term, None if nothing is known.
     kind : str
-        ``"learned"``, the discrimination values; or ``"ratio"``, of total frequencies.
+        ``"learned"``, the TDVs; or ``"ratio"``, of total frequencies.
     source : str
-        Where they come from, in words.
+        Where it comes from, in words.
     """
 
-    of: Value
+    value: Value
     kind: str
     source: str
 
 
 def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Counts) -> float | None:
-    """The ratio of a term's total frequencies after and before, at the recorded scale.
+    """Return the ratio of a term's total frequencies after and before, at the recorded scale.
 
-    Rounding, places that count and the loss of single postings blur what it tells of the term's
-    value. 0 where the term was dropped, None where frequencies were kept.
+    It only approximates the TDV: rounding, the first-position boost and dropped postings change it
+    as well. 0 if the term was dropped, None if frequencies were kept.
     """
     if not after[0]:
         return 0.0
@@ -81,15 +81,14 @@ def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Count
 def measure_terms(
     pruned: str | os.PathLike, field: str, values: str | os.PathLike | None
 ) -> TermMeasure:
-    """What to show of the terms of an index: its learned values where they are given.
+    """Return what to show of the terms of an index: the learned TDVs if they are given.
 
-    ``values`` is the folder that pruning was given, when it is at hand; without it, the ratio of
-    frequencies.
+    ``values`` is the folder that pruning was given; without it, the ratio of frequencies is shown.
 
     Raises
     ------
     TdvError
-        When the index cannot be read, or was not pruned in ``field`` with these values.
+        When the index cannot be read, or ``field`` was not pruned with these TDVs.
     """
     record = FieldRecord.read(pruned, field)
     ratio = partial(frequency_ratio, record)
@@ -109,8 +108,7 @@ def measure_terms(
 def pair_terms(
     before: Iterable[tuple[Term, int, int]], after: Iterable[tuple[Term, int, int]]
 ) -> Iterator[tuple[Term, Counts, Counts]]:
-    """Bring two lists of (term, df, total) together, both in Lucene's order: that of bytes, and
-    of ``str`` by code points."""
+    """Merge two lists of (term, df, total), both in Lucene's order: of bytes, or code points."""
     absent = (0, 0)
     tagged = heapq.merge(
         ((term, 0, counts) for term, *counts in before),
@@ -130,25 +128,25 @@ def list_changes(
     -------
     dict
         ``dropped`` (number of terms), ``most_dropped`` (by postings saved), ``raised`` and
-        ``lowered`` (by value, of terms in at least one document of a thousand): lists of
+        ``lowered`` (by TDV, of terms in at least one document of a thousand): lists of
         :class:`TermChange` as dicts.
     """
     common = max(_FEWEST_DOCUMENTS, documents // _COMMON)
     dropped = 0
-    gone: list[tuple[int, Term]] = []  # a heap of the largest so far
+    largest: list[tuple[int, Term]] = []  # a heap of those dropped so far
     valued: list[TermChange] = []
     for term, before, after in terms:
         if before[0] and not after[0]:
             dropped += 1
-            keep = heapq.heappush if len(gone) < _MOST else heapq.heappushpop
-            keep(gone, (before[0], term))
+            keep = heapq.heappush if len(largest) < _MOST else heapq.heappushpop
+            keep(largest, (before[0], term))
         elif before[0] >= common and (tdv := value(term, before, after)) is not None:
             valued.append(TermChange(_shown(term), tdv, before[0], after[0]))
     valued.sort(key=lambda change: (change.tdv, change.term))
     raised = [change for change in reversed(valued) if change.tdv > 1][:_MOST]
     lowered = [change for change in valued if change.tdv < 1][:_MOST]
-    gone.sort(reverse=True)
-    most_dropped = [TermChange(_shown(term), 0.0, doc_freq, 0) for doc_freq, term in gone]
+    largest.sort(reverse=True)
+    most_dropped = [TermChange(_shown(term), 0.0, doc_freq, 0) for doc_freq, term in largest]
     return {
         "dropped": dropped,
         "most_dropped": [asdict(change) for change in most_dropped],
@@ -168,8 +166,8 @@ def describe_terms(
     field: str,
     values: str | os.PathLike | None = None,
 ) -> dict[str, Any]:
-    """:func:`list_changes` of two indexes, with the ``tdv_kind`` and ``source`` of what is shown
-    of terms as ``tdv`` (see :class:`TermMeasure`).
+    """Return :func:`list_changes` of two indexes, with the ``tdv_kind`` and ``source`` of what
+    ``tdv`` shows (see :class:`TermMeasure`).
 
     Raises
     ------
@@ -181,14 +179,14 @@ def describe_terms(
 
     shown = measure_terms(pruned, field, values)
     with every_term(index, field) as before, every_term(pruned, field) as after:
-        changes = list_changes(pair_terms(before, after), identify(index)["documents"], shown.of)
+        changes = list_changes(pair_terms(before, after), identify(index)["documents"], shown.value)
     return {"source": shown.source, "tdv_kind": shown.kind, **changes}
 
 
 def trade_off(pruned: str | os.PathLike, field: str, values: str | os.PathLike) -> dict[str, Any]:
-    """The validated operating points: ``points`` with ``reduction`` and ``measures``, ``full``
-    (the measures of the full index on the same held-out queries) and ``chosen``, the reduction
-    that was asked for.
+    """Return the validated operating points: ``points`` with ``reduction`` and ``measures``,
+    ``full`` (the measures of the full index on the same held-out queries) and ``chosen``, the
+    reduction asked for.
 
     Raises
     ------

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..matrix.record import TermDocumentMatrix
 from ..matrix.selection import select_documents
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from .record import MIN_DOC_FREQ, TermVectors
+from .term_vectors import MIN_DOC_FREQ, TermVectors
 
 SAMPLED_FROM, SAMPLE = 300_000, 100_000
 """Documents of a collection that is too large to decompose, and how many are taken of it."""

@@ -22,7 +22,7 @@ FILE_KINDS = {
 
 
 def inspect_index(
-    index: str | os.PathLike, *, check: bool = False, progress: Progress = silent
+    index: str | os.PathLike[str], *, check: bool = False, progress: Progress = silent
 ) -> dict[str, Any]:
     """Return what an index is, and refuse one with damaged files.
 
@@ -76,7 +76,7 @@ def _why_not(found: dict[str, Any]) -> str:
     return ""
 
 
-def index_bytes(index: str | os.PathLike) -> dict[str, int]:
+def index_bytes(index: str | os.PathLike[str]) -> dict[str, int]:
     """Return the bytes of an index's files by kind (see :data:`FILE_KINDS`, and ``other``).
 
     Only files of the last commit count; those inside a compound file count under their own kind.
@@ -86,7 +86,7 @@ def index_bytes(index: str | os.PathLike) -> dict[str, int]:
     return _by_kind(inspect(index, False)["files"])
 
 
-def inspect_fields(index: str | os.PathLike) -> list[dict[str, Any]]:
+def inspect_fields(index: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Return the ``fields`` of :func:`inspect_index` alone, without comparing any checksums."""
     from ..jvm.index import inspect
 

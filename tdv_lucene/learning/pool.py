@@ -17,8 +17,8 @@ from ..errors import TdvError, argument
 from ..matrix.blocks import row_sums
 from ..matrix.norms import stored_lengths
 from ..matrix.pool import Pool, term_kinds
-from ..matrix.record import TermDocumentMatrix
 from ..matrix.selection import select_documents
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..values.list_sample import draw_lists
 from .queries import find_documents

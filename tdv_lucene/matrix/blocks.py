@@ -6,7 +6,7 @@ import mmap
 
 import numpy as np
 
-from .record import TermDocumentMatrix
+from .term_document_matrix import TermDocumentMatrix
 
 _BLOCK = 1 << 22
 """Postings worked on at a time: bounds the working memory to tens of megabytes."""

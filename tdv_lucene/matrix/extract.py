@@ -16,9 +16,9 @@ from ..arguments import checked_threads
 from ..errors import TdvError, argument
 from ..output import Output
 from ..progress import Progress, silent
-from ..records import ByteStrings, StrPath, Vocabulary
 from ..store import check_content, check_files, load_array, read_manifest
-from .record import TermDocumentMatrix
+from ..vocabulary import ByteStrings, StrPath, Vocabulary
+from .term_document_matrix import TermDocumentMatrix
 
 _log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..interruption import check
 from ..progress import Progress, silent
-from ..records import ByteStrings
+from ..vocabulary import ByteStrings
 from .blocks import blocks, release, row_sums
-from .record import TermDocumentMatrix
+from .term_document_matrix import TermDocumentMatrix
 
 
 def select_documents(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .wording import visible
 
@@ -122,7 +122,7 @@ def _to_rich(table: Table, width: int) -> RichTable:
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False
     )  # fmt: skip
     for number, (column, at_most) in enumerate(zip(table.columns, _fitted(table, width))):
-        side = "left" if number in table.texts else "right"
+        side: Literal["left", "right"] = "left" if number in table.texts else "right"
         shown.add_column(Text(column), justify=side, overflow="fold", width=at_most)
     for row in table.rows:
         shown.add_row(*map(Text, row))

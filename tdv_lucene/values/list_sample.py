@@ -12,9 +12,9 @@ from ..matrix.blocks import release, row_sums
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.norms import norm_bytes
 from ..matrix.pool import ListSample
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from .dropped_postings import PostingCut, stays
 from .posting_bytes import PostingFormat, posting_bytes
-from .posting_rule import PostingCut, stays
 from .quantisation import stored_frequency
 
 _POSTINGS = 1 << 19
@@ -83,12 +83,12 @@ def _read(
 def keep_sample_postings(
     sample: ListSample,
     boost: FirstPositionBoost | None,
-    term_values: np.ndarray,
+    tdv: np.ndarray,
     cut: PostingCut | None,
 ) -> ListSample:
     """Return the sample without what is pruned; see :func:`.weighted_collection.keep_postings`."""
     sizes = np.diff(sample.indptr)
-    kept = np.repeat(term_values[sample.terms] > 0, sizes)
+    kept = np.repeat(tdv[sample.terms] > 0, sizes)
     if cut is not None:
         least = np.repeat(cut.least[sample.terms], sizes)
         kept &= stays(_tf(sample, boost), least, cut.length_norm.at(sample.doc_len))
@@ -105,7 +105,7 @@ def keep_sample_postings(
 def sample_bytes(
     samples: tuple[ListSample, ...],
     boost: FirstPositionBoost | None,
-    term_values: np.ndarray,
+    tdv: np.ndarray,
     scale: float | None,
     shorter: float,
     form: PostingFormat,
@@ -118,7 +118,7 @@ def sample_bytes(
     total = 0.0
     for sample in samples:
         sizes = np.diff(sample.indptr)
-        values = np.repeat(term_values[sample.terms], sizes)
+        values = np.repeat(tdv[sample.terms], sizes)
         tf = stored_frequency(_tf(sample, boost), values, scale or 1.0)
         kept = tf > 0
         indptr = np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64)

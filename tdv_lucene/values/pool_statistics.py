@@ -8,7 +8,7 @@ import numpy as np
 
 from ..matrix.blocks import row_sums
 from ..matrix.pool import ListSample, Pool
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 
 _GOLDEN = (5**0.5 - 1) / 2
 """Multiples of it are spread evenly over [0, 1), however many are taken."""

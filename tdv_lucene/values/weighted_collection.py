@@ -1,4 +1,4 @@
-"""The collection after term values have been applied: lengths and statistics, by NumPy alone."""
+"""The collection after TDVs have been applied: lengths and statistics, in NumPy."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from ..core.scoring import Statistics
 from ..matrix.blocks import blocks, row_sums
 from ..matrix.norms import has_exact_norms, lucene_length, stored_lengths
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from .dropped_postings import PostingCut, stays
 from .list_sample import keep_sample_postings
 from .pool_statistics import PoolSums
-from .posting_rule import PostingCut, stays
 from .quantisation import stored_frequency
 
 
@@ -22,21 +22,21 @@ class WeightedCollection:
 
     Attributes
     ----------
-    term_values : float32[V]
+    tdv : float32[V]
     scale : float or None
         What the stored frequencies are multiplied by; None is the real-valued model of training.
     statistics : Statistics of float64[V] and float64[]
     doc_len : float64[D]
         As the ranking function reads it: with a scale, after Lucene's byte.
     cut : PostingCut or None
-        Postings that are gone beside those of terms whose value is 0.
+        Postings that are dropped besides those of terms with a TDV of 0.
     length_norm : float64[D] or None
         The cut's K_d.
     postings : int or None
         How many are left, where they were counted.
     """
 
-    term_values: np.ndarray
+    tdv: np.ndarray
     scale: float | None
     statistics: Statistics
     doc_len: np.ndarray
@@ -46,7 +46,7 @@ class WeightedCollection:
 
     def stored_tf(self, term: int, docs: np.ndarray, tf: np.ndarray) -> np.ndarray:
         """Return float[n]: the frequencies ``tf`` of a term in ``docs`` as they are now."""
-        now = weighted_tf(tf, self.term_values[term], self.scale)
+        now = weighted_tf(tf, self.tdv[term], self.scale)
         if self.cut is not None:
             assert self.length_norm is not None  # they come together
             now[~stays(tf, self.cut.least[term], self.length_norm[docs])] = 0
@@ -55,7 +55,7 @@ class WeightedCollection:
 
 def apply_values(
     matrix: TermDocumentMatrix,
-    term_values: np.ndarray,
+    tdv: np.ndarray,
     scale: float | None = None,
     cut: PostingCut | None = None,
 ) -> WeightedCollection:
@@ -72,7 +72,7 @@ def apply_values(
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
         old, docs = matrix.tf(span), matrix.indices[span]
-        tf = weighted_tf(old, np.repeat(term_values[first:last], row_sizes), scale)
+        tf = weighted_tf(old, np.repeat(tdv[first:last], row_sizes), scale)
         if cut is not None:
             assert length_norm is not None
             tf[~stays(old, np.repeat(cut.least[first:last], row_sizes), length_norm[docs])] = 0
@@ -84,7 +84,7 @@ def apply_values(
         total_term_freq[first:last] = row_sums(tf, row_sizes)
     doc_count, tokens = int(np.count_nonzero(doc_len)), doc_len.sum()
     if sums is not None:
-        doc_freq, total_term_freq = sums.estimate(term_values * (scale or 1.0))
+        doc_freq, total_term_freq = sums.estimate(tdv * (scale or 1.0))
         doc_count, tokens = sums.doc_count(doc_len), total_term_freq.sum()
     # A dropped term is scored nowhere; 1 keeps its idf finite.
     statistics = Statistics(
@@ -93,13 +93,13 @@ def apply_values(
     if scale is not None and not has_exact_norms(matrix):
         doc_len = lucene_length(doc_len).astype(np.float64)
     left = int(doc_freq.sum())
-    return WeightedCollection(term_values, scale, statistics, doc_len, cut, length_norm, left)
+    return WeightedCollection(tdv, scale, statistics, doc_len, cut, length_norm, left)
 
 
 def keep_postings(
-    matrix: TermDocumentMatrix, term_values: np.ndarray, cut: PostingCut | None
+    matrix: TermDocumentMatrix, tdv: np.ndarray, cut: PostingCut | None
 ) -> TermDocumentMatrix:
-    """Return the matrix without what is pruned, frequencies as they were.
+    """Return the matrix without what is dropped, frequencies as they were.
 
     The vocabulary stays, so terms may be left without a posting. Memory: 8 bytes a posting kept, 10
     with positions.
@@ -113,7 +113,7 @@ def keep_postings(
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
         tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
-        kept = np.repeat(term_values[first:last] > 0, row_sizes)
+        kept = np.repeat(tdv[first:last] > 0, row_sizes)
         if cut is not None:
             assert length_norm is not None
             least = np.repeat(cut.least[first:last], row_sizes)
@@ -133,21 +133,21 @@ def keep_postings(
         doc_freq=doc_freq, total_term_freq=total, doc_len=doc_len, norms=norms,
         first_positions=None if positions is None else np.concatenate(positions),
     )  # fmt: skip
-    return left if sums is None else _left_of_collection(matrix, left, sums, term_values, cut)
+    return left if sums is None else _left_of_collection(matrix, left, sums, tdv, cut)
 
 
 def _left_of_collection(
     matrix: TermDocumentMatrix,
     left: TermDocumentMatrix,
     sums: PoolSums,
-    term_values: np.ndarray,
+    tdv: np.ndarray,
     cut: PostingCut | None,
 ) -> TermDocumentMatrix:
     """Return what is ``left`` of a pool's ``matrix`` with counts of what its collection keeps."""
     assert matrix.pool is not None and matrix.collection is not None  # a pool has both
-    doc_freq, total = sums.estimate(term_values > 0)
+    doc_freq, total = sums.estimate(tdv > 0)
     lists = (
-        keep_sample_postings(sample, matrix.position_boost, term_values, cut)
+        keep_sample_postings(sample, matrix.position_boost, tdv, cut)
         for sample in matrix.pool.lists
     )
     counted = {"doc_count": sums.doc_count(left.doc_len), "postings": int(doc_freq.sum())}
@@ -161,7 +161,7 @@ def _left_of_collection(
 
 
 def term_totals(matrix: TermDocumentMatrix) -> np.ndarray:
-    """Return float64[V]: what all occurrences of a term in the collection count for together."""
+    """Return float64[V]: the collection's total term frequencies, with the first-position boost."""
     if matrix.position_boost is None:
         return np.asarray(matrix.total_term_freq, np.float64)
     if matrix.pool is not None:
@@ -189,8 +189,8 @@ def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:
     )
 
 
-def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: float | None) -> np.ndarray:
+def weighted_tf(tf: np.ndarray, tdv: np.ndarray | float, scale: float | None) -> np.ndarray:
     """Return tf * tdv, or with ``scale`` the integer frequency that the rewriter stores."""
     if scale is None:
-        return tf * np.asarray(term_value, np.float32)
-    return stored_frequency(tf, term_value, scale)
+        return tf * np.asarray(tdv, np.float32)
+    return stored_frequency(tf, tdv, scale)

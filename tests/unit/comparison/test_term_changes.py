@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from tdv_lucene.comparison.term_changes import frequency_ratio, list_changes, pair_terms
-from tdv_lucene.indexes.record import FieldRecord
+from tdv_lucene.indexes.user_data import FieldRecord
 
 BEFORE = {"gone": (50, 60), "rare": (2, 2), "up": (20, 40), "down": (30, 40), "same": (10, 10)}
 AFTER = {"up": (20, 240), "down": (15, 40), "same": (10, 40)}
@@ -26,7 +26,8 @@ def test_values_from_counts():
 def test_lists():
     made = partial(frequency_ratio, FieldRecord.of({"tdv.scale": "4.0"}))
     before, after = (
-        [(term, *counts) for term, counts in sorted(of.items())] for of in (BEFORE, AFTER)
+        [(term, *counts) for term, counts in sorted(counts_of.items())]
+        for counts_of in (BEFORE, AFTER)
     )
     found = list_changes(pair_terms(before, after), 100, made)
     assert found["dropped"] == 2

@@ -21,11 +21,11 @@ from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.norms import stored_lengths
-from tdv_lucene.matrix.record import TermDocumentMatrix
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.values.estimated_bytes import estimate_posting_bytes
 from tdv_lucene.values.list_sample import draw_lists, sample_bytes
 from tdv_lucene.values.posting_bytes import LUCENE_9
-from tdv_lucene.values.thresholds import make_posting_rule, make_up_for
+from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for
 from tdv_lucene.values.weighted_collection import (
     apply_values,
     keep_postings,
@@ -277,7 +277,7 @@ def test_lists_drawn_from_a_collection_have_its_bytes():
     exact = estimate_posting_bytes(matrix, plain)
     lists = draw_lists(matrix, stored_lengths(matrix))
     assert sum(len(sample.docs) for sample in lists) < 1.2 * len(indices)
-    found = sample_bytes(lists, None, plain.term_values, 1, 1.0, LUCENE_9)
+    found = sample_bytes(lists, None, plain.tdv, 1, 1.0, LUCENE_9)
     assert found == pytest.approx(exact, rel=0.03)
 
 

@@ -1,7 +1,4 @@
-"""Frozen records that carry an index's field between stages (NumPy and the standard library only).
-
-Shapes: ``V`` terms, ``D`` live documents, ``nnz`` postings.
-"""
+"""The terms of a field, as bytes, with a checksum (NumPy and the standard library only)."""
 
 from __future__ import annotations
 
