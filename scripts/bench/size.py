@@ -185,18 +185,18 @@ def measure_seeds(bench: Bench, seeds: list[int], pool: int) -> tuple[str, dict[
     for reduction in REDUCTIONS:
         for kind in ("all", "pool"):
             cells = [
-                ", ".join(f"{raw[f'{kind}-{seed}'][reduction][of]:.4f}" for seed in seeds)
-                for of in SETS
+                ", ".join(f"{raw[f'{kind}-{seed}'][reduction][name]:.4f}" for seed in seeds)
+                for name in SETS
             ]
             rows.append([f"{float(reduction):.0%}", kind, *cells])
         found = np.array(
             [
-                [[raw[f"{kind}-{seed}"][reduction][of] for of in SETS] for seed in seeds]
+                [[raw[f"{kind}-{seed}"][reduction][name] for name in SETS] for seed in seeds]
                 for kind in ("all", "pool")
             ]
         )
         difference = found[1].mean(axis=0) - found[0].mean(axis=0)
-        rows.append(["", "difference of means", *(f"{of:+.4f}" for of in difference)])
+        rows.append(["", "difference of means", *(f"{name:+.4f}" for name in difference)])
     return markdown_table(("removed", "learned from", *SETS), rows), raw
 
 
@@ -207,12 +207,12 @@ def _measure_pruned(bench: Bench, name: str, reduction: str) -> dict[str, float]
     with tempfile.TemporaryDirectory(dir=bench.work) as folder:
         pruned = Path(folder) / "pruned"
         prune_index(bench.index(1), bench.work / name, pruned, reduction=float(reduction))
-        for of in SETS:
-            topics, qrels = bench.queries(of)
-            run = Path(folder) / f"run-{of}"
+        for name_of_set in SETS:
+            topics, qrels = bench.queries(name_of_set)
+            run = Path(folder) / f"run-{name_of_set}"
             search_index(pruned, topics, run)
             values = evaluate_run(run, read_topics(topics), read_qrels(qrels)).values
-            found[of] = float(np.mean(values["nDCG@5"]))
+            found[name_of_set] = float(np.mean(values["nDCG@5"]))
     return found
 
 

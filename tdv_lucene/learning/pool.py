@@ -78,15 +78,18 @@ def draw_pool(
     wanted = {doc for judged in qrels.values() for doc in judged}
     wanted.update(doc for lists in rankings.values() for found in lists for doc in found)
     known = find_documents(matrix.doc_ids, wanted)
-    judged = {known[doc] for of in qrels.values() for doc in of if doc in known}
+    judged = {known[doc] for grades in qrels.values() for doc in grades if doc in known}
     room = int((1 - _DRAWN) * size)
     if len(judged) > room:
         raise TdvError(
             f"{argument('pool', size)} is too small: {len(judged):,} documents are judged, and "
             f"others must be drawn beside them; pass at least {int(len(judged) / (1 - _DRAWN)) + 1}"
         )
-    lists = [[known[doc] for doc in found if doc in known] for of in rankings.values()
-             for found in of]  # fmt: skip
+    lists = [
+        [known[doc] for doc in found if doc in known]
+        for settings in rankings.values()
+        for found in settings
+    ]
     certain = np.zeros(matrix.shape[1], bool)
     certain[list(_by_rank(judged, lists, room))] = True
     others = np.flatnonzero(~certain)
@@ -100,11 +103,11 @@ def _by_rank(judged: set[int], lists: list[list[int]], room: int) -> set[int]:
     """Return the judged documents and as many of the lists' first ones as there is room for."""
     found = set(judged)
     for rank in range(max(map(len, lists), default=0)):
-        for of in lists:
+        for ranking in lists:
             if len(found) >= room:
                 return found
-            if rank < len(of):
-                found.add(of[rank])
+            if rank < len(ranking):
+                found.add(ranking[rank])
     return found
 
 

@@ -110,7 +110,7 @@ def sample_bytes(
     shorter: float,
     form: PostingFormat,
 ) -> int:
-    """Return the bytes of the collection's lists with these values applied at ``scale``.
+    """Return the bytes of the collection's lists under ``tdv`` float32[V] at ``scale``.
 
     ``shorter`` is the mean length of a document now over what it was in the sample; it stands for
     every document's, which the norms beside frequencies are made of.
@@ -118,8 +118,8 @@ def sample_bytes(
     total = 0.0
     for sample in samples:
         sizes = np.diff(sample.indptr)
-        values = np.repeat(tdv[sample.terms], sizes)
-        tf = stored_frequency(_tf(sample, boost), values, scale or 1.0)
+        each = np.repeat(tdv[sample.terms], sizes)
+        tf = stored_frequency(_tf(sample, boost), each, scale or 1.0)
         kept = tf > 0
         indptr = np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64)
         norms = norm_bytes(np.rint(sample.doc_len * shorter).astype(np.int64))

@@ -42,7 +42,7 @@ class PoolSums:
     def estimate(self, factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return int64[V] document frequencies and float64[V] sums of the collection's postings.
 
-        ``factors`` float[V] are what frequencies were multiplied by; 0 where the term is gone.
+        ``factors`` float[V] are what frequencies were multiplied by; 0 for a dropped term.
         """
         matrix, pool = self._matrix, self._pool
         factors = np.asarray(factors, np.float64)
@@ -88,7 +88,7 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
     """Round float64[n] up or down to int64[n], so that sums over many of them stay.
 
     A term's postings are a whole number; were all terms of a kind rounded alike, none or all of
-    the rare ones would be gone.
+    the rare ones would be dropped.
     """
     steps = np.arange(len(numbers)) * _GOLDEN % 1
     whole: np.ndarray = np.floor(numbers + steps + _ROUNDING).astype(np.int64)

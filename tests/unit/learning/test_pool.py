@@ -69,7 +69,7 @@ def test_a_pool_of_all_documents_has_the_statistics_of_the_matrix(collection):
     matrix, pooled = collection[0], pool_of(collection, 1200)
     assert pooled.pool.drawn.any() and not pooled.pool.drawn.all()
     boost = FirstPositionBoost(2.0, 4.0)
-    matrix, pooled = (of.with_position_boost(boost) for of in (matrix, pooled))
+    matrix, pooled = (each.with_position_boost(boost) for each in (matrix, pooled))
     np.testing.assert_array_equal(pooled.indices, matrix.indices)
     np.testing.assert_allclose(term_totals(pooled), term_totals(matrix), rtol=1e-9)
     (rule, order), (of_pool, _) = rule_of(matrix), rule_of(pooled)
@@ -77,9 +77,9 @@ def test_a_pool_of_all_documents_has_the_statistics_of_the_matrix(collection):
     np.testing.assert_allclose(of_pool.factors, rule.factors, rtol=1e-6)
     tdv, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.45)
     for scale in (None, 2.0):
-        found, wanted = (apply_values(of, tdv, scale, cut) for of in (pooled, matrix))
-        for of, truth in zip(found.statistics, wanted.statistics):
-            np.testing.assert_allclose(of, truth, rtol=1e-9)
+        found, wanted = (apply_values(each, tdv, scale, cut) for each in (pooled, matrix))
+        for statistic, truth in zip(found.statistics, wanted.statistics):
+            np.testing.assert_allclose(statistic, truth, rtol=1e-9)
         np.testing.assert_array_equal(found.doc_len, wanted.doc_len)
         assert found.postings == wanted.postings
     left, truth = keep_postings(pooled, tdv, cut), keep_postings(matrix, tdv, cut)
@@ -98,7 +98,7 @@ def test_what_is_not_in_the_pool_is_estimated(collection):
         np.testing.assert_allclose(found, wanted, rtol=1e-9)  # nothing was done: nothing to guess
     rule, order = rule_of(matrix)
     tdv, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.45)
-    found, wanted = (apply_values(of, tdv, 2.0, cut) for of in (pooled, matrix))
+    found, wanted = (apply_values(each, tdv, 2.0, cut) for each in (pooled, matrix))
     # About 5,000 of 21,000 postings are drawn ones: a standard error of a hundredth.
     assert found.postings == pytest.approx(wanted.postings, rel=0.03)
     assert found.statistics.avg_doc_len == pytest.approx(wanted.statistics.avg_doc_len, rel=0.03)
@@ -114,7 +114,7 @@ def test_what_is_not_in_the_pool_is_estimated(collection):
 def test_features_are_those_of_all_documents(collection):
     matrix, pooled = collection[0], pool_of(collection, 400)
     for name in ("log df", "RIDF", "log cf/df", "log mean length", "bytes"):
-        found, wanted = (standard_statistic(of, name) for of in (pooled, matrix))
+        found, wanted = (standard_statistic(each, name) for each in (pooled, matrix))
         np.testing.assert_allclose(found, wanted, atol=1e-4)  # logarithms of lengths in float32
 
 
