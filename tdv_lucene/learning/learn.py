@@ -138,6 +138,7 @@ def learn_term_values(
     _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
     rule = learned.final.rule
     if size and rule is not None:
+        progress("count all postings", 0, 0)
         rule = _exact(rule, whole, problem, learned.final.priority)
         learned = learned._replace(final=learned.final._replace(rule=rule))
     return TermValues(
