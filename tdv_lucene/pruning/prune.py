@@ -151,8 +151,6 @@ def prune_index(
             at = REDUCTIONS if config.max_bytes is not None else (config.reduction,)
             made = values_without_judgements(index, config.field, config.tf, at, progress)
             given.insert(0, made)
-            if kept is not None:
-                made.save(kept)
         fields = load_fields(given)
         _refuse_several_fields(fields, config)
         units = [_unit_of(v, config) for v in fields]
@@ -175,6 +173,8 @@ def prune_index(
         if chosen:
             report["chosen"] = {**chosen, "reduction": reduction}
         place.write_manifest(report)
+        if kept is not None:
+            fields[0].save(kept)
     return {"output": str(place.path), **report}
 
 
