@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .indexes.build import build_index as build_index
     from .indexes.inspection import index_bytes as index_bytes
     from .indexes.inspection import inspect_index as inspect_index
+    from .indexes.shards.finding import find_shards as find_shards
     from .jvm.index import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
     from .learning.from_index import learn_from_index as learn_from_index
@@ -40,6 +41,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .pruning.config import PruneConfig as PruneConfig
     from .pruning.prune import prune_index as prune_index
     from .pruning.verify import verify_pruned as verify_pruned
+    from .records import Shards as Shards
     from .records import Vocabulary as Vocabulary
     from .searching.search import open_searcher as open_searcher
     from .searching.search import search_index as search_index
@@ -56,6 +58,7 @@ _PUBLIC = {
     "LearnConfig": "learning.config",
     "OperatingPoint": "values.operating_point",
     "PruneConfig": "pruning.config",
+    "Shards": "records",
     "TdvError": "errors",
     "TermDocumentMatrix": "matrix.record",
     "TermValues": "values.term_values",
@@ -69,6 +72,7 @@ _PUBLIC = {
     "explain_query": "comparison.explain",
     "export_ciff": "matrix.ciff",
     "extract_matrix": "matrix.extract",
+    "find_shards": "indexes.shards.finding",
     "index_bytes": "indexes.inspection",
     "inspect_index": "indexes.inspection",
     "learn_from_index": "learning.from_index",

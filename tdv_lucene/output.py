@@ -23,12 +23,18 @@ from typing import Any
 from .destination import Destination
 from .errors import TdvError
 from .interruption import check, deferred
+from .records import Shards
 from .store import MANIFEST, unlisted_files, write_manifest
 
 _MARK = "unfinished"
 _MARK_TEXT = "tdv-lucene makes {} here. Once no such run is at work, this folder can be removed.\n"
 _finished: list[Path] = []
 _log = logging.getLogger(__name__)
+
+
+def note_finished(path: Path) -> None:
+    """Another process has finished this result for us."""
+    _finished.append(path)
 
 
 def finished() -> list[Path]:
@@ -62,7 +68,7 @@ class Output:
             What the manifest calls the result; None for what has no manifest and is never
             replaced.
         inputs
-            All that is read: paths, of which those that do not exist are passed over, as is
+            All that is read: paths and shards, of which those that do not exist are passed over, as is
             anything that is no path (None, values in memory). Also the outputs beside this one.
         manifest
             The manifest's file name.
@@ -101,6 +107,7 @@ class Output:
         cls, path: str | os.PathLike, kind: str | None, inputs: Sequence[Any], **options: Any
     ) -> Output:
         given = [i.path if isinstance(i, Output) else i for i in inputs]
+        given = [f for i in given for f in (i.folders if isinstance(i, Shards) else (i,))]
         read = [Path(i) for i in given if isinstance(i, (str, os.PathLike))]
         beside = [i.path for i in inputs if isinstance(i, Output)]
         return cls(Destination(path, kind, inputs=read, beside=beside, **options))
@@ -115,7 +122,7 @@ class Output:
         self._place.check()
         try:
             with deferred():
-                self._remove_abandoned()
+                self.remove_abandoned()
                 self._make_aside()
         except BaseException as error:
             self._clear()
@@ -189,7 +196,7 @@ class Output:
             os.close(self._mark)
         self._aside = self._mark = None
 
-    def _remove_abandoned(self) -> None:
+    def remove_abandoned(self) -> None:
         """Remove what a killed run left: only that whose lock nobody holds."""
         for left in self._parent.glob(f"{_escape(self._prefix('unfinished'))}*/{_MARK}"):
             try:
@@ -216,7 +223,7 @@ class Output:
         self._tell()
 
     def _tell(self) -> None:
-        _finished.append(self.path)
+        note_finished(self.path)
         _log.info("wrote %s (%s)", self.path, self._place.kind or "index")
 
     def _refuse_unlisted(self, folder: Path) -> None:

@@ -10,14 +10,15 @@ from typing import Any
 
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, DEFAULT_MODEL, MODELS, SearchParameters
+from ..records import Shards
 
 _log = logging.getLogger(__name__)
 
 PREFIX = "tdv."
 _OTHERS = f"{PREFIX}fields."
+SHARDS = f"{PREFIX}shards."
+"""Of what a shard records of the whole: see :mod:`.shards.record`."""
 CHECKSUM = "values_sha256"
-
-_log = logging.getLogger(__name__)
 
 
 def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -69,10 +70,8 @@ class FieldRecord:
 
     @classmethod
     def read(cls, index: str | os.PathLike, field: str | None = None) -> FieldRecord:
-        """The same of an index's commit."""
-        from ..jvm.index import read_user_data
-
-        return cls.of(read_user_data(index), field)
+        """The same of an index's commit; of shards, what they say of the whole."""
+        return cls.of(user_data_of(index), field)
 
     @property
     def values_sha256(self) -> str | None:
@@ -136,6 +135,20 @@ class FieldRecord:
 
     def _number(self, name: str) -> float | None:
         return float(self.content[name]) if name in self.content else None
+
+
+def user_data_of(index: str | os.PathLike) -> dict[str, str]:
+    """The user data of an index's commit; of shards, what it would be in one index.
+
+    Raises
+    ------
+    TdvError
+        Also when shards were not pruned together.
+    """
+    from ..jvm.index import read_user_data
+    from .shards.record import read_whole
+
+    return read_whole(index) if isinstance(index, Shards) else read_user_data(index)
 
 
 def read_records(index: str | os.PathLike, user_data: Mapping[str, str]) -> list[FieldRecord]:

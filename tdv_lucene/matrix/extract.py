@@ -15,7 +15,7 @@ from ..arguments import checked_threads
 from ..errors import TdvError, argument
 from ..output import Output
 from ..progress import Progress, silent
-from ..records import ByteStrings, StrPath, Vocabulary
+from ..records import ByteStrings, Shards, StrPath, Vocabulary
 from ..store import check_content, check_files, load_array, read_manifest
 from .record import TermDocumentMatrix
 
@@ -47,8 +47,11 @@ def extract_matrix(
 
     Parameters
     ----------
+    index
+        A folder, or :class:`..records.Shards`: those are extracted by several processes (see
+        :mod:`.shards`), with the result that one index of their documents would have.
     documents
-        Ids of the documents whose rows are wanted, in any order; None for all. The vocabulary,
+        Ids of the documents whose rows are wanted, in any order; None for all; of one index. The vocabulary,
         ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
         scores of these documents stay true. Learning refuses such a matrix: it has to count all
         postings.
@@ -65,23 +68,73 @@ def extract_matrix(
         lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
         index.
     """
-    from ..jvm import index as jvm_index
-
-    threads = checked_threads(threads)
+    chosen = checked_threads(threads)
     place = Output.folder(output, KIND, inputs=[index], overwrite=overwrite)
-    source = jvm_index.identify(index)
+    if isinstance(index, Shards):
+        return _extract_shards(index, place, documents, field, positions, threads, progress)
+    from ..jvm.index import extract_arrays, identify
+
+    source = identify(index)
     with place as folder, _id_file(documents) as ids:
-        totals = jvm_index.extract_arrays(
+        totals = extract_arrays(
             index, field, folder,
-            threads=threads, documents=ids, positions=positions, progress=progress,
+            threads=chosen, documents=ids, positions=positions, progress=progress,
         )  # fmt: skip
         selected = {} if ids is None else {"collection": totals}
-        matrix = _load(folder, {"field": field, "source": source, **selected})
-        if not len(matrix.vocabulary):
-            _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
-                         "nothing can be learned from it", index, field)  # fmt: skip
-        place.write_manifest(describe_matrix(matrix))
+        _finish(place, folder, {"field": field, "source": source, **selected})
     return load_matrix(output)
+
+
+def extract_shard(
+    index: StrPath, output: StrPath, *, field: str, positions: bool, threads: int | None
+) -> None:
+    """Write the matrix of one shard, which may be without documents, or without the field."""
+    from ..jvm.index import extract_arrays, identify
+
+    place = Output.folder(output, KIND, inputs=[index])
+    source = identify(index)
+    with place as folder:
+        extract_arrays(
+            index, field, folder,
+            threads=checked_threads(threads), positions=positions, is_shard=True,
+        )  # fmt: skip
+        matrix = _load(folder, {"field": field, "source": source})
+        place.write_manifest(describe_matrix(matrix))
+
+
+def _extract_shards(
+    index: Shards,
+    place: Output,
+    documents: Iterable[str] | None,
+    field: str,
+    positions: bool,
+    threads: int | None,
+    progress: Progress,
+) -> TermDocumentMatrix:
+    from .shards import extract_shards
+
+    if documents is not None:
+        raise TdvError(
+            f"{argument('documents')} are extracted of one index: leave them out, or name the "
+            "shard they are in"
+        )
+    with place as folder:
+        source = extract_shards(
+            index, folder, place.path.with_name(f".{place.path.name}.shards"),
+            field=field, positions=positions, threads=threads, progress=progress,
+        )  # fmt: skip
+        _finish(place, folder, {"field": field, "source": source})
+    return load_matrix(place.path)
+
+
+def _finish(place: Output, folder: Path, manifest: dict[str, Any]) -> None:
+    """Describe the arrays in ``folder``."""
+    matrix = _load(folder, manifest)
+    if not len(matrix.vocabulary):
+        _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
+                     "nothing can be learned from it", matrix.source["path"],
+                     matrix.vocabulary.field)  # fmt: skip
+    place.write_manifest(describe_matrix(matrix))
 
 
 @contextmanager

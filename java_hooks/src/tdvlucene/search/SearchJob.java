@@ -8,21 +8,24 @@ import java.nio.file.Paths;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Future;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Damage;
-import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.Pool;
+import tdvlucene.common.Shards;
+import tdvlucene.common.UserException;
 
 /**
  * Searches a set of topics and writes a TREC run, {@code qid Q0 docid rank score tag}.
@@ -41,6 +44,7 @@ public final class SearchJob extends Job {
   private final int threads;
   private final String tag;
   private final Path output;
+  private final boolean severalShards;
   private String feedback; // null for none
 
   private final List<String> empty = new ArrayList<>();
@@ -51,6 +55,7 @@ public final class SearchJob extends Job {
       String index, Similarity similarity, String field, String topics, int hits, int threads,
       String tag, String output) {
     this.index = index;
+    this.severalShards = Shards.areSeveral(index);
     this.similarity = similarity;
     this.field = field;
     this.topics = topics;
@@ -78,9 +83,8 @@ public final class SearchJob extends Job {
         Feedback expanding = expansion(reader);
         Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
       Indexes.requireFrequencies(reader, index, field);
-      IndexFiles files = IndexFiles.of(index).searched();
-      phase("checking the index", files.bytes());
-      Damage.refuse(index, files, this::advance);
+      Damage.refuseSearched(
+          index, bytes -> phase("checking the index", bytes), this::advance);
       List<Queries.Topic> queries = Queries.parse(field, topics);
       requireNames(queries);
       Ranking ranking = new Ranking(reader, similarity);
@@ -137,8 +141,14 @@ public final class SearchJob extends Job {
     ScoreDoc[] found = ranking.top(topic.query, hits);
     float[] scores = ranking.printedScores(found);
     List<String> lines = new ArrayList<>(found.length);
+    Set<String> listed = new HashSet<>();
     for (int i = 0; i < found.length; i++) {
-      lines.add(line(topic, ranking.id(found[i]), i + 1, scores[i]));
+      String id = ranking.id(found[i]);
+      if (severalShards && !listed.add(id)) {
+        throw new UserException(
+            "the document '" + id + "' is in two shards of " + index + ": leave one of them out");
+      }
+      lines.add(line(topic, id, i + 1, scores[i]));
     }
     return lines;
   }

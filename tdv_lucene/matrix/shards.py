@@ -1,0 +1,94 @@
+"""The matrix of an index in shards: each shard's is extracted by a worker, and all are merged.
+
+What comes of it is what extraction writes of one index with the same documents in the same order,
+byte by byte but for the manifest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import TdvError
+from ..indexes.shards.survey import survey_shards
+from ..indexes.shards.workers import open_workers
+from ..output import Output, note_finished
+from ..progress import Progress
+from ..records import Shards
+from .merge import merge_matrices
+from .record import TermDocumentMatrix
+
+
+def extract_shards(
+    shards: Shards,
+    folder: Path,
+    beside: Path,
+    *,
+    field: str,
+    positions: bool,
+    threads: int | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Write the arrays of the whole into ``folder`` and return the whole's identity.
+
+    The shards' own matrices lie in ``beside``, which is made and goes again in the end; when a run
+    was interrupted or failed over a worker, the next goes on with those that are there.
+
+    Raises
+    ------
+    TdvError
+        As :func:`..indexes.shards.survey.survey_shards`, and as :func:`.extract.extract_matrix`.
+    """
+    places = [beside / f"{number:06}" for number in range(len(shards.folders))]
+    with open_workers(shards.scheduler, len(shards.folders)) as workers:
+        workers.check(folder)
+        whole = survey_shards(workers, shards, field, progress)
+        threads = threads or workers.threads
+        beside.mkdir(exist_ok=True)
+        try:
+            given = {
+                source: (source, str(place), field, positions, threads)
+                for source, place in zip(shards.folders, places)
+            }
+            workers.each(
+                _extract, given, "extract shards", progress,
+                lambda source, _: note_finished(places[shards.folders.index(source)]),
+            )  # fmt: skip
+            merge_matrices(_open(places), folder, progress)
+        except TdvError:
+            _remove(beside, places)
+            raise
+    _remove(beside, places)
+    return whole
+
+
+def _extract(source: str, place: str, field: str, positions: bool, threads: int | None) -> None:
+    """In a worker: extract a shard, unless that was done by a run before."""
+    from ..jvm.index import identify
+    from .extract import extract_shard, load_matrix
+
+    with contextlib.suppress(TdvError):
+        found = load_matrix(place)
+        same_field = found.vocabulary.field == field
+        has_positions = found.first_positions is not None or not positions
+        if same_field and has_positions and found.source["commit"] == identify(source)["commit"]:
+            return
+    extract_shard(source, place, field=field, positions=positions, threads=threads)
+
+
+def _open(places: Sequence[Path]) -> list[TermDocumentMatrix]:
+    from .extract import load_matrix
+
+    return [load_matrix(place) for place in places]
+
+
+def _remove(beside: Path, places: Sequence[Path]) -> None:
+    """Remove what was made there, and no more."""
+    for place in places:
+        Output.folder(place, "matrix", inputs=(), overwrite=True).remove_abandoned()
+        shutil.rmtree(place, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        beside.rmdir()
