@@ -68,8 +68,8 @@ class Output:
             What the manifest calls the result; None for what has no manifest and is never
             replaced.
         inputs
-            All that is read: paths and shards, of which those that do not exist are passed over, as is
-            anything that is no path (None, values in memory). Also the outputs beside this one.
+            All that is read: paths and shards; those that do not exist are passed over, as is
+            anything else (None, values in memory). Also the outputs beside this one.
         manifest
             The manifest's file name.
         option

@@ -225,6 +225,12 @@ def recorded_parameters(
         of its range.
     """
     record = FieldRecord.read(index, field)
+    if record.content.get("shards.count"):
+        _log.warning(
+            "%s is one of %s shards and is searched by itself, with its own statistics: for those "
+            "of the whole, name all of them",
+            index, record.content["shards.count"],
+        )  # fmt: skip
     if model is None:
         model = record.model if record.model in MODELS else DEFAULT_MODEL
     given = {name: value for name, value in (("k1", k1), ("b", b), ("mu", mu)) if value is not None}

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import TdvError
 from ..progress import Progress, silent
+from ..records import Shards
 from ._jobs import java_class, run_job, translate_errors
 from ._pyserini import importing_pyserini
 
@@ -97,7 +99,16 @@ def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
     """A Pyserini ``LuceneSearcher`` that ranks with ``similarity``.
 
     Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
+
+    Raises
+    ------
+    TdvError
+        For shards.
     """
+    if isinstance(index, Shards):
+        raise TdvError(
+            f"Pyserini's searcher opens one folder, not {index}: search them with tdv-lucene"
+        )
     with importing_pyserini():
         from pyserini.search.lucene import LuceneSearcher
 

@@ -51,10 +51,10 @@ def extract_matrix(
         A folder, or :class:`..records.Shards`: those are extracted by several processes (see
         :mod:`.shards`), with the result that one index of their documents would have.
     documents
-        Ids of the documents whose rows are wanted, in any order; None for all; of one index. The vocabulary,
-        ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
-        scores of these documents stay true. Learning refuses such a matrix: it has to count all
-        postings.
+        Ids of the documents whose rows are wanted, in any order; None for all, as of shards. The
+        vocabulary, ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole
+        index, so that scores of these documents stay true. Learning refuses such a matrix: it has
+        to count all postings.
     positions
         Also write ``first_positions``, if the field has positions: learning weights postings by
         them. This about doubles the time.

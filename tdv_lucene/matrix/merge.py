@@ -202,9 +202,7 @@ class _Writer:
         self._arrays["terms_indptr"].append(ends)
         self._text_bytes = int(ends[-1])
 
-    def _write_counts(
-        self, bounds: Bounds, places: Sequence[np.ndarray], terms: int
-    ) -> np.ndarray:
+    def _write_counts(self, bounds: Bounds, places: Sequence[np.ndarray], terms: int) -> np.ndarray:
         """Write the terms' statistics; return int64[parts, terms], the postings of each."""
         doc_freq, total = np.zeros((2, terms), np.int64)
         counts = np.zeros((len(places), terms), np.int64)

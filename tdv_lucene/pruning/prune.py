@@ -12,9 +12,11 @@ from typing import Any
 from ..arguments import gathered
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
+from ..indexes.shards.record import Part
 from ..learning.recipes import REDUCTIONS
 from ..output import Output
 from ..progress import Progress, silent
+from ..records import Shards
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .config import PruneConfig
@@ -64,6 +66,9 @@ def prune_index(
 
     Parameters
     ----------
+    index
+        A folder, or :class:`..records.Shards`: then each is pruned with the values and statistics
+        of the whole, to a folder of its name inside ``output`` (see :mod:`.prune_shards`).
     values
         Term values of this index's vocabulary, or the folder that holds them. None: those that
         judged collections say of this one, for BM25 (see :mod:`..learning.prior`); they take no
@@ -141,6 +146,13 @@ def prune_index(
             f"{argument('save_values')} keeps values made without judgements, and values are given"
         )
     given = [v for v in (values, *others) if v is not None]
+    if isinstance(index, Shards):
+        from .prune_shards import prune_shards
+
+        return prune_shards(
+            index, given, output, config,
+            save_values=save_values, overwrite=overwrite, progress=progress,
+        )  # fmt: skip
     place = Output.folder(
         output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST
     )
@@ -155,17 +167,8 @@ def prune_index(
             given.insert(0, made)
             if kept is not None:
                 made.save(kept)
-        fields = load_fields(given)
-        _refuse_several_fields(fields, config)
-        units = [_unit_of(v, config) for v in fields]
-        rewriting = Rewriting(index, fields, units, config, progress)
-        reduction = config.reduction
-        chosen: dict[str, Any] = {}
-        if config.max_loss is not None:
-            point = point_within_loss(fields[0].points, config.max_loss)
-            reduction = point["reduction"]
-            losses = {"loss": loss_of(point), "loss_at_most": most_loss_of(point)}
-            chosen = {"max_loss": config.max_loss, **losses, **_figures(point)}
+        rewriting = plan_rewriting(index, load_fields(given), config, progress)
+        reduction, chosen = chosen_by_loss(rewriting)
         if config.max_bytes is None:
             report = rewriting.write(folder, reduction)
         else:
@@ -178,6 +181,29 @@ def prune_index(
             report["chosen"] = {**chosen, "reduction": reduction}
         place.write_manifest(report)
     return {"output": str(place.path), **report}
+
+
+def plan_rewriting(
+    index: str | os.PathLike,
+    fields: Sequence[TermValues],
+    config: PruneConfig,
+    progress: Progress = silent,
+    part: Part | None = None,
+) -> Rewriting:
+    """What ``config`` asks to be done with these fields."""
+    _refuse_several_fields(fields, config)
+    units = [_unit_of(values, config) for values in fields]
+    return Rewriting(index, fields, units, config, progress, part)
+
+
+def chosen_by_loss(rewriting: Rewriting) -> tuple[float | None, dict[str, Any]]:
+    """The reduction asked for, and what was found out where that was said by a loss."""
+    config = rewriting.config
+    if config.max_loss is None:
+        return config.reduction, {}
+    point = point_within_loss(rewriting.fields[0].points, config.max_loss)
+    losses = {"loss": loss_of(point), "loss_at_most": most_loss_of(point)}
+    return point["reduction"], {"max_loss": config.max_loss, **losses, **_figures(point)}
 
 
 def _unit_of(values: TermValues, config: PruneConfig) -> str | None:

@@ -1,4 +1,4 @@
-"""What a pruned shard records of the whole it was pruned with, and what the whole says of itself."""
+"""What a pruned shard records of the whole it was pruned with, and what all say together."""
 
 from __future__ import annotations
 
@@ -44,6 +44,13 @@ class Part:
             f"{SHARDS}source_commit": self.source_commit,
             f"{SHARDS}one_segment": str(self.one_segment),
         }
+
+
+def part_as_user_data(part: Part | None, source: Mapping[str, str]) -> dict[str, str]:
+    """The entries that say ``part``; of None, those that take back what the source says of one."""
+    if part is not None:
+        return part.as_user_data()
+    return {key: "" for key in source if key.startswith(SHARDS)}
 
 
 def shard_name(user_data: Mapping[str, str]) -> str | None:

@@ -147,7 +147,7 @@ class Workers:
             if not told["sees"]:
                 raise TdvError(
                     f"the worker {worker} does not see {folder}: paths must mean the same on all "
-                    "machines; write to a disk that they share"
+                    "machines; write to a disk that they share (temporary files go to TMPDIR)"
                 )
 
 
