@@ -122,7 +122,7 @@ class Output:
         self._place.check()
         try:
             with deferred():
-                self.remove_abandoned()
+                remove_abandoned(self.path)
                 self._make_aside()
         except BaseException as error:
             self._clear()
@@ -179,7 +179,9 @@ class Output:
         return self._aside / "result"
 
     def _make_aside(self) -> None:
-        self._aside = Path(tempfile.mkdtemp(prefix=self._prefix("unfinished"), dir=self._parent))
+        self._aside = Path(
+            tempfile.mkdtemp(prefix=_prefix(self.path, "unfinished"), dir=self._parent)
+        )
         self._mark = os.open(self._aside / _MARK, os.O_CREAT | os.O_RDWR, 0o600)
         self._unfinished.mkdir()
         try:
@@ -195,17 +197,6 @@ class Output:
         if self._mark is not None:
             os.close(self._mark)
         self._aside = self._mark = None
-
-    def remove_abandoned(self) -> None:
-        """Remove what a killed run left: only that whose lock nobody holds."""
-        for left in self._parent.glob(f"{_escape(self._prefix('unfinished'))}*/{_MARK}"):
-            try:
-                with open(left, "rb+") as mark:
-                    fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    if mark.read().decode(errors="replace") == _MARK_TEXT.format(self.path):
-                        shutil.rmtree(left.parent, ignore_errors=True)
-            except OSError:
-                continue  # another run's, at work
 
     def _finish(self) -> None:
         """Move the whole result into its place."""
@@ -241,7 +232,7 @@ class Output:
         if not os.path.lexists(self.path):
             yield
             return
-        old = Path(tempfile.mkdtemp(prefix=self._prefix("replaced"), dir=self._parent))
+        old = Path(tempfile.mkdtemp(prefix=_prefix(self.path, "replaced"), dir=self._parent))
         os.rename(self.path, old / self.path.name)
         try:
             yield
@@ -257,8 +248,21 @@ class Output:
     def _parent(self) -> Path:
         return self.path.parent
 
-    def _prefix(self, what: str) -> str:
-        return f".{self.path.name[:100]}.{what}-"
+
+def remove_abandoned(path: Path) -> None:
+    """Remove what a killed run to ``path`` left beside it: only that whose lock nobody holds."""
+    for left in path.parent.glob(f"{_escape(_prefix(path, 'unfinished'))}*/{_MARK}"):
+        try:
+            with open(left, "rb+") as mark:
+                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if mark.read().decode(errors="replace") == _MARK_TEXT.format(path):
+                    shutil.rmtree(left.parent, ignore_errors=True)
+        except OSError:
+            continue  # another run's, at work
+
+
+def _prefix(path: Path, what: str) -> str:
+    return f".{path.name[:100]}.{what}-"
 
 
 def explain_os_error(error: OSError, output: Path, within: Path | None = None) -> TdvError:

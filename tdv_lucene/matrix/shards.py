@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import TdvError
 from ..indexes.shards.survey import survey_shards
 from ..indexes.shards.workers import open_workers
-from ..output import Output, note_finished
+from ..output import remove_abandoned
 from ..progress import Progress
 from ..records import Shards
 from .merge import merge_matrices
@@ -35,7 +35,7 @@ def extract_shards(
     """Write the arrays of the whole into ``folder`` and return the whole's identity.
 
     The shards' own matrices lie in ``beside``, which is made and goes again in the end; when a run
-    was interrupted or failed over a worker, the next goes on with those that are there.
+    was interrupted or failed, the next goes on with those that are there.
 
     Raises
     ------
@@ -43,25 +43,20 @@ def extract_shards(
         As :func:`..indexes.shards.survey.survey_shards`, and as :func:`.extract.extract_matrix`.
     """
     places = [beside / f"{number:06}" for number in range(len(shards.folders))]
-    with open_workers(shards.scheduler, len(shards.folders)) as workers:
-        workers.check(folder)
-        whole = survey_shards(workers, shards, field, progress)
-        threads = threads or workers.threads
-        beside.mkdir(exist_ok=True)
-        try:
+    try:
+        with open_workers(shards.scheduler, len(shards.folders)) as workers:
+            workers.check(folder)
+            whole = survey_shards(workers, shards, field, progress)
+            beside.mkdir(exist_ok=True)
             given = {
-                source: (source, str(place), field, positions, threads)
+                source: (source, str(place), field, positions, threads or workers.threads)
                 for source, place in zip(shards.folders, places)
             }
-            workers.each(
-                _extract, given, "extract shards", progress,
-                lambda source, _: note_finished(places[shards.folders.index(source)]),
-            )  # fmt: skip
-            merge_matrices(_open(places), folder, progress)
-        except TdvError:
-            _remove(beside, places)
-            raise
-    _remove(beside, places)
+            workers.each(_extract, given, "extract shards", progress)
+        merge_matrices(_open(places), folder, progress)
+        _remove(places)
+    finally:
+        _tidy(beside, places)
     return whole
 
 
@@ -85,10 +80,15 @@ def _open(places: Sequence[Path]) -> list[TermDocumentMatrix]:
     return [load_matrix(place) for place in places]
 
 
-def _remove(beside: Path, places: Sequence[Path]) -> None:
-    """Remove what was made there, and no more."""
+def _remove(places: Sequence[Path]) -> None:
     for place in places:
-        Output.folder(place, "matrix", inputs=(), overwrite=True).remove_abandoned()
-        shutil.rmtree(place, ignore_errors=True)
-    with contextlib.suppress(OSError):
-        beside.rmdir()
+        shutil.rmtree(place)
+
+
+def _tidy(beside: Path, places: Sequence[Path]) -> None:
+    """Remove what workers left that died, and the folder if nothing was finished in it."""
+    if beside.is_dir():
+        for place in places:
+            remove_abandoned(place)
+        with contextlib.suppress(OSError):
+            beside.rmdir()

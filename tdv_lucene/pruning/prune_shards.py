@@ -21,10 +21,11 @@ from ..indexes.inspection import index_bytes
 from ..indexes.shards.record import Part
 from ..indexes.shards.survey import survey_shards
 from ..indexes.shards.workers import Workers, open_workers
-from ..output import Output, note_finished
+from ..output import Output, note_finished, remove_abandoned
 from ..progress import Progress
 from ..records import Shards
 from ..store import check_files
+from ..values.operating_point import OperatingPoint
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .config import PruneConfig
@@ -73,37 +74,41 @@ def prune_shards(
     fields = load_fields(given)
     plan = plan_rewriting(shards, fields, config)
     reduction, chosen = chosen_by_loss(plan)
-    with open_workers(shards.scheduler, len(shards.folders)) as workers:
-        workers.check(out if out.is_dir() else out.parent)
-        whole = survey_shards(workers, shards, fields[0].vocabulary.field, progress)
-        parts = [
-            Part(name, number, len(shards.folders), whole["commit"], config.optimize)
-            for number, name in enumerate(shards.names, 1)
-        ]
-        plans = {
-            part.name: replace(plan, index=folder, part=part)
-            for part, folder in zip(parts, shards.folders)
-        }
-        is_new = not out.is_dir()
-        if is_new:
-            out.mkdir()
-        try:
-            done = _finished(plans, out, reduction)
-            _check_places(plans, out, done, overwrite, [shards, *given])
-            with values_in_folders(fields, given, out) as folders:
-                reports = _prune(
-                    workers, {n: p for n, p in plans.items() if n not in done}, out, folders,
-                    replace(config, reduction=reduction, max_loss=None), overwrite, progress,
-                )  # fmt: skip
-        except BaseException:
-            if is_new:
-                with contextlib.suppress(OSError):
-                    out.rmdir()  # goes only if nothing was finished in it
-            raise
+    plan = replace(plan, config=replace(config, reduction=reduction, max_loss=None))
+    try:
+        with open_workers(shards.scheduler, len(shards.folders)) as workers:
+            workers.check(out if out.is_dir() else out.parent)
+            whole = survey_shards(workers, shards, fields[0].vocabulary.field, progress)
+            done, rows = _prune(
+                workers, _plans(plan, shards, whole), out, given, overwrite, progress
+            )
+    finally:
+        _tidy(out, shards.names)
     if kept:
         fields[0].save(kept)
-    rows = {name: done.get(name) or reports[name] for name in plans}
-    return _report(rows, out, done, chosen, whole)
+    report = _report(rows, out, done, whole)
+    return {**report, "chosen": {**chosen, "reduction": reduction}} if chosen else report
+
+
+def _plans(plan: Rewriting, shards: Shards, whole: Mapping[str, Any]) -> dict[str, Rewriting]:
+    """Shard's name -> what is done with it."""
+    return {
+        name: replace(
+            plan, index=folder, part=Part(
+                name, number, len(shards.folders), whole["commit"], plan.config.optimize
+            ),
+        )
+        for number, (name, folder) in enumerate(zip(shards.names, shards.folders), 1)
+    }  # fmt: skip
+
+
+def _tidy(out: Path, names: Sequence[str]) -> None:
+    """Remove what workers left that died, and ``out`` if nothing was finished in it."""
+    if out.is_dir():
+        for name in names:
+            remove_abandoned(out / name)
+        with contextlib.suppress(OSError):
+            out.rmdir()
 
 
 def _refuse(shards: Shards, config: PruneConfig) -> None:
@@ -125,36 +130,26 @@ def _refuse(shards: Shards, config: PruneConfig) -> None:
             )
 
 
-def _finished(
-    plans: Mapping[str, Rewriting], out: Path, reduction: float | None
-) -> dict[str, dict[str, Any]]:
+def _finished(plans: Mapping[str, Rewriting], out: Path) -> dict[str, dict[str, Any]]:
     """Name -> report of the shards that an earlier run has finished, from the same."""
+    there = {name: plan for name, plan in plans.items() if (out / name / MANIFEST).is_file()}
+    first = next(iter(plans.values()))
+    points = first.points(first.config.reduction) if there else []
+    found = {name: _found(plan, out / name, points) for name, plan in there.items()}
+    return {name: report for name, report in found.items() if report is not None}
+
+
+def _found(plan: Rewriting, place: Path, points: Sequence[OperatingPoint]) -> dict[str, Any] | None:
+    """The report of the whole index in ``place``; None where it is not what ``plan`` makes."""
     from ..jvm.index import read_user_data
 
-    there = {name: plan for name, plan in plans.items() if (out / name / MANIFEST).is_file()}
-    found = {}
-    points = next(iter(plans.values())).points(reduction) if there else []
-    for name, plan in there.items():
-        with contextlib.suppress(TdvError, OSError, ValueError):
-            report = json.loads((out / name / MANIFEST).read_text(encoding="utf-8"))
-            check_files(out / name, report, _MADE_BY, digests_up_to=0)
-            expected = plan.user_data(points, reduction)
-            if expected.items() <= read_user_data(out / name).items():
-                found[name] = report
-    return found
-
-
-def _check_places(
-    plans: Mapping[str, Rewriting],
-    out: Path,
-    done: Mapping[str, Any],
-    overwrite: bool,
-    inputs: Sequence[Any],
-) -> None:
-    """Refuse a place that may not be written to before any is."""
-    for name in plans:
-        if name not in done:
-            _place(out / name, inputs, overwrite)
+    with contextlib.suppress(TdvError, OSError, ValueError):
+        report: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        check_files(place, report, _MADE_BY, digests_up_to=0)
+        expected = plan.user_data(points, plan.config.reduction)
+        if expected.items() <= read_user_data(place).items():
+            return report
+    return None
 
 
 def _place(path: Path, inputs: Sequence[Any], overwrite: bool) -> Output:
@@ -181,25 +176,30 @@ def _prune(
     workers: Workers,
     plans: Mapping[str, Rewriting],
     out: Path,
-    values: Sequence[str],
-    config: PruneConfig,
+    given: Sequence[Any],
     overwrite: bool,
     progress: Progress,
-) -> dict[str, dict[str, Any]]:
-    config = replace(config, threads=config.threads or workers.threads)
-    given = {
-        name: (plan.index, str(out / name), values, config, plan.part, overwrite)
-        for name, plan in plans.items()
-    }
-    try:
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Name -> report of the shards that were there already, and of all."""
+    first = next(iter(plans.values()))
+    if not out.is_dir():
+        out.mkdir()
+    done = _finished(plans, out)
+    left = {name: plan for name, plan in plans.items() if name not in done}
+    for name in left:  # may it be written? before any is
+        _place(out / name, [*(plan.index for plan in plans.values()), *given], overwrite)
+    config = replace(first.config, threads=first.config.threads or workers.threads)
+    with values_in_folders(first.fields, given, out) as folders:
+        tasks = {
+            name: (plan.index, str(out / name), folders, config, plan.part, overwrite)
+            for name, plan in left.items()
+        }
         reports = workers.each(
-            _prune_shard, given, "prune shards", progress,
+            _prune_shard, tasks, "prune shards", progress,
             lambda name, _: note_finished(out / name),
         )  # fmt: skip
-    finally:
-        for name in plans:  # of workers that died
-            _place(out / name, (), overwrite=True).remove_abandoned()
-    return dict(zip(plans, reports))
+    made = dict(zip(left, reports))
+    return done, {name: done.get(name) or made[name] for name in plans}
 
 
 def _prune_shard(
@@ -207,8 +207,12 @@ def _prune_shard(
     overwrite: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """In a worker: one shard, and the report of it."""
-    place = _place(Path(output), [source, *values], overwrite)
     plan = plan_rewriting(source, load_fields(values), config, part=part)
+    if os.path.exists(output):  # by a worker that died before it could tell
+        report = _found(plan, Path(output), plan.points(config.reduction))
+        if report is not None:
+            return report
+    place = _place(Path(output), [source, *values], overwrite)
     with place as folder:
         report = plan.write(folder, config.reduction)
         report["bytes_before"] = sum(index_bytes(source).values())
@@ -221,7 +225,6 @@ def _report(
     rows: Mapping[str, dict[str, Any]],
     out: Path,
     kept: Mapping[str, Any],
-    chosen: dict[str, Any],
     whole: dict[str, Any],
 ) -> dict[str, Any]:
     """Of the whole: what every shard says, the sums, and a row of each shard."""
@@ -233,8 +236,6 @@ def _report(
         of_field = [row["fields"][field] for row in rows.values()]
         report["fields"][field] = {**of_field[0], **_sums(of_field)}
     refuse_emptied(report)
-    if chosen:
-        report["chosen"] = {**chosen, "reduction": report["requested_reduction"]}
     shown = ("postings_before", "postings", "documents_without_terms", "bytes_before", "bytes")
     report["shards"] = [
         {"name": name, **{of: row[of] for of in shown}, "kept": name in kept}

@@ -53,13 +53,14 @@ class Workers:
     ) -> list[Any]:
         """Call ``function(*arguments)`` for every shard's arguments, and return what each gave.
 
-        What fails is tried again, on another worker where there is one; a user's error is not. The
-        first that fails for good ends the rest.
+        What fails is tried again, and so is what a worker was at that died; a user's error is not.
+        The first that fails for good ends the rest.
 
         Parameters
         ----------
         function
-            Of a module that the workers can import.
+            Of a module that the workers can import. It may be called again after it has finished,
+            where its worker died before we had the result.
         shards
             Name -> arguments; they and the result travel.
         finished
@@ -89,6 +90,7 @@ class Workers:
                 for future in done:
                     name = futures[future]
                     results[name] = self._result(future, name)
+                    future.release()  # or it is worked out again if its worker dies
                     finished(name, results[name])
             progress(label, len(results), len(futures))
         except BaseException:
