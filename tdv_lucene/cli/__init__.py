@@ -97,6 +97,8 @@ def _set_up_logging(verbose: bool) -> None:
     """Warnings on stderr; with ``-v`` also what this package does, and tracebacks of defects."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.getLogger(_PACKAGE).setLevel(logging.INFO if verbose else logging.NOTSET)
+    if not verbose:  # read by Dask when it is imported, here and in the processes it starts
+        os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")
 
 
 def main() -> None:

@@ -75,7 +75,7 @@ def inspect(
     if checksums is not None:
         job.compareAllChecksums() if checksums else job.compareNoChecksums()
     found = json.loads(run_job(job, progress))
-    return {**identify(index), **found} if isinstance(index, Shards) else found
+    return {**found, **identify(index)} if isinstance(index, Shards) else found
 
 
 def survey_shard(

@@ -172,7 +172,7 @@ def open_workers(scheduler: str | None, tasks: int) -> Iterator[Workers]:
                 n_workers=number,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address=":0",  # a free port: 8787 may be taken
                 memory_limit=0,  # Java's memory is none of Dask's
                 local_directory=scratch,
                 silence_logs=logging.CRITICAL,
