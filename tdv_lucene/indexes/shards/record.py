@@ -88,7 +88,7 @@ def user_data_of_whole(shards: Shards, parts: Sequence[Mapping[str, str]]) -> di
         if shard_name(part) is None:
             raise TdvError(
                 f"{folder} was pruned by itself, with statistics of its own: prune all shards "
-                "together (prune --index 'SHARDS/*')"
+                "together"
             )
     _require_alike(shards, parts)
     _require_all(shards, parts)

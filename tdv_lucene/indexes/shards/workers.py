@@ -189,8 +189,7 @@ def open_workers(scheduler: str | None, tasks: int) -> Iterator[Workers]:
             client.wait_for_workers(1, timeout=_WORKERS_SECONDS)
         except TimeoutError as error:
             raise TdvError(
-                f"the scheduler {scheduler} has no worker: start some, as 'dask worker {scheduler} "
-                "--nthreads 1'"
+                f"the scheduler {scheduler} has no worker: start some, as 'dask worker {scheduler}'"
             ) from error
         yield Workers(client, None, is_local=False)
 
