@@ -133,10 +133,11 @@ def _rankings(run: pd.DataFrame, documents: Sequence[str]) -> dict[str, np.ndarr
 
     order = np.argsort(-run["score"].to_numpy(np.float64), kind="stable")
     numbers = codes(run["docid"], documents)[order]
-    of_query, queries = pd.factorize(run["query"].to_numpy(object)[order])
-    ends = np.cumsum(np.bincount(of_query, minlength=len(queries)))
+    asked = run["query"].astype("category").cat
+    of_query, found = pd.factorize(asked.codes.to_numpy()[order])
+    ends = np.cumsum(np.bincount(of_query, minlength=len(found)))
     parts = np.split(numbers[np.argsort(of_query, kind="stable")], ends[:-1]) if len(ends) else []
-    return {str(query): part for query, part in zip(queries, parts)}
+    return {str(asked.categories[query]): part for query, part in zip(found, parts)}
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -149,7 +149,7 @@ public final class SearchJob extends Job {
 
   private RunLines lines(Ranking ranking, Queries.Topic topic) throws IOException {
     checkCancelled(); // so that what is queued ends at once
-    ScoreDoc[] found = ranking.top(topic.query, hits);
+    ScoreDoc[] found = ranking.topOfOneSearch(topic.query, hits);
     float[] scores = ranking.printedScores(found);
     RunLines lines = new RunLines(topic.id, tag, found.length, severalShards);
     for (int i = 0; i < found.length; i++) {
