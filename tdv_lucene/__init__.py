@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays light
+    from .arguments import Shards as Shards
     from .comparison.compare import compare_indexes as compare_indexes
     from .comparison.config import CompareConfig as CompareConfig
     from .comparison.explain import explain_query as explain_query
@@ -33,22 +34,21 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .learning.peers import binary_values as binary_values
     from .learning.peers import make_peer_values as make_peer_values
     from .learning.peers import unlearned_values as unlearned_values
-    from .learning.prior_values import prior_values as prior_values
+    from .learning.prior_alone import prior_values as prior_values
     from .matrix.ciff import export_ciff as export_ciff
     from .matrix.extract import extract_matrix as extract_matrix
     from .matrix.extract import load_matrix as load_matrix
-    from .matrix.record import TermDocumentMatrix as TermDocumentMatrix
+    from .matrix.term_document_matrix import TermDocumentMatrix as TermDocumentMatrix
     from .pruning.config import PruneConfig as PruneConfig
     from .pruning.prune import prune_index as prune_index
     from .pruning.verify import verify_pruned as verify_pruned
-    from .records import Shards as Shards
-    from .records import Vocabulary as Vocabulary
+    from .searching.baseline_tuning import tune_parameters as tune_parameters
     from .searching.search import open_searcher as open_searcher
     from .searching.search import search_index as search_index
-    from .searching.tuning import tune_parameters as tune_parameters
     from .timing.latency import LatencyPlan as LatencyPlan
     from .values.operating_point import OperatingPoint as OperatingPoint
     from .values.term_values import TermValues as TermValues
+    from .vocabulary import Vocabulary as Vocabulary
 
 __version__ = "0.1.0"
 
@@ -58,11 +58,11 @@ _PUBLIC = {
     "LearnConfig": "learning.config",
     "OperatingPoint": "values.operating_point",
     "PruneConfig": "pruning.config",
-    "Shards": "records",
+    "Shards": "arguments",
     "TdvError": "errors",
-    "TermDocumentMatrix": "matrix.record",
+    "TermDocumentMatrix": "matrix.term_document_matrix",
     "TermValues": "values.term_values",
-    "Vocabulary": "records",
+    "Vocabulary": "vocabulary",
     "analyze": "jvm.index",
     "binary_values": "learning.peers",
     "build_index": "indexes.build",
@@ -81,14 +81,14 @@ _PUBLIC = {
     "load_term_vectors": "embedding.embed",
     "make_peer_values": "learning.peers",
     "open_searcher": "searching.search",
-    "prior_values": "learning.prior_values",
+    "prior_values": "learning.prior_alone",
     "prune_index": "pruning.prune",
     "read_qrels": "evaluation.topics",
     "read_topics": "evaluation.topics",
     "reproduce_paper": "experiments.reproduce",
     "search_index": "searching.search",
     "serve_indexes": "comparison.serving",
-    "tune_parameters": "searching.tuning",
+    "tune_parameters": "searching.baseline_tuning",
     "verify_pruned": "pruning.verify",
     "unlearned_values": "learning.peers",
 }

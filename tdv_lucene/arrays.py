@@ -17,7 +17,7 @@ _HEADERS = {
 }
 
 
-def load_array(path: str | os.PathLike) -> np.ndarray:
+def load_array(path: str | os.PathLike[str]) -> np.ndarray:
     """Map one of our ``.npy`` files into memory, read-only.
 
     Raises
@@ -32,7 +32,10 @@ def load_array(path: str | os.PathLike) -> np.ndarray:
     except OSError as error:
         raise TdvError(f"cannot read {path}: {error.strerror or error}") from error
     # What is empty cannot be mapped.
-    return np.load(path, mmap_mode="r" if math.prod(shape) else None, allow_pickle=False)
+    mapped: np.ndarray = np.load(
+        path, mmap_mode="r" if math.prod(shape) else None, allow_pickle=False
+    )
+    return mapped
 
 
 def read_array(file: IO[bytes], size: int, name: str) -> np.ndarray:
@@ -48,7 +51,7 @@ def read_array(file: IO[bytes], size: int, name: str) -> np.ndarray:
     return np.lib.format.read_array(file, allow_pickle=False)
 
 
-def damaged(name: str | os.PathLike, byte: int, reason: str = "") -> TdvError:
+def damaged(name: str | os.PathLike[str], byte: int, reason: str = "") -> TdvError:
     """The error of a file that is not what it says from ``byte`` on."""
     why = f" ({reason})" if reason else ""
     return TdvError(f"{name} is damaged or truncated at byte {byte:,}{why}: make or fetch it again")

@@ -40,7 +40,7 @@ class Destination:
 
     def __init__(
         self,
-        path: str | os.PathLike,
+        path: str | os.PathLike[str],
         kind: str | None,
         *,
         inputs: Sequence[Path],
@@ -72,7 +72,7 @@ class Destination:
         else:
             self._refuse_existing_file()
 
-    def _refuse_name(self, path: str | os.PathLike) -> None:
+    def _refuse_name(self, path: str | os.PathLike[str]) -> None:
         if not os.fspath(path):
             raise TdvError(f"{self._option} is empty: name the place to write to")
         try:
@@ -180,7 +180,8 @@ class Destination:
                 path, "lists no files, as an earlier version made it: what else lies there is "
                 "not known",
             )  # fmt: skip
-        return found["files"]
+        listed: dict[str, Any] = found["files"]
+        return listed
 
     def _not_ours(self, path: Path, why: str) -> TdvError:
         return TdvError(

@@ -20,10 +20,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .arguments import Shards
 from .destination import Destination
 from .errors import TdvError
 from .interruption import check, deferred
-from .records import Shards
 from .store import MANIFEST, unlisted_files, write_manifest
 
 _MARK = "unfinished"
@@ -52,7 +52,7 @@ class Output:
     @classmethod
     def folder(
         cls,
-        path: str | os.PathLike,
+        path: str | os.PathLike[str],
         kind: str | None,
         *,
         inputs: Sequence[Any],
@@ -88,7 +88,7 @@ class Output:
     @classmethod
     def file(
         cls,
-        path: str | os.PathLike,
+        path: str | os.PathLike[str],
         kind: str,
         *,
         inputs: Sequence[Any],
@@ -104,7 +104,7 @@ class Output:
 
     @classmethod
     def _at(
-        cls, path: str | os.PathLike, kind: str | None, inputs: Sequence[Any], **options: Any
+        cls, path: str | os.PathLike[str], kind: str | None, inputs: Sequence[Any], **options: Any
     ) -> Output:
         given = [i.path if isinstance(i, Output) else i for i in inputs]
         given = [f for i in given for f in (i.folders if isinstance(i, Shards) else (i,))]
@@ -170,12 +170,14 @@ class Output:
     def write_manifest(self, content: dict[str, Any]) -> None:
         """Describe the result; its files must all be written."""
         folder = self.path if self._aside is None else self._unfinished
+        assert self._place.kind is not None  # what has none has no manifest
         write_manifest(folder, self._place.kind, content, self._place.manifest)
 
     # the hidden place -----------------------------------------------------------------------
 
     @property
     def _unfinished(self) -> Path:
+        assert self._aside is not None  # only while it is being written
         return self._aside / "result"
 
     def _make_aside(self) -> None:

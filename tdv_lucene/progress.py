@@ -36,7 +36,7 @@ class ProgressBar:
         self._close()
 
     def __call__(self, label: str, done: int, total: int) -> None:
-        if label != self._label:
+        if self._shown is None or label != self._label:
             self._close()
             self._label = label
             self._shown = (_Bar if sys.stderr.isatty() else _Lines)(label, self._delay_seconds)

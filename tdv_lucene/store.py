@@ -41,7 +41,7 @@ def save_array(path: Path, array: np.ndarray) -> None:
         np.lib.format.write_array(SimpleNamespace(write=file.write), array, allow_pickle=False)
 
 
-def load_array(folder: str | os.PathLike, name: str, made_by: str) -> np.ndarray:
+def load_array(folder: str | os.PathLike[str], name: str, made_by: str) -> np.ndarray:
     """Map ``folder/name.npy`` of a result into memory, read-only.
 
     Raises
@@ -83,7 +83,7 @@ def describe_file(path: Path) -> dict[str, Any]:
 
 
 def check_files(
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     manifest: Mapping[str, Any],
     made_by: str,
     *,
@@ -120,7 +120,7 @@ def check_files(
 
 
 def check_content(
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     content: Any,
     made_by: str,
     *,
@@ -146,7 +146,7 @@ def check_content(
 
 
 def check_numbers(
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     name: str,
     content: Sequence[Any],
     made_by: str,
@@ -160,7 +160,7 @@ def check_numbers(
         raise _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
 
 
-def _damaged(folder: str | os.PathLike, what: str, made_by: str) -> TdvError:
+def _damaged(folder: str | os.PathLike[str], what: str, made_by: str) -> TdvError:
     return TdvError(f"{folder} is damaged ({what}): make it again with '{made_by}'")
 
 
@@ -197,7 +197,7 @@ def _size(described: Any) -> int | None:
     return size if isinstance(size, int) else -1
 
 
-def read_manifest(folder: str | os.PathLike, kind: str, made_by: str) -> dict[str, Any]:
+def read_manifest(folder: str | os.PathLike[str], kind: str, made_by: str) -> dict[str, Any]:
     """Return the manifest of an artefact of ``kind``; ``made_by`` is the command to suggest."""
     path = Path(folder) / MANIFEST
     if not Path(folder).is_dir():

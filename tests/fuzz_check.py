@@ -21,7 +21,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
-from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 _LARGEST = 2**31 - 1
 _EXACT = 40

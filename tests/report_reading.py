@@ -34,15 +34,15 @@ class Page(HTMLParser):
         self.feed(dom)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        of = dict(attributes)
+        given = dict(attributes)
         if tag in ("meta", "link", "br", "input"):
             return
         self._open.append(tag)
-        if of.get("role") == "region":
-            self.tables.append((of["aria-label"] or "", []))
+        if given.get("role") == "region":
+            self.tables.append((given["aria-label"] or "", []))
         elif tag == "tr":
             self.tables[-1][1].append([])
-        elif tag == "td" and "bar" not in (of.get("class") or "") or of.get("scope") == "row":
+        elif tag == "td" and "bar" not in (given.get("class") or "") or given.get("scope") == "row":
             self.tables[-1][1][-1].append("")
         elif tag == "li":
             self.cards.append([])
@@ -119,8 +119,8 @@ def check_page(dom: str, folder: Path) -> int:
             checked += len(found)
     checked += _check_cards([card for card in page.cards if card], report)
     _check_definitions(page.definitions, report)
-    for of in report["indexes"].values():
-        for size in of["bytes_by_kind"].values():
+    for entry in report["indexes"].values():
+        for size in entry["bytes_by_kind"].values():
             assert not size or f"{size / 1e6:.3g}" in page.plotted, "the plot of bytes"
     return checked
 
@@ -139,14 +139,14 @@ def _same(text: str, number: float) -> bool:
 def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list]]:
     names = [*report["indexes"]]
     several = len(report["query_sets"]) > 1
-    sets = {f", {k}" if several else "": of for k, of in report["query_sets"].items()}
+    sets = {f", {k}" if several else "": entry for k, entry in report["query_sets"].items()}
     two = len(report["measures"]["MAP"]["trec_eval"]) == 2
     yield "Overview, nDCG@5", _overview(report, "nDCG@5")
-    for where, of in sets.items():
-        yield from _effectiveness(where, of, two)
+    for where, entry in sets.items():
+        yield from _effectiveness(where, entry, two)
     if not two:
-        for where, of in sets.items():
-            yield from _every_test(where, of["measures"])
+        for where, entry in sets.items():
+            yield from _every_test(where, entry["measures"])
     yield "Size", _size(report, names)
     yield "Latency", _latency(report, names)
     strata = report["latency_strata"]
@@ -171,8 +171,8 @@ def _interval(bounds: Sequence[float] | None) -> Sequence[float]:
     return bounds or []
 
 
-def _effectiveness(where: str, of: Mapping[str, Any], two: bool) -> Iterator[tuple[str, list]]:
-    measures = of["measures"]
+def _effectiveness(where: str, entry: Mapping[str, Any], two: bool) -> Iterator[tuple[str, list]]:
+    measures = entry["measures"]
     systems = [*measures["MAP"]["trec_eval"]]
     if two:
         rows = [
@@ -191,7 +191,7 @@ def _effectiveness(where: str, of: Mapping[str, Any], two: bool) -> Iterator[tup
             for at, test in enumerate(measures["MAP"]["tests"])
         ]  # fmt: skip
         yield f"Differences{where}", rows
-    effects = of["rank_effects"].items()
+    effects = entry["rank_effects"].items()
     keys = ("overlap_at_10", "rbo", "kendall_tau")
     yield f"Rankings{where}", [([name], [e[k] for k in keys]) for name, e in effects]
 
@@ -219,9 +219,11 @@ def _every_test(where: str, measures: Mapping[str, Any]) -> Iterator[tuple[str, 
 
 def _size(report: Mapping[str, Any], names: Sequence[str]) -> list:
     indexes = [report["indexes"][name] for name in names]
-    values = {w: [of[w] for of in indexes] for w in ("documents", "terms", "postings", "bytes")}
-    kinds = {k for of in indexes for k, size in of["bytes_by_kind"].items() if size}
-    by_kind = {k: [of["bytes_by_kind"].get(k, 0) for of in indexes] for k in kinds}
+    values = {
+        w: [entry[w] for entry in indexes] for w in ("documents", "terms", "postings", "bytes")
+    }
+    kinds = {k for entry in indexes for k, size in entry["bytes_by_kind"].items() if size}
+    by_kind = {k: [entry["bytes_by_kind"].get(k, 0) for entry in indexes] for k in kinds}
     order = sorted(by_kind, key=lambda k: (-by_kind[k][0], k))
     values |= {f"... {kind}": by_kind[kind] for kind in order}
     rows = []
@@ -236,21 +238,24 @@ def _latency(report: Mapping[str, Any], names: Sequence[str]) -> list:
     for key, how in (("latency_ms", ""), ("latency_exhaustive_ms", " exhaustive")):
         for depth in DEPTHS:
             for name in names:
-                of = report[key][name][depth]
-                numbers = [of[k] for k in ("mean", "p50", "p95", "p99")]
+                entry = report[key][name][depth]
+                numbers = [entry[k] for k in ("mean", "p50", "p95", "p99")]
                 if name != names[0]:
                     ratio = report["latency_ratio"][name][depth + how.replace(" ", "_")]
-                    numbers += [report[key][names[0]][depth]["mean"] / of["mean"], *ratio["ci95"]]
+                    numbers += [
+                        report[key][names[0]][depth]["mean"] / entry["mean"],
+                        *ratio["ci95"],
+                    ]
                 rows.append(([f"{depth.replace('top', 'top-')}{how}, {name}"], numbers))
     return rows
 
 
 def _strata(rows: Sequence[Mapping[str, Any]]) -> list:
     return [
-        ([of["stratum"], of["index"]],
-         [of["queries"], *(n for d in DEPTHS
-                           for n in (of[d]["ratio"], *_interval(of[d]["ci95"])))])
-        for of in rows
+        ([entry["stratum"], entry["index"]],
+         [entry["queries"], *(n for d in DEPTHS
+                           for n in (entry[d]["ratio"], *_interval(entry[d]["ci95"])))])
+        for entry in rows
     ]  # fmt: skip
 
 
@@ -286,19 +291,19 @@ def _queries(folder: Path, ending: str, full: str, name: str) -> Iterator[tuple[
             yield f"{title}, nDCG@10", [QueryChange(change, rows, full, name) for change in worst]
 
 
-def _terms(of: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
+def _terms(entry: Mapping[str, Any]) -> Iterator[tuple[str, list]]:
     titles = {
-        "most_dropped": f"Terms dropped: {of['dropped']:,}, of which these save most postings",
+        "most_dropped": f"Terms dropped: {entry['dropped']:,}, of which these save most postings",
         "raised": "Terms raised most",
         "lowered": "Terms lowered most, but kept",
     }
     for key, title in titles.items():
-        if of[key]:
+        if entry[key]:
             yield (
                 title,
                 [
                     ([row["term"]], [row["tdv"], row["df_before"], row["df_after"]])
-                    for row in of[key]
+                    for row in entry[key]
                 ],
             )
 
@@ -319,8 +324,8 @@ def _overview(report: Mapping[str, Any], measure: str) -> list:
                 if name != names[0]:
                     ratio = report["latency_ratio"][name][depth]
                     numbers += [ratio["ratio"], *(ratio["ci95"] or [ratio["ratio"]] * 2)]
-        for of in report["query_sets"].values():
-            found = of["measures"][measure]
+        for entry in report["query_sets"].values():
+            found = entry["measures"][measure]
             numbers.append(found["means"][name])
             test = _against_first(found, name)
             numbers += [] if test is None else [test["difference"]]
@@ -329,9 +334,9 @@ def _overview(report: Mapping[str, Any], measure: str) -> list:
     return rows
 
 
-def _against_first(of: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
-    first = next(iter(of["means"]))
-    pairs = {(test["baseline"], test["treatment"]): test for test in of["tests"]}
+def _against_first(entry: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    first = next(iter(entry["means"]))
+    pairs = {(test["baseline"], test["treatment"]): test for test in entry["tests"]}
     return pairs.get((first, name))
 
 
@@ -348,18 +353,18 @@ def check_overview(dom: str, report: Mapping[str, Any], measure: str) -> int:
         assert len(texts) == len(numbers), (cells, numbers)
         assert all(map(_same, texts, numbers)), (cells, numbers)
         checked += len(numbers)
-        for cell, of in zip(cells[5:], report["query_sets"].values()):
-            _check_marks(cell, of["measures"][measure], cells[0], report)
+        for cell, entry in zip(cells[5:], report["query_sets"].values()):
+            _check_marks(cell, entry["measures"][measure], cells[0], report)
     return checked + _check_points(dom, report, measure)
 
 
-def _check_marks(cell: str, of: Mapping[str, Any], name: str, report: Mapping[str, Any]) -> None:
+def _check_marks(cell: str, entry: Mapping[str, Any], name: str, report: Mapping[str, Any]) -> None:
     tuned = report["tuning"] and report["tuning"]["name"]
     first = next(iter(report["indexes"]))
     marks = {first: "*", tuned: "†"}
     sure = {
         marks[test["baseline"]]
-        for test in of["tests"]
+        for test in entry["tests"]
         if test["treatment"] == name and test["p_value"] is not None and test["p_value"] < 0.05
     }
     assert {mark for mark in "*†" if mark in cell} == sure, (cell, name)
@@ -374,8 +379,8 @@ def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
     sets, indexes = report["query_sets"], report["indexes"]
     first, tuned = next(iter(indexes)), report["tuning"] and report["tuning"]["name"]
     costs = {
-        "bytes": {name: of["bytes"] for name, of in indexes.items()},
-        "latency": {name: of["top10"]["mean"] for name, of in report["latency_ms"].items()},
+        "bytes": {name: entry["bytes"] for name, entry in indexes.items()},
+        "latency": {name: entry["top10"]["mean"] for name, entry in report["latency_ms"].items()},
     }
     for kind, cost in costs.items():
         drawn = dom[dom.index(f'id="plot-{kind}"') :]
@@ -384,13 +389,13 @@ def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
         places = []  # x, y on the screen; cost, value; ends of the bar on the screen, and values
         for x, y, text in _POINT.findall(drawn):
             name, label = text.partition(": ")[0].split(", ")
-            of = sets[label]["measures"][measure]
-            test = _against_first(of, name)
+            entry = sets[label]["measures"][measure]
+            test = _against_first(entry, name)
             numbers = _numbers(text.partition(f"{measure} ")[2])
-            assert _same(numbers[0], of["means"][name]), text
+            assert _same(numbers[0], entry["means"][name]), text
             if test is not None:
                 assert _same(numbers[2], test["difference"]), text
-            places.append((name, label, float(x), float(y), cost.get(name), of["means"][name]))
+            places.append((name, label, float(x), float(y), cost.get(name), entry["means"][name]))
         assert {place[:2] for place in places} == {(n, label) for n in names for label in sets}
         assert len(places) == len(names) * len(sets)
         _check_straight([place[4:1:-2] for place in places if place[0] != tuned])
@@ -398,17 +403,17 @@ def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
         bars = _BAR.findall(drawn[drawn.index('class="point"') :])
         bounded = [
             (label, name)
-            for label, of in sets.items()
+            for label, entry in sets.items()
             for name in names
-            if (test := _against_first(of["measures"][measure], name)) and test["ci95_corrected"]
+            if (test := _against_first(entry["measures"][measure], name)) and test["ci95_corrected"]
         ]
         assert len(bars) == len(bounded)
         lows, highs = [], []
         for label, name in bounded:
-            of = sets[label]["measures"][measure]
-            bounds = _against_first(of, name)["ci95_corrected"]
-            lows.append(of["means"][first] + bounds[0])
-            highs.append(of["means"][first] + bounds[1])
+            entry = sets[label]["measures"][measure]
+            bounds = _against_first(entry, name)["ci95_corrected"]
+            lows.append(entry["means"][first] + bounds[0])
+            highs.append(entry["means"][first] + bounds[1])
         _check_straight(
             [(place[5], place[3]) for place in places]
             + [*zip(sorted(lows), sorted((float(bar[1]) for bar in bars), reverse=True))]
@@ -492,9 +497,9 @@ def _check_cards(cards: Sequence[Sequence[str]], report: Mapping[str, Any]) -> i
             after,
         ]
     for measure in ("nDCG@5", "R@1000"):
-        of = report["measures"][measure]
-        wanted[measure] = [of["difference"], 95, *of["ci95_corrected"], of[first], of[second],
-                           *_p(of["p_value"])]  # fmt: skip
+        entry = report["measures"][measure]
+        wanted[measure] = [entry["difference"], 95, *entry["ci95_corrected"], entry[first],
+                           entry[second], *_p(entry["p_value"])]  # fmt: skip
     shown = {card[0]: [n for text in card[1:] for n in _numbers(text)] for card in cards
              if card[0] in wanted}  # fmt: skip
     assert shown.keys() == wanted.keys()
@@ -515,11 +520,11 @@ def _check_definitions(shown: Sequence[tuple[str, str]], report: Mapping[str, An
 
 def _leaves(value: Any) -> Iterator[Any]:
     if isinstance(value, Mapping):
-        for name, of in value.items():
+        for name, entry in value.items():
             yield name
-            yield from _leaves(of)
+            yield from _leaves(entry)
     elif isinstance(value, list):
-        for of in value:
-            yield from _leaves(of)
+        for entry in value:
+            yield from _leaves(entry)
     else:
         yield value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tdv_lucene.matrix.record import TermDocumentMatrix
-from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 TOPIC_WORDS, NOISE_WORDS = 60, 40
 

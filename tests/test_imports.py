@@ -125,7 +125,7 @@ def test_imports_run_down_the_flow(module: str) -> None:
         assert _room(name) is None or _room(name) in known, f"{module} imports {name}"
 
 
-@pytest.mark.parametrize("module", ["errors", "records"])
+@pytest.mark.parametrize("module", ["errors", "vocabulary"])
 def test_records_and_errors_need_only_numpy(module: str) -> None:
     assert _third_party(f"{PACKAGE}.{module}") <= {"numpy"}
     assert _own_imports(f"{PACKAGE}.{module}") <= {f"{PACKAGE}.errors"}
@@ -134,7 +134,7 @@ def test_records_and_errors_need_only_numpy(module: str) -> None:
 @pytest.mark.parametrize("module", _within("core"))
 def test_core_is_pure_jax(module: str) -> None:
     assert _third_party(module) <= {"jax", "optax", "numpy"}
-    allowed = {*_within("core"), f"{PACKAGE}.records", f"{PACKAGE}.errors"}
+    allowed = {*_within("core"), f"{PACKAGE}.vocabulary", f"{PACKAGE}.errors"}
     assert _own_imports(module) <= allowed
     forbidden = {"os", "io", "pathlib", "time", "datetime", "logging", "random"}
     assert not {_top(name) for name, _ in EDGES[module]} & forbidden

@@ -10,13 +10,13 @@ from hypothesis.extra import numpy as arrays
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
-from tdv_lucene.matrix.first_positions import PLACES, FirstPositionBoost
+from tdv_lucene.matrix.first_positions import POSITIONS, FirstPositionBoost
 from tdv_lucene.matrix.norms import lucene_length, norm_bytes
 from tdv_lucene.pruning.reduction_choice import parse_bytes
-from tdv_lucene.records import ByteStrings
-from tdv_lucene.values.posting_rule import LengthNorm, stays
+from tdv_lucene.values.dropped_postings import LengthNorm, stays
 from tdv_lucene.values.quantisation import stored_frequency
 from tdv_lucene.values.stored_values import round_values
+from tdv_lucene.vocabulary import ByteStrings
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=200)
 settings.load_profile("repeatable")
@@ -86,11 +86,11 @@ def test_a_posting_stays_when_a_better_one_would_not(tf, lengths, least, k1, b):
 @given(boost=st.floats(0, 20), span=st.floats(0.5, 50), tf=st.integers(1, 1000))
 def test_a_first_position_counts_for_more_the_earlier_it_is(boost, span, tf):
     counted = FirstPositionBoost(boost, span).weigh(
-        np.full(PLACES + 5, tf), np.arange(PLACES + 5, dtype=np.uint16)
+        np.full(POSITIONS + 5, tf), np.arange(POSITIONS + 5, dtype=np.uint16)
     )
     assert (np.diff(counted) <= 0).all() and (counted >= tf).all()
     assert counted[0] == pytest.approx(tf * (1 + boost), rel=1e-6)
-    assert len(set(counted[PLACES - 1 :].tolist())) == 1
+    assert len(set(counted[POSITIONS - 1 :].tolist())) == 1
 
 
 @given(st.dictionaries(WORDS, st.lists(WORDS, min_size=1).map(" ".join), min_size=1, max_size=8))

@@ -36,7 +36,7 @@ COMMANDS = {
     ]
     for document, code in CODE.items()
 }
-ALL_COMMANDS = [(document, words) for document, of in COMMANDS.items() for words in of]
+ALL_COMMANDS = [(document, words) for document, commands in COMMANDS.items() for words in commands]
 
 
 def test_the_readme_is_a_page() -> None:
@@ -48,7 +48,9 @@ def test_there_are_commands_to_check() -> None:
     assert shown >= {"inspect", "learn", "prune", "compare"}
 
 
-@pytest.mark.parametrize(("document", "words"), ALL_COMMANDS, ids=lambda of: " ".join(of)[:60])
+@pytest.mark.parametrize(
+    ("document", "words"), ALL_COMMANDS, ids=lambda given: " ".join(given)[:60]
+)
 def test_commands_and_their_flags_exist(document: str, words: list[str]) -> None:
     command = _group.get_command(click.Context(_group), words[1])
     assert command is not None

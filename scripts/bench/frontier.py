@@ -16,7 +16,6 @@ taken as it is; --fresh makes it anew.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import shutil
@@ -25,7 +24,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from full_against_pruned import Bench
+from commands import Commands, folder_parser
 from results import machine, markdown_table, write_run
 
 COLLECTION, TRAIN = "wiki165k", "tydi-train"
@@ -38,9 +37,9 @@ HEAD = ("index", "MB", "foreseen", "postings", *SETS, "R@1000", "top-10", "top-1
 class Frontier:
     """The folders of one run, and what was measured in them."""
 
-    def __init__(self, bench: Bench, copies: int, budget: float, model: str) -> None:
-        self.bench, self.copies, self.budget, self.model = bench, copies, budget, model
-        self.source, self.work = bench.collections / COLLECTION, bench.work
+    def __init__(self, commands: Commands, copies: int, budget: float, model: str) -> None:
+        self.commands, self.copies, self.budget, self.model = commands, copies, budget, model
+        self.source, self.work = commands.collections / COLLECTION, commands.work
         self.indexes: dict[str, Path] = {}
         self.foreseen: dict[str, float] = {}
 
@@ -49,7 +48,7 @@ class Frontier:
         folder = self.work / name
         if not folder.exists():
             written = "--index" if command == "index" else "--output"
-            self.bench.run(command, *arguments, written, folder)
+            self.commands.run(command, *arguments, written, folder)
         return folder
 
     def prepare(self) -> None:
@@ -59,7 +58,7 @@ class Frontier:
                  "--threads", "2")  # fmt: skip
         full = self.indexes["full"] = self.make("plain", "index", *flags)
         source = self.make("positions", "index", *flags, "--storePositions")
-        # The prior was made of these very query sets.
+        # The prior was made from these very query sets.
         values = self.make("values", "learn", "--no-prior", "--index", source,
                            "--model", self.model, "--topics", self.queries(TRAIN)[0],
                            "--qrels", self.queries(TRAIN)[1])  # fmt: skip
@@ -95,7 +94,7 @@ class Frontier:
         return folder
 
     def _foreseen(self, values: Path, pruned: Path) -> float:
-        """What learning foresaw of the reduction that was asked for, between its points."""
+        """The bytes that learning predicted for the reduction asked for, between its points."""
         import numpy as np
 
         import tdv_lucene as tdv
@@ -113,10 +112,10 @@ class Frontier:
                  for word in ("--index", f"{index}={path}")]  # fmt: skip
         train = self.queries(TRAIN)
         report = self.work / f"report {name}"
-        self.bench.run("compare", *pairs, "--topics", topics, "--qrels", qrels, "--model",
-                       self.model, "--tune-topics", train[0], "--tune-qrels", train[1],
-                       "--latency-budget", str(self.budget), "--output", report,
-                       "--overwrite")  # fmt: skip
+        self.commands.run("compare", *pairs, "--topics", topics, "--qrels", qrels, "--model",
+                          self.model, "--tune-topics", train[0], "--tune-qrels", train[1],
+                          "--latency-budget", str(self.budget), "--output", report,
+                          "--overwrite")  # fmt: skip
         return json.loads((report / "report.json").read_text(encoding="utf-8"))
 
     def rows(self, reports: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
@@ -164,12 +163,7 @@ def shown(row: dict[str, Any], full: dict[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--collections", type=Path, required=True, help="folder of collections")
-    parser.add_argument("--work", type=Path, required=True, help="folder for indexes and values")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the summary")
+    parser = folder_parser(__doc__)
     parser.add_argument("--copies", type=int, default=1, help="of each document")
     parser.add_argument("--model", choices=("bm25", "qld"), default="bm25")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of latency a set")
@@ -178,15 +172,14 @@ def main() -> None:
     if args.fresh:
         shutil.rmtree(args.work, ignore_errors=True)
     args.work.mkdir(parents=True, exist_ok=True)
-    bench = Bench(args.collections, args.work, "")
+    run = Commands(args.collections, args.work)
     started = time.perf_counter()
-    frontier = Frontier(bench, args.copies, args.budget, args.model)
+    frontier = Frontier(run, args.copies, args.budget, args.model)
     frontier.prepare()
     reports = {name: frontier.measure(name) for name in SETS}
     rows = frontier.rows(reports)
     table = markdown_table(HEAD, [shown(row, rows[0]) for row in rows])
     versions = next(iter(reports.values()))["versions"]
-    commands = "\n".join(f"{of['seconds']:7.1f} s  {of['command']}" for of in bench.commands)
     copies = "" if args.copies == 1 else f", every document {args.copies} times"
     text = (
         f"# Bytes, ranking and time, {date.today().isoformat()}\n\n"
@@ -194,9 +187,9 @@ def main() -> None:
         f"faster than the full index (mean of a query, dynamic pruning) of {', '.join(SETS)}; full-"
         "tuned: the full index with parameters tuned on the training queries.\n\n"
         f"{table}\n\nMachine: {machine()}. {time.perf_counter() - started:.0f} s.\n\n"
-        f"Versions: {json.dumps(versions)}\n\n```\n{commands}\n```\n"
+        f"Versions: {json.dumps(versions)}\n\n{run.listing()}\n"
     )
-    raw = {"machine": machine(), "versions": versions, "rows": rows, "commands": bench.commands}
+    raw = {"machine": machine(), "versions": versions, "rows": rows, "commands": run.done}
     write_run(args.output, text, raw, ("summary.md", "raw.json"))
     print(table)
 

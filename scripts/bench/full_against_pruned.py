@@ -13,16 +13,12 @@ are split by position: odd queries train, even ones measure.
 
 from __future__ import annotations
 
-import argparse
 import json
-import shlex
-import subprocess
-import sys
-import time
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
+from commands import Commands, folder_parser
 from results import machine, markdown_table, write_run
 
 INDEX_FLAGS = {
@@ -56,57 +52,34 @@ EXPERIMENTS = [
 
 @dataclass
 class Bench:
-    """Runs commands, remembers each with its wall time, and collects the rows of the table."""
+    """Measures one experiment after the other and collects the rows of the table."""
 
-    collections: Path
-    work: Path
+    commands: Commands
     reduction: str
-    commands: list[dict] = field(default_factory=list)
     rows: list[dict] = field(default_factory=list)
-
-    def run(self, command: str, *arguments: str | Path) -> dict:
-        """Run `tdv-lucene COMMAND --json`; returns its JSON with the wall seconds beside it."""
-        words = [command, *map(str, arguments), *([] if command == "index" else ["--json"])]
-        started = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-m", "tdv_lucene", *words], stdout=subprocess.PIPE, text=True
-        )
-        seconds = time.perf_counter() - started
-        shown = shlex.join(["tdv-lucene", *(self._shorten(w) for w in words)])
-        print(f"{seconds:7.1f} s  {shown}", file=sys.stderr, flush=True)
-        if done.returncode:
-            sys.exit(f"failed with status {done.returncode}: {shown}")
-        self.commands.append({"command": shown, "seconds": round(seconds, 2)})
-        return {"seconds": seconds, **(json.loads(done.stdout) if command != "index" else {})}
-
-    def _shorten(self, word: str) -> str:
-        """Paths relative to the two folders given, so that no machine's layout is published."""
-        for folder, name in ((self.work, "work"), (self.collections, "collections")):
-            word = word.replace(str(folder), name)
-        return word
 
     def measure(self, experiment: Experiment) -> None:
         name, flavour = experiment.collection, experiment.flavour
-        source = self.collections / name
-        folder = self.work / f"{name}-{flavour.replace(', ', '-')}"
+        run, source = self.commands.run, self.commands.collections / name
+        folder = self.commands.work / f"{name}-{flavour.replace(', ', '-')}"
         folder.mkdir(parents=True, exist_ok=True)
         train, measured = query_sets(experiment, source, folder)
         index, pruned = folder / "index", folder / "pruned"
         matrix, values = folder / "matrix", folder / "values"
-        self.run("index", "--collection", "JsonCollection", "--input", source,
-                 "--index", index, "--threads", "2", "--optimize", "--overwrite",
-                 *INDEX_FLAGS[flavour])  # fmt: skip
-        extract = self.run("extract", "--index", index, "--output", matrix, "--overwrite")
-        # The prior was made of these very query sets.
-        learn = self.run("learn", "--no-prior", "--index", index, "--matrix", matrix,
-                         "--output", values, "--topics", train[0], "--qrels", train[1],
-                         "--overwrite")  # fmt: skip
-        prune = self.run("prune", "--index", index, "--tdv", values, "--output", pruned,
-                         "--reduction", self.reduction, "--overwrite")  # fmt: skip
+        run("index", "--collection", "JsonCollection", "--input", source,
+            "--index", index, "--threads", "2", "--optimize", "--overwrite",
+            *INDEX_FLAGS[flavour])  # fmt: skip
+        extract = run("extract", "--index", index, "--output", matrix, "--overwrite")
+        # The prior was made from these very query sets.
+        learn = run("learn", "--no-prior", "--index", index, "--matrix", matrix,
+                    "--output", values, "--topics", train[0], "--qrels", train[1],
+                    "--overwrite")  # fmt: skip
+        prune = run("prune", "--index", index, "--tdv", values, "--output", pruned,
+                    "--reduction", self.reduction, "--overwrite")  # fmt: skip
         for label, topics, qrels in measured:
             report = folder / f"report-{label or 'test'}"
-            self.run("compare", "--index", index, "--pruned", pruned, "--topics", topics,
-                     "--qrels", qrels, "--output", report, "--overwrite")  # fmt: skip
+            run("compare", "--index", index, "--pruned", pruned, "--topics", topics,
+                "--qrels", qrels, "--output", report, "--overwrite")  # fmt: skip
             content = json.loads((report / "report.json").read_text(encoding="utf-8"))
             seconds = {"extract": extract["seconds"], "learn": learn["seconds"],
                        "prune": prune["seconds"]}  # fmt: skip
@@ -137,7 +110,7 @@ def query_sets(
 
 def table(rows: list[dict]) -> str:
     """The Markdown table: one row a collection, index flavour and measured query set."""
-    head = ("collection (index)", "measured on", "queries", "postings removed", "bytes", "nDCG@5",
+    head = ("collection (index)", "measured on", "queries", "postings dropped", "bytes", "nDCG@5",
             "p", "nDCG@10", "R@1000", "top-10 ms", "top-1000 ms", "extract / prune s")  # fmt: skip
     lines = []
     for row in rows:
@@ -175,30 +148,25 @@ def speed(latency: dict, depth: str) -> str:
 
 def write_summary(bench: Bench, output: Path) -> None:
     versions = bench.rows[0]["report"]["versions"]
-    commands = "\n".join(f"{c['seconds']:8.1f} s  {c['command']}" for c in bench.commands)
     text = (
         f"# Full against pruned, {date.today().isoformat()}\n\n{table(bench.rows)}\n\n"
         "p: two-tailed paired t-test, Bonferroni over the measures of a row's report. Times: whole "
         "processes for extract and prune; queries inside one warm JVM, mean per query.\n\n"
         f"Machine: {machine()}.\n\nVersions: {json.dumps(versions)}\n\n"
-        f"Commands, in order:\n\n```\n{commands}\n```\n"
+        f"Commands, in order:\n\n{bench.commands.listing()}\n"
     )
-    raw = {"machine": machine(), "commands": bench.commands, "rows": bench.rows}
+    raw = {"machine": machine(), "commands": bench.commands.done, "rows": bench.rows}
     write_run(output, text, raw, ("README.md", "raw.json"))
     print(table(bench.rows))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--collections", type=Path, required=True, help="test collections")
-    parser.add_argument("--work", type=Path, required=True, help="folder for indexes and reports")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the summary")
+    parser = folder_parser(__doc__)
     parser.add_argument("--only", nargs="*", help="names of collections (default: all)")
     parser.add_argument("--reduction", default="0.45")
     args = parser.parse_args()
-    bench = Bench(args.collections.resolve(), args.work.resolve(), args.reduction)
+    commands = Commands(args.collections.resolve(), args.work.resolve())
+    bench = Bench(commands, args.reduction)
     for experiment in EXPERIMENTS:
         if args.only is None or experiment.collection in args.only:
             bench.measure(experiment)

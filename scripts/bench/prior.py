@@ -210,7 +210,7 @@ def _ranges(judged: Sequence[Judged]) -> dict[str, list[float]]:
     found = [collection_statistics(each.problem.matrix) for each in judged]
     ranges = {}
     for name in found[0]:
-        values = np.array([of[name] for of in found])
+        values = np.array([statistics[name] for statistics in found])
         if values.min() > 0:
             logs = np.log(values)
             margin = max(MARGIN * np.ptp(logs), np.log(1.1))

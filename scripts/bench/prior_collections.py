@@ -16,7 +16,7 @@ from tdv_lucene import analyze, load_matrix, read_qrels, read_topics
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import Parameters
-from tdv_lucene.matrix.record import TermDocumentMatrix
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 
 ROWS = (
     ("adi", ("",)),

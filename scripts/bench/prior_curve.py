@@ -23,7 +23,7 @@ from prior_settings import CANDIDATES, ORDER, REDUCTION, SCALE
 
 from tdv_lucene import learn_term_values
 from tdv_lucene.learning.prior import Prior
-from tdv_lucene.learning.prior_values import prior_values
+from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
 from tdv_lucene.ranking import GRIDS
 from tdv_lucene.values.term_values import TermValues

@@ -9,7 +9,7 @@ import numpy as np
 from prior_collections import Judged
 
 from tdv_lucene.learning.prior import Prior
-from tdv_lucene.learning.prior_values import prior_values
+from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.values.weighted_collection import apply_values
 
 ORDER, SCALE, REDUCTION = "balanced", 3, 0.45

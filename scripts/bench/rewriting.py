@@ -165,21 +165,21 @@ def report(index: Path, figures: dict[str, dict], postings: int) -> list[dict]:
     head = ("job", "wall s", "of copy", "CPU s", "of copy", "M post/s", "M/CPU s", "RSS MB")
     print("  ".join(f"{name:>9}" for name in head), "  stored MB/s", sep="")
     rows = []
-    for name, of in figures.items():
-        merging = of["stored_fields_seconds"]
+    for name, figure in figures.items():
+        merging = figure["stored_fields_seconds"]
         row = {
-            "index": index.name, "job": name, **of,
-            "wall_ratio": of["seconds"] / copy["seconds"],
-            "cpu_ratio": of["cpu_seconds"] / copy["cpu_seconds"],
-            "million_postings_per_second": postings / of["seconds"] / 1e6,
-            "million_postings_per_cpu_second": postings / of["cpu_seconds"] / 1e6,
+            "index": index.name, "job": name, **figure,
+            "wall_ratio": figure["seconds"] / copy["seconds"],
+            "cpu_ratio": figure["cpu_seconds"] / copy["cpu_seconds"],
+            "million_postings_per_second": postings / figure["seconds"] / 1e6,
+            "million_postings_per_cpu_second": postings / figure["cpu_seconds"] / 1e6,
             "stored_mb_per_second": stored / merging / 1e6 if merging else None,
         }  # fmt: skip
         rows.append(row)
-        cells = [f"{of['seconds']:.2f}", f"{row['wall_ratio']:.2f}", f"{of['cpu_seconds']:.2f}",
+        cells = [f"{row['seconds']:.2f}", f"{row['wall_ratio']:.2f}", f"{row['cpu_seconds']:.2f}",
                  f"{row['cpu_ratio']:.2f}", f"{row['million_postings_per_second']:.1f}",
                  f"{row['million_postings_per_cpu_second']:.1f}",
-                 f"{of['peak_rss_mb']:.0f}"]  # fmt: skip
+                 f"{figure['peak_rss_mb']:.0f}"]  # fmt: skip
         speed = f"{row['stored_mb_per_second']:13.0f}" if merging else ""
         print(f"{name:>9}  " + "  ".join(f"{cell:>9}" for cell in cells) + speed)
     return rows
@@ -220,7 +220,9 @@ def main() -> None:
             for job in JOBS:
                 runs[job].append(measure(job, index, work, options))
         postings = len(np.load(work / f"{index.name} matrix" / "indices.npy", mmap_mode="r"))
-        rows += report(index, {job: median_of(of) for job, of in runs.items()}, postings)
+        rows += report(
+            index, {job: median_of(measured) for job, measured in runs.items()}, postings
+        )
     if options.output:
         options.output.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 

@@ -154,7 +154,11 @@ class Table:
             return {}
         found = {}
         for size in self.args.sizes:
-            wanted = [of for of in group.searches if size in sizes_of(method, of.model, [size])]
+            wanted = [
+                search
+                for search in group.searches
+                if size in sizes_of(method, search.model, [size])
+            ]
             if wanted:
                 cells = work.pruned(method, made, size, wanted, compute)
                 for search, cell in zip(wanted, cells):
@@ -173,7 +177,7 @@ class Table:
                 line = self._line(row, model, of_method)
                 if line is not None:
                     lines[model][row.name] = line
-        return {model: of for model, of in lines.items() if of}
+        return {model: by_name for model, by_name in lines.items() if by_name}
 
     def _read(self, row: Row, method: Method) -> dict[tuple[str, float], Entry]:
         """Entries by (model, size) of which every split's cell is there."""
@@ -264,8 +268,8 @@ def main() -> None:
     lines = table.lines()
     used = {
         version
-        for of in lines.values()
-        for line in of.values()
+        for by_name in lines.values()
+        for line in by_name.values()
         for sizes in line.methods.values()
         for entry in sizes.values()
         for version in entry.about["version"].split(", ")

@@ -83,13 +83,13 @@ def _points(
 
 
 def _write(output: Path, found: dict[str, Any]) -> str:
-    rows = list(dict.fromkeys(row for of in found.values() for row in of))
+    rows = list(dict.fromkeys(row for points in found.values() for row in points))
     head = ["recipe", *(f"{row}: {size:.0%}" for row in rows for size in SIZES)]
     first = found["default"]
     full = [_cell(first[row], size, "full") for row in rows for size in SIZES]
     lines = [["full index", *full]]
-    for name, of in found.items():
-        cells = [_cell(of.get(row, {}), size, "measures") for row in rows for size in SIZES]
+    for name, points in found.items():
+        cells = [_cell(points.get(row, {}), size, "measures") for row in rows for size in SIZES]
         lines.append([name, *cells])
     text = (
         "# The recipe's parts\n\nnDCG@5 / R@1000 on held-out queries (cross-validation within "
@@ -104,7 +104,7 @@ def _write(output: Path, found: dict[str, Any]) -> str:
 
 
 def _cell(points: dict[str, Any], size: float, which: str) -> str:
-    of = points.get(f"{size:g}")
-    if of is None:
+    point = points.get(f"{size:g}")
+    if point is None:
         return ""
-    return f"{of[which]['nDCG@5']:.3f} / {of[which]['R@1000']:.3f}"
+    return f"{point[which]['nDCG@5']:.3f} / {point[which]['R@1000']:.3f}"

@@ -15,12 +15,9 @@ from table_rows import QueryData, Split
 import tdv_lucene
 from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe
 
-_LEARNED_BY = (
-    "learning", "core", "embedding", "_dropping.py", "_lead.py", "_saturation.py", "tune.py",
-    "values.py", "learn.py",
-)  # fmt: skip
+_LEARNED_BY = ("learning", "core", "embedding", "matrix", "values", "ranking.py")
 _PAPER_BY = ("learning/paper.py", "learning/pairwise.py", "core/paper.py", "core/losses.py")
-_ORDERED_BY = ("peers.py", "_dropping.py", "_saturation.py", "learning/posting.py")
+_ORDERED_BY = ("learning/peers.py", "learning/features.py", "values")
 
 
 @dataclass(frozen=True)
@@ -33,15 +30,15 @@ class Method:
     recipe : DefaultRecipe, PaperRecipe or None
         None: unlearned, made by ``tdv-lucene peers --name NAME``.
     binary : bool
-        The learned order, and lead if there is one, with values 1.
+        The learned order, and first-position boost if there is one, with TDVs of 1.
     self_supervised : str or None
         Learned without the judged queries, from what the index itself gives.
     min_doc_freq : int
         Of pruning.
     values_of : str or None
-        The method whose values these are; None for its own.
+        The method whose TDVs these are; None for its own.
     tuned : bool
-        Searched with k1 and b (or mu) tuned on a row's training queries; learned values have their
+        Searched with k1 and b (or mu) tuned on a row's training queries; learned TDVs have their
         own.
     """
 
@@ -65,7 +62,7 @@ class Method:
 
     @property
     def code(self) -> str:
-        """Stands for the parts of the package that decide what the values are."""
+        """Stands for the parts of the package that decide what the TDVs are."""
         if self.recipe is None:
             return _source(*_ORDERED_BY)
         return _source(*(_PAPER_BY if self.recipe.name == "paper" else _LEARNED_BY))

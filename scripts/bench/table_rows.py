@@ -37,7 +37,9 @@ class QueryData(NamedTuple):
         topics, qrels = folder / f"{name}.topics.tsv", folder / f"{name}.qrels.txt"
         lines = [f"{q}\t{' '.join(text.split())}" for q, text in self.topics.items()]
         topics.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        judged = [f"{q} 0 {doc} {g}" for q, of in self.qrels.items() for doc, g in of.items()]
+        judged = [
+            f"{q} 0 {doc} {g}" for q, grades in self.qrels.items() for doc, g in grades.items()
+        ]
         qrels.write_text("\n".join(judged) + "\n", encoding="utf-8")
         return topics, qrels
 

@@ -42,13 +42,13 @@ def write(output: Path, lines: Lines, names: list[str], steps: dict[str, Any]) -
     """Write ``summary.md`` and ``raw.json`` to the folder ``output``; returns the summary."""
     machine = versions_and_machine()
     peers = [name for name in names if name not in (OURS, OURS_TOO)]
-    bars = {model: judge(of, peers) for model, of in lines.items()}
+    bars = {model: judge(by_name, peers) for model, by_name in lines.items()}
     parts = [
         "# Learned against unlearned pruning, at the same size\n",
         _HOW + RULE + "\n",
-        *[_bars(model, of) for model, of in bars.items() if model != "tfidf"],
-        *[_table(model, m, of, names) for model, of in lines.items() for m in MEASURES],
-        *[_same_bytes(model, of) for model, of in lines.items() if model != "tfidf"],
+        *[_bars(model, by_name) for model, by_name in bars.items() if model != "tfidf"],
+        *[_table(model, m, by_name, names) for model, by_name in lines.items() for m in MEASURES],
+        *[_same_bytes(model, by_name) for model, by_name in lines.items() if model != "tfidf"],
         _sizes(lines, names),
         _missing(lines, names),
         _circumstances(machine, steps),
@@ -101,8 +101,8 @@ def _sizes(lines: Lines, names: list[str]) -> str:
     head = ["row", "model", "method", *(f"{size:.0%}" for size in SIZES)]
     rows = []
     seen = set()
-    for model, of in lines.items():
-        for name, line in of.items():
+    for model, by_name in lines.items():
+        for name, line in by_name.items():
             for method in names:
                 cells = [_size(line, line.at(method, size)) for size in SIZES]
                 key = (line.full.about["bytes"], method, tuple(cells))  # unlearned: once an index
@@ -150,14 +150,14 @@ def _size(line: Line, entry: Entry | None) -> str:
 def _missing(lines: Lines, names: list[str]) -> str:
     """Which cells were not measured, by model and method."""
     out = ["## Not measured\n"]
-    for model, of in lines.items():
+    for model, by_name in lines.items():
         wanted = [0.45] if model == "tfidf" else list(SIZES[1:])
         for method in names:
             if model == "tfidf" and method.endswith(", tuned"):
                 continue  # it has nothing to tune
             gaps = {
                 name: [size for size in wanted if line.at(method, size) is None]
-                for name, line in of.items()
+                for name, line in by_name.items()
             }
             rows = [
                 name if gap == wanted else f"{name} at {', '.join(f'{s:.0%}' for s in gap)}"
@@ -165,7 +165,7 @@ def _missing(lines: Lines, names: list[str]) -> str:
                 if gap
             ]
             if rows:
-                every = len(rows) == len(of) and all(gap == wanted for gap in gaps.values())
+                every = len(rows) == len(by_name) and all(gap == wanted for gap in gaps.values())
                 out.append(f"- {model}, {method}: {'every row' if every else '; '.join(rows)}")
     return "\n".join(out if len(out) > 1 else [*out, "Nothing is missing."]) + "\n"
 
@@ -180,8 +180,8 @@ def _circumstances(machine: dict[str, Any], steps: dict[str, Any]) -> str:
 
 
 def _entries(lines: Lines) -> Any:
-    for model, of in lines.items():
-        for name, line in of.items():
+    for model, by_name in lines.items():
+        for name, line in by_name.items():
             systems = [("full", None, line.full)]
             systems += [("full, tuned", None, line.tuned)] if line.tuned else []
             systems += [(m, s, e) for m, sizes in line.methods.items() for s, e in sizes.items()]

@@ -35,7 +35,7 @@ from tdv_lucene import (
 )
 from tdv_lucene.evaluation.evaluate import trec_eval_values
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.searching.tuning import candidates
+from tdv_lucene.searching.baseline_tuning import candidates
 
 MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
 _CHOOSING = ("unit", "posting_rule", "lead")
@@ -140,7 +140,9 @@ class Work:
                 lambda: cell["grid"].extend(self._grid(queries, model)),
             )
             self._keep(cell)
-        means = [np.mean([of["values"][q] for q in split.train.topics]) for of in cell["grid"]]
+        means = [
+            np.mean([choice["values"][q] for q in split.train.topics]) for choice in cell["grid"]
+        ]
         return cell["grid"][int(np.argmax(means))]["parameters"]
 
     def _grid(self, queries: QueryData, model: str) -> Iterator[dict[str, Any]]:

@@ -27,21 +27,21 @@ _log = logging.getLogger(__name__)
 
 _COMMANDS = {
     "index": "Index a collection with Anserini's IndexCollection.",
-    "inspect": "Say what an index holds and whether it can be pruned.",
+    "inspect": "Show what an index holds and whether it can be pruned.",
     "extract": "Write a field's term-document matrix as NumPy arrays.",
     "embed": "Make word vectors for an index's terms.",
-    "learn": "Learn term discrimination values from judged queries.",
-    "peers": "Make the values of an unlearned pruning, to compare with.",
-    "prune": "Write a smaller index with the learned values.",
-    "verify": "Prove a pruned index right against its source.",
+    "learn": "Learn TDVs from judged queries.",
+    "peers": "Make the TDVs of an unlearned pruning, to compare with.",
+    "prune": "Write a smaller index with the learned TDVs.",
+    "verify": "Check a pruned index against its source, posting by posting.",
     "search": "Run topics against an index and write a TREC run.",
     "export": "Write a field as one file that other engines read.",
     "compare": "Compare the full index with a pruned one.",
     "explain": "Show what pruning did to one query.",
     "serve": "Show rankings side by side on a local page.",
-    "env": "Print what plain Pyserini needs, for the shell.",
-    "reproduce": "Do the paper's experiment on one of its collections.",
-    "doctor": "Say what is installed, and what is wrong with it.",
+    "env": "Print the shell variables that plain Pyserini needs.",
+    "reproduce": "Run the paper's experiment on one of its collections.",
+    "doctor": "Show what is installed, and what is wrong with it.",
     "demo": "Run the whole job on the Python documentation.",
 }
 
@@ -93,9 +93,18 @@ def _group(context: click.Context, heap: str | None, verbose: bool) -> None:
         set_heap(heap)
 
 
+class _Shown(logging.Formatter):
+    """Log lines hold names and terms of the user's: no character of them acts on the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record), keep="\n\t")
+
+
 def _set_up_logging(verbose: bool) -> None:
     """Warnings on stderr; with ``-v`` also what this package does, and tracebacks of defects."""
-    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    to_stderr = logging.StreamHandler()
+    to_stderr.setFormatter(_Shown("%(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[to_stderr])
     logging.getLogger(_PACKAGE).setLevel(logging.INFO if verbose else logging.NOTSET)
     if not verbose:  # read by Dask when it is imported, here and in the processes it starts
         os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")

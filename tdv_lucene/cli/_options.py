@@ -103,10 +103,10 @@ topic_field_option = click.option(
 qrels_option = click.option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
 field_option = click.option("--field", default="contents", show_default=True, help="Indexed field.")
 matrix_option = click.option(
-    "--matrix", metavar="FOLDER", help="From 'extract'; without it extracted on the way."
+    "--matrix", metavar="FOLDER", help="A folder from 'extract'.  [default: a temporary one]"
 )
 seed_option = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Of everything random."
+    "--seed", type=int, default=0, show_default=True, help="Seed of all random choices."
 )
 threads_option = click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
 overwrite_option = click.option(
@@ -134,28 +134,18 @@ trust_pickle_option = click.option(
     "any command run when it is read. All other formats execute nothing.",
 )
 
-values_of_fields_option = click.option(
-    "--tdv",
-    "values",
-    required=True,
-    multiple=True,
-    metavar="[FIELD=]FOLDER",
-    help="What 'learn' wrote. Again for each further field; the first is the one searched.",
-)
-
-
 values_or_prior_option = click.option(
     "--tdv",
     "values",
     multiple=True,
     metavar="[FIELD=]FOLDER",
-    help="What 'learn' wrote. Again for each further field; the first is the one searched.  "
-    "[default: no judgements, what judged collections say of this one]",
+    help="What 'learn' wrote. Repeat it for further fields; the first is the one searched.  "
+    "[default: what other judged collections say of this one]",
 )
 
 
 def folders_of_fields(given: Sequence[str]) -> dict[str, Any]:
-    """The ``values`` and ``others`` that were given as ``values_of_fields_option``."""
+    """The ``values`` and ``others`` that were given as ``values_or_prior_option``."""
     if not given:
         return {"values": None, "others": ()}
     first, *others = map(_folder_of_field, given)
@@ -163,7 +153,7 @@ def folders_of_fields(given: Sequence[str]) -> dict[str, Any]:
 
 
 def _folder_of_field(given: str) -> str:
-    """The folder of FIELD=FOLDER after a look at its field; a folder alone stays as it is."""
+    """The folder of FIELD=FOLDER once its field is checked; a folder alone stays as it is."""
     from ..values.term_values import TermValues
 
     field, separator, folder = given.partition("=")
@@ -172,9 +162,8 @@ def _folder_of_field(given: str) -> str:
     found = TermValues.load(folder).vocabulary.field
     if found != field:
         raise TdvError(
-            f"{argument('values', given)}: {folder} holds values of '{found}', not of '{field}': "
-            f"pass {found}={folder}, or the folder of values learned with "
-            f"{argument('field', field)}"
+            f"{argument('values', given)}: {folder} holds TDVs of '{found}', not of '{field}': "
+            f"pass {found}={folder}, or a folder of TDVs learned with {argument('field', field)}"
         )
     return folder
 

@@ -14,17 +14,17 @@ from . import _options as options
 @options.command("compare")
 @click.option(
     "--index", "indexes", required=True, multiple=True, metavar="[NAME=]FOLDER",
-    help="Lucene index; repeat with names to compare several, the first being the baseline. One in "
+    help="Lucene index. Repeat it with names to compare several; the first is the baseline. One in "
     "shards is 'SHARDS/*' (quoted), or @FILE.",
 )  # fmt: skip
 @click.option("--pruned", metavar="FOLDER", help="What 'prune' wrote from the only --index.")
 @click.option(
     "--topics", required=True, multiple=True, metavar="TOPICS",
-    help=f"{options.TOPICS_HELP} Again for each further query set.",
+    help=f"{options.TOPICS_HELP} Repeat it for further query sets.",
 )  # fmt: skip
 @click.option(
     "--qrels", required=True, multiple=True, metavar="QRELS",
-    help=f"{options.QRELS_HELP} One a --topics.",
+    help=f"{options.QRELS_HELP} One for each --topics.",
 )  # fmt: skip
 @options.topic_field_option
 @options.output_option
@@ -40,36 +40,38 @@ from . import _options as options
 @click.option("--tune-qrels", metavar="FILE", help="Their qrels.")
 @click.option(
     "--measures", multiple=True, metavar="NAMES",
-    help="Further measures, by ir-measures' names: 'RR@10 R@100 P@5'.",
+    help="Further measures, by their names in ir-measures: 'RR@10 R@100 P@5'.",
 )  # fmt: skip
 @click.option(
     "--tdv", "values", multiple=True, metavar="[NAME=]FOLDER",
-    help="The values the second index was made with, or the index NAME; for the report.",
+    help="The TDVs that the second index, or the index NAME, was pruned with; for the report.",
 )  # fmt: skip
-@click.option("--threads", type=int, help="Queries searched at once, when not timed.")
+@click.option("--threads", type=int, help="Queries searched at once while nothing is timed.")
 @click.option(
     "--throughput", "throughput_threads", type=int, metavar="THREADS",
-    help="Measure queries a second with so many threads as well.",
+    help="Also measure queries per second with this many threads.",
 )  # fmt: skip
-@click.option("--end-to-end", is_flag=True, help="Time Pyserini's searcher as well.")
+@click.option("--end-to-end", is_flag=True, help="Also time Pyserini's searcher.")
 @click.option(
     "--latency-budget",
     "latency_budget_seconds",
     default=60.0,
     show_default=True,
-    help="Seconds for measuring latency; fewer queries are timed where they do not fit.",
+    help="Seconds for measuring latency. If not all queries fit, fewer are timed.",
 )
 @click.option(
     "--latency-rounds",
     default=7,
     show_default=True,
-    help="Rounds that count, at least 5.",
+    help="Timed rounds, at least 5.",
 )
-@click.option("--seed", default=0, show_default=True, help="Order, and choice, of queries timed.")
+@click.option(
+    "--seed", default=0, show_default=True, help="Seed for choosing and ordering the queries timed."
+)
 @options.overwrite_option
 @click.option(
     "--format", "form", type=click.Choice(["screen", "markdown", "latex"]), default="screen",
-    show_default=True, help="Form of the tables printed.",
+    show_default=True, help="Format of the printed tables.",
 )  # fmt: skip
 @options.json_option
 def command(
@@ -146,7 +148,7 @@ def _named(
         if len(pair) == 1:
             raise click.UsageError(f"--index {given}: several indexes need names, NAME=FOLDER")
     if len(dict(pairs)) < len(pairs):
-        raise click.UsageError("two --index have one name: give different names")
+        raise click.UsageError("two --index have the same name: give different names")
     return [(name, _found(folder)) for name, folder in pairs]
 
 
@@ -157,7 +159,7 @@ def _found(given: str) -> Any:
 
 
 def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str, str]:
-    """Index -> its values; a folder without a name is of the second index."""
+    """Index -> its TDVs; a folder without a name belongs to the second index."""
     found: dict[str, str] = {}
     for one in given:
         name, equals, folder = one.partition("=")

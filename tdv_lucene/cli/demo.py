@@ -18,8 +18,8 @@ from . import _options as options
 @click.option(
     "--reduction",
     type=float,
-    help="Share of the postings to remove.  [default: what held-out queries bear, and once more "
-    "what learning recommends]",
+    help="Share of the postings to drop.  [default: two indexes, one that costs held-out queries "
+    "almost nothing and one as small as learning recommends]",
 )
 @options.seed_option
 @options.overwrite_option

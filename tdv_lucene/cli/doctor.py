@@ -14,7 +14,7 @@ from . import _options as options
 @options.command("doctor")
 @options.json_option
 def command(as_json: bool) -> None:
-    """Say what this installation consists of, and what is wrong with it.
+    """Show what this installation consists of, and what is wrong with it.
 
     Java, Lucene, Pyserini, Python packages, memory and disk. The exit code is 1 when something is
     wrong.

@@ -15,11 +15,14 @@ from . import _options as options
     default="lsa",
     show_default=True,
     metavar="lsa|train|FILE",
-    help="From the matrix, trained on stored text, or a file: fastText .bin, word2vec .bin, .vec "
-    "or .txt, NumPy .npz (arrays 'words' and 'vectors') or .npy (words in a .txt beside it).",
+    help="lsa: from the matrix. train: on the stored text. A file: fastText .bin, word2vec .bin, "
+    ".vec or .txt, NumPy .npz (arrays 'words' and 'vectors') or .npy (words in a .txt beside it).",
 )
 @options.trust_pickle_option
-@click.option("--dimensions", type=int, default=100, show_default=True, help="Of lsa and train.")
+@click.option(
+    "--dimensions", type=int, default=100, show_default=True,
+    help="Length of the vectors of lsa and train.",
+)  # fmt: skip
 @options.matrix_option
 @options.seed_option
 @options.field_option

@@ -13,7 +13,7 @@ from . import _options as options
 @options.command("env")
 @options.json_option
 def command(as_json: bool) -> None:
-    """Print what the shell must know for plain Pyserini to run in this environment.
+    """Print the shell variables that plain Pyserini needs to run in this environment.
 
     \b
     eval "$(tdv-lucene env)"

@@ -16,7 +16,7 @@ from . import _options as options
 @options.index_option
 @click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' wrote from it.")
 @click.option("--query", required=True, metavar="TEXT", help="The query, as a user types it.")
-@click.option("--tdv", "values", metavar="FOLDER", help="The values it was pruned with, if kept.")
+@click.option("--tdv", "values", metavar="FOLDER", help="The TDVs it was pruned with, if kept.")
 @options.search_model_option
 @options.field_option
 @click.option("--hits", default=10, show_default=True, help="Best documents shown.")
@@ -24,8 +24,8 @@ from . import _options as options
 def command(as_json: bool, **arguments: Any) -> None:
     """Show what pruning did to one query.
 
-    Its terms with their discrimination values and document frequencies before and after, and the
-    best documents of both indexes side by side.
+    Its terms with their TDVs and document frequencies before and after, and the best documents of
+    both indexes side by side.
     """
     from ..comparison.explain import explain_query
 
@@ -46,11 +46,11 @@ def _terms(explained: dict[str, Any]) -> Any:
         for term in explained["terms"]
     ]  # fmt: skip
     head = VALUE_COLUMN[explained["tdv_kind"]]
-    columns = ("term", "in query", head, "df before", "df after", "what went")
+    columns = ("term", "in query", head, "df before", "df after", "dropped")
     held, still = (explained["matching"][when] for when in ("before", "after"))
     note = f"{counted(held, 'document')} held a term of the query, {still:,} still do."
     if explained["tdv_kind"] == "ratio":
-        note += " tf ratio: total frequency after over before; --tdv shows the learned values."
+        note += " tf ratio: total frequency after over before; --tdv shows the learned TDVs."
     return Table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
 
 
@@ -67,20 +67,24 @@ def _what_happened(term: dict[str, Any]) -> str:
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
     from ..report.table import Table
 
-    def cells(row: dict[str, Any] | None) -> tuple[str, str, str, str]:
+    is_lost = any(row["lost"] for row in (*hits["before"], *hits["after"]))
+
+    def cells(row: dict[str, Any] | None) -> tuple[str, ...]:
         if row is None:
-            return "", "", "", ""
-        other = row["other_rank"]
-        rank = "-" if other is None else str(other)
-        return row["document"], f"{row['score']:.4f}", rank, " ".join(row["lost"])
+            return ("",) * (4 if is_lost else 3)
+        other = "-" if row["other_rank"] is None else str(row["other_rank"])
+        lost = (" ".join(row["lost"]),) if is_lost else ()
+        return row["document"], f"{row['score']:.4f}", other, *lost
 
     pairs = zip_longest(hits["before"], hits["after"])
     rows = [(str(rank), *cells(b), *cells(a)) for rank, (b, a) in enumerate(pairs, 1)]
-    columns = ("rank", "full", "score", "rank after", "lost",
-               "pruned", "score", "rank before", "lost")  # fmt: skip
-    note = (
-        "Lost: terms of the query of which the document lost its posting. The two scores are of "
-        "different scales."
+    dropped = ("dropped",) if is_lost else ()
+    columns = ("rank", "full", "score", "rank after", *dropped,
+               "pruned", "score", "rank before", *dropped)  # fmt: skip
+    note = "The scores of the two indexes are on different scales."
+    if is_lost:
+        note = f"Dropped: terms of the query whose posting in the document was dropped. {note}"
+    texts = tuple(
+        at for at, column in enumerate(columns) if column in ("full", "pruned", "dropped")
     )
-    texts = tuple(at for at, column in enumerate(columns) if column in ("full", "pruned", "lost"))
     return Table("Best documents", columns, rows, note, texts=texts)

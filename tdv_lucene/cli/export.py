@@ -23,8 +23,8 @@ from . import _options as options
 def command(output: str, form: str, as_json: bool, **arguments: Any) -> None:
     """Write a field of a full or pruned index as one file that other engines read.
 
-    Frequencies are those in the index; a pruned one's are to be ranked with its own parameters,
-    which the file's description repeats.
+    Frequencies are those in the index. A pruned index must be ranked with its own parameters, which
+    the file's description repeats.
     """
     from ..matrix.ciff import export_ciff
 

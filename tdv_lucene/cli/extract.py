@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
-from ..errors import TdvError
 from . import _options as options
 
 
@@ -17,39 +18,32 @@ from . import _options as options
 @options.field_option
 @click.option(
     "--documents",
-    type=click.File("rb"),
-    help="Write rows of these documents only: their ids, one a line. Not to learn from, which "
-    "needs all.",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    metavar="FILE",
+    help="Write only the rows of these documents: a file of ids, one a line. Learning needs all "
+    "documents.",
 )
 @click.option(
     "--positions/--no-positions",
     default=True,
     show_default=True,
-    help="Also write where each document has each term first, if the index knows.",
+    help="Also write each term's first position in each document, if the index has positions.",
 )
 @options.threads_option
 @options.overwrite_option
 @options.json_option
-def command(output: str, documents: BinaryIO | None, as_json: bool, **arguments: Any) -> None:
+def command(output: str, documents: Path | None, as_json: bool, **arguments: Any) -> None:
     """Write the term-document matrix of an index's field as memory-mapped NumPy arrays.
 
-    Needs only postings: no stored vectors, no stored text. With --documents, memory and output are
-    as large as the rows asked for; the terms' statistics stay those of the whole index.
+    This reads postings only; neither stored vectors nor stored text is needed. With --documents,
+    memory and output grow with the rows asked for; term statistics stay those of the whole index.
     """
-    from ..matrix.extract import describe_matrix, extract_matrix
+    from ..evaluation.topics import STDIN
+    from ..matrix.extract import describe_matrix, extract_matrix, split_ids
 
-    ids = None if documents is None else _read_ids(documents)
+    ids: list[str] | Path | None = documents
+    if documents is not None and str(documents) == STDIN:
+        ids = split_ids(sys.stdin.buffer.read(), f"--documents {documents}")
     matrix = options.run(extract_matrix, output=output, documents=ids, **arguments)
     summary = describe_matrix(matrix)
     options.show({"output": output, **{k: v for k, v in summary.items() if k != "source"}}, as_json)
-
-
-def _read_ids(file: BinaryIO) -> list[str]:
-    try:
-        text = file.read().decode()
-    except UnicodeDecodeError as error:
-        raise TdvError(
-            f"--documents {file.name}: byte {error.start + 1} is not UTF-8: write document ids in "
-            "UTF-8, one a line"
-        ) from error
-    return [line for line in text.splitlines() if line]

@@ -25,11 +25,11 @@ _SHOWN_SEGMENTS = 20
 @click.option(
     "--check",
     is_flag=True,
-    help="Compare the checksums of all files; without it, of an index of up to 512 MiB.",
+    help="Compare the checksums of all files.  [default: if the index has up to 512 MiB]",
 )
 @options.json_option
 def command(index: str, check: bool, as_json: bool) -> None:
-    """Say what an index holds, where its bytes are, and whether it can be pruned."""
+    """Show what an index holds, where its bytes are, and whether it can be pruned."""
     from ..indexes.inspection import inspect_index
 
     found = options.run(inspect_index, index, check=check)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import _options as options
+
+if TYPE_CHECKING:
+    from ..report.table import Table
+    from ..values.term_values import TermValues
 
 _UNMOVED = 1e-4  # of TDVs in the mean: rounding
 _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
@@ -24,15 +28,15 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
     type=click.Choice(["auto", "titles", "pairs"]),
     is_flag=False,
     flag_value="auto",
-    help="Without --topics and --qrels: make topics from the index, of titles where it stores "
-    "text, else of pairs of terms. Worth less than judged queries, and may lose against no "
-    "learning at all: compare before use.",
+    help="Without --topics and --qrels: make topics from the index itself, of titles if it stores "
+    "text, else of pairs of terms. They are worth less than judged queries, and can be worse than "
+    "no learning at all: compare before use.",
 )
 @click.option(
     "--no-judgements",
     is_flag=True,
-    help="Without --topics and --qrels: write what judged collections say of this one, as 'prune' "
-    "takes it without --tdv.",
+    help="Without --topics and --qrels: learn nothing, and write what other judged collections say "
+    "of this one, which 'prune' also uses without --tdv.",
 )
 @options.output_option
 @options.model_option
@@ -41,7 +45,7 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
     type=click.Choice(["default", "paper"]),
     default="default",
     show_default=True,
-    help="How to learn.",
+    help="This project's way of learning, or the paper's.",
 )
 @click.option(
     "--vectors",
@@ -61,16 +65,17 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
     "--lead/--no-lead",
     default=True,
     show_default=True,
-    help="Let terms count for more where they stand early in a document, if the index has "
-    "positions.",
+    help="First-position boost: let a term count for more if it first occurs early in a document. "
+    "Needs positions in the index.",
 )
 @click.option(
     "--values/--no-values",
     "term_values",
     default=True,
     show_default=True,
-    help="Learn what terms are worth. Without, all are worth the same, and only places, postings "
-    "and the search's parameters are left: for queries of other kinds than those at hand.",
+    help="Learn TDVs. Without, they are all the same, and only the first-position boost, the "
+    "choice of postings and the search's parameters are left, which also suits other kinds of "
+    "query.",
 )
 @options.seed_option
 @click.option("--k1", type=float, help=f"BM25's k1 at search.  {_CHOSEN.format(0.9)}")
@@ -79,15 +84,15 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 @click.option(
     "--plot",
     metavar="FILE",
-    help="Draw the measures over what is removed, as FILE.svg or FILE.png.",
+    help="Draw the measures over the reduction, as FILE.svg or FILE.png.",
 )
 @options.field_option
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
-    """Learn discrimination values of an index's terms from judged queries.
+    """Learn term discrimination values (TDVs) from judged queries.
 
-    Prints, for each share of the postings that may be removed, what that costs or gains on
+    Prints, for several reductions (shares of the postings dropped), what each costs or gains on
     queries held out of the training.
     """
     from ..learning.config import LearnConfig
@@ -104,13 +109,19 @@ def command(as_json: bool, **arguments: Any) -> None:
     print_points(values)
 
 
-def print_points(values: object) -> None:
+def print_points(values: TermValues) -> None:
     """Print the table of operating points, and what the search needs to know."""
+    options.show_tables([_points_table(values)])
+    for note in _notes(values):
+        options.say(note)
+
+
+def _points_table(values: TermValues) -> Table:
     from ..report.table import Table
 
     if made := values.manifest.get("self_supervised"):
         what = f"{made['topics']:,} {made['method']} of the index itself"
-        title = f"SELF-SUPERVISED: on {what}, which say little of real queries"
+        title = f"SELF-SUPERVISED: on {what}, which say little about real queries"
     else:
         title = "On held-out queries, as the pruned index would answer them"
     points, full = values.points, values.manifest["full"]
@@ -128,47 +139,50 @@ def print_points(values: object) -> None:
             )
         )
     measured = ("nDCG@5", "- full", "R@1000", "- full")
-    headings = ("postings removed", "MB", "visited", "scale", *measured)
-    options.show_tables([Table(title, headings, rows, texts=())])
-    whole = "the index, foreseen" if "index_bytes" in full else "posting lists, estimated"
-    options.say(f"MB: {whole}; visited: postings in the lists of a query's terms, on average")
-    options.say(
-        "- full: difference from the full index with its own best parameters, 95 % interval"
-    )
+    headings = ("postings dropped", "MB", "visited", "scale", *measured)
+    return Table(title, headings, rows, texts=())
+
+
+def _notes(values: TermValues) -> Iterator[str]:
+    """What stands below the table, line by line."""
+    full = values.manifest["full"]
+    whole = "the index, predicted" if "index_bytes" in full else "posting lists, estimated"
+    yield f"MB: {whole}; visited: postings in the lists of a query's terms, on average"
+    yield "- full: difference from the full index with its own best parameters, 95 % interval"
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     if names:
         pruned, tuned = (
-            ", ".join(f"{name} {of[name]:g}" for name in names)
-            for of in (values.parameters, full["parameters"])
+            ", ".join(f"{name} {chosen[name]:g}" for name in names)
+            for chosen in (values.parameters, full["parameters"])
         )
-        options.say(f"Searched with {pruned}; the full index with {tuned}")
+        yield f"Searched with {pruned}; the full index with {tuned}"
     if values.position_boost is not None:
         first = 1 + values.position_boost.boost
-        options.say(
-            f"Terms count x{first:g} at a document's beginning, a quarter of the surplus from "
-            f"position {values.position_boost.span:g}"
+        yield (
+            f"First-position boost: terms count x{first:g} at a document's beginning, and a "
+            f"quarter of the surplus is left at position {values.position_boost.span:g}"
         )
     elif values.manifest["recipe"].get("lead") and not values.manifest.get("positions"):
-        options.say(
-            "Learned without positions: from an index made with -storePositions, terms count for "
-            "more where they stand early, which helps rankings"
+        yield (
+            "Learned without positions: an index made with -storePositions would allow a "
+            "first-position boost, which helps rankings"
         )
     if prior := values.manifest.get("prior"):
-        options.say(_moved(prior, values))
-    if recommended is None:
-        options.say(
-            "No reduction is recommended, for none surely loses nothing: 'tdv-lucene prune' needs "
-            "--reduction, --max-loss or --max-bytes; more judged queries tell more"
+        yield _moved(prior, values)
+    if values.manifest["recommended_reduction"] is None:
+        yield (
+            "No reduction is recommended, because none is sure to cost nothing: 'tdv-lucene prune' "
+            "needs --reduction, --max-loss or --max-bytes; more judged queries tell more"
         )
     else:
-        options.say(
-            "* recommended: the smallest that surely loses no nDCG@5, and not surely R@1000; "
+        yield (
+            "* recommended: the smallest index that surely loses no nDCG@5, and not surely R@1000; "
             "'tdv-lucene prune' takes it without --reduction"
         )
 
 
-def _size(of: Mapping[str, Any]) -> str:
-    return options.megabytes(of.get("index_bytes", of["posting_bytes"]))
+def _size(point: Mapping[str, Any]) -> str:
+    return options.megabytes(point.get("index_bytes", point["posting_bytes"]))
 
 
 def _measured(
@@ -179,15 +193,15 @@ def _measured(
     for name in ("nDCG@5", "R@1000"):
         cells.append(f"{measures[name]:.4f}")
         if differences is not None:
-            of, (low, high) = differences[name], differences[name]["ci95"]
-            cells.append(f"{of['mean']:+.3f} ({low:+.3f} {high:+.3f})")
+            difference, (low, high) = differences[name], differences[name]["ci95"]
+            cells.append(f"{difference['mean']:+.3f} ({low:+.3f} {high:+.3f})")
         else:
             cells.append("")
     return cells
 
 
-def _moved(prior: dict[str, Any], values: Any) -> str:
-    """How far learning left the prior, and what that was worth."""
+def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
+    """How far learning moved away from the prior, and what that gained."""
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     changes = [
         f"{name} {prior['parameters'][name]:g} -> {values.parameters[name]:g}"
@@ -195,9 +209,9 @@ def _moved(prior: dict[str, Any], values: Any) -> str:
         if prior["parameters"][name] != values.parameters[name]
     ]
     if prior["lead"] != values.manifest["lead"]:
-        changes.append("the surplus of first positions")
+        changes.append("the first-position boost")
     if prior["values"] > _UNMOVED:
-        changes.append(f"TDVs by {prior['values']:.2f} in the mean")
+        changes.append(f"TDVs by {prior['values']:.2f} on average")
     if not changes:
         name = prior["name"]
         return f"Nothing serves these queries clearly better than the prior {name}: it stays"

@@ -13,7 +13,7 @@ _NAMES = (
 
 @options.command("peers")
 @options.index_option
-@click.option("--name", type=click.Choice(_NAMES), required=True, help="Which pruning.")
+@click.option("--name", type=click.Choice(_NAMES), required=True, help="Which peer.")
 @options.output_option
 @options.matrix_option
 @options.seed_option
@@ -21,14 +21,15 @@ _NAMES = (
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, **arguments: object) -> None:
-    """Make the values of an unlearned pruning, to compare a learned one with.
+    """Make the TDVs of a peer: an unlearned pruning, to compare a learned one with.
 
-    df: terms of most documents go first. ridf: lowest residual idf first. random: any terms.
-    stopwords: a longer and longer stop list. carmel-*: single postings, by their BM25 score, as a
-    share of the best (delta) or tenth best (epsilon) score of their list.
+    df drops the terms of most documents first, ridf those of the lowest residual idf, random any
+    terms, stopwords a longer and longer stop list. carmel-* drop single postings, by their BM25
+    score (uniform), or by its share of the best (delta) or tenth best (epsilon) score of their
+    list.
 
-    All weights are 1; 'prune' takes the folder as it takes that of 'learn', and 'prune --tf
-    original' keeps positions.
+    All TDVs are 1. 'prune' takes the folder like one from 'learn'; 'prune --tf original' keeps
+    positions.
     """
     from ..learning.peers import make_peer_values
 

@@ -15,7 +15,7 @@ _SHOWN = (
 )  # fmt: skip
 
 _WEIGHTED_ADVICE = """
-Search it with 'tdv-lucene search', which applies the values in the index, or:
+Search it with 'tdv-lucene search', which applies the TDVs in the index, or:
   Pyserini  tdv_lucene.open_searcher(...)
   Anserini  tdvlucene.search.WeightedSearchCollection in place of SearchCollection
 Plain Pyserini and Anserini rank by the original frequencies."""
@@ -29,19 +29,20 @@ Plain Pyserini and Anserini rank by the original frequencies."""
 @click.option(
     "--reduction",
     type=float,
-    help="Share of the field's postings to remove, as 0.45.  [default: what was recommended]",
+    help="Share of the field's postings to drop, such as 0.45.  [default: the recommended one]",
 )
 @click.option(
     "--max-loss",
     type=float,
     metavar="SHARE",
-    help="Instead: the largest validated reduction that surely (95 %) loses at most this share of "
-    "nDCG@5 on held-out queries, as 0.01.",
+    help="Instead of --reduction: take the largest validated one that surely (95 %) costs at most "
+    "this share of nDCG@5 on held-out queries, such as 0.01.",
 )
 @click.option(
     "--max-bytes",
     metavar="SIZE",
-    help="Instead: the smallest reduction whose index has at most this size, as 25MB.",
+    help="Instead of --reduction: take the smallest one whose index has at most this size, such "
+    "as 25MB.",
 )
 @click.option(
     "--scale",
@@ -55,38 +56,41 @@ Plain Pyserini and Anserini rank by the original frequencies."""
     type=click.Choice(["scaled", "original", "similarity"]),
     default="scaled",
     show_default=True,
-    help="original: keep frequencies and positions, only drop postings.  similarity: keep them and "
-    "put the values into the index, for 'search', 'compare' and open_searcher to apply.",
+    help="scaled: store TDV-weighted frequencies.  original: keep frequencies and positions, only "
+    "drop postings.  similarity: keep them and store the TDVs in the index, for 'search', "
+    "'compare' and open_searcher to apply.",
 )
 @click.option(
     "--unit",
     type=click.Choice(["term", "posting"]),
-    help="What is given up: whole terms, or also the postings that add least to a score.  "
-    "[default: what was recommended]",
+    help="What is dropped: whole terms only, or also the postings that add least to a score.  "
+    "[default: the recommended one]",
 )
 @click.option(
     "--min-doc-freq",
     type=int,
     default=1,
     show_default=True,
-    help="Give up terms in fewer documents as well. 2 makes the dictionary much smaller; queries "
-    "find no more what only a term of a single document finds.",
+    help="Also drop terms in fewer documents. 2 makes the dictionary much smaller; documents that "
+    "only such a term finds are then not found.",
 )
 @options.field_option
 @click.option(
     "--save-values",
     metavar="FOLDER",
-    help="Without --tdv: keep the values, for 'explain' and 'compare'.",
+    help="Without --tdv: save the TDVs here, for 'explain' and 'compare'.",
 )
-@click.option("--optimize", is_flag=True, help="Write one segment.  [default: as many as before]")
+@click.option(
+    "--optimize", is_flag=True, help="Write one segment.  [default: as many as the source]"
+)
 @options.threads_option
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Write a smaller index; the source is only read.
 
-    With the values that were learned from judgements, or without --tdv with those that judged
-    collections say of this one.
+    It uses the TDVs that 'learn' wrote or, without --tdv, those that other judged collections give
+    this one.
     """
     from ..pruning.config import PruneConfig
     from ..pruning.prune import prune_index
@@ -130,7 +134,7 @@ def _validated(chosen: dict[str, Any]) -> str:
 
 def _fidelity(measured: dict[str, float]) -> str:
     return (
-        "\nAgainst real-valued scoring, when learned: overlap of the ten best "
+        "\nCompared with real-valued scoring, when learned: overlap of the ten best "
         f"{measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}; posting lists about "
         f"{options.megabytes(measured['posting_bytes'])} MB"
     )

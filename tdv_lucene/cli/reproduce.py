@@ -21,13 +21,16 @@ from . import _options as options
 @options.output_option
 @click.option(
     "--recipe", type=click.Choice(["paper", "default"]), default="paper", show_default=True,
-    help="How values are learned.",
+    help="How TDVs are learned.",
 )  # fmt: skip
-@click.option("--model", "models", multiple=True, help="tfidf, qld or bm25; repeat. All if none.")
+@click.option(
+    "--model", "models", multiple=True, help="tfidf, qld or bm25; can be repeated.  [default: all]"
+)
 @click.option(
     "--reduction",
     type=float,
-    help="Share of postings to remove.  [default: 0.45; the paper's recipe: what its zeros remove]",
+    help="Share of postings to drop.  [default: 0.45; with the paper's recipe, the terms with a "
+    "TDV of 0]",
 )
 @click.option("--folds", default=5, show_default=True, help="Folds of the cross-validation.")
 @options.field_option
@@ -35,14 +38,14 @@ from . import _options as options
     "--latency-budget", "latency_budget_seconds", default=10.0, show_default=True,
     help="Seconds for measuring latency, for each model and fold.",
 )  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="Of the folds and of learning.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the folds and of learning.")
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, models: tuple[str, ...], **arguments: Any) -> None:
-    """Do the paper's experiment and print its Tables 1 to 3 beside the published values.
+    """Run the paper's experiment and print its Tables 1 to 3 beside the published values.
 
-    INDEX is of the collection's documents (TREC SGML: index --collection TrecCollection). Topics
-    are restricted to those of the paper, qrels to the documents of the index.
+    INDEX must hold the collection's documents (for TREC SGML: index --collection TrecCollection).
+    Only the paper's topics are used, and only judgements of documents in the index.
     """
     from ..experiments.reproduce import reproduce_paper
 

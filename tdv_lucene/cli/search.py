@@ -18,14 +18,14 @@ _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
     "--output",
     required=True,
     metavar="PATH",
-    help="The run; '-' prints it, and all else on stderr.",
+    help="The run; '-' prints it, and everything else goes to stderr.",
 )
 @options.search_model_option
 @options.topic_field_option
 @click.option("--tag", help="Last column of the run.  [default: tdv-lucene-MODEL]")
 @click.option("--rm3", is_flag=True, help="Expand queries by RM3, as Pyserini's --rm3.")
 @click.option("--rocchio", is_flag=True, help="Expand queries by Rocchio, as Pyserini's --rocchio.")
-@click.option("--hits", default=1000, show_default=True, help="Documents a query.")
+@click.option("--hits", default=1000, show_default=True, help="Documents per query.")
 @click.option("--threads", type=int, help="Queries searched at once.  [default: all cores]")
 @click.option("--k1", type=float, help="BM25's k1.  [default: what the index records, else 0.9]")
 @click.option("--b", type=float, help="BM25's b.  [default: what the index records, else 0.4]")
@@ -36,9 +36,9 @@ _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 def command(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
     """Search all topics and write a TREC run, as Pyserini would.
 
-    A pruned index needs other parameters than its source, and records them; those used are
-    printed, so that plain Pyserini can be given the same. --rm3 and --rocchio need term vectors
-    (Anserini's -storeDocvectors).
+    A pruned index needs other parameters than its source, and records them. They are printed, so
+    that you can give plain Pyserini the same. --rm3 and --rocchio need term vectors (Anserini's
+    -storeDocvectors).
     """
     from ..searching.search import search_index
 

@@ -12,11 +12,11 @@ from . import _options as options
 @options.command("serve")
 @click.option(
     "--index", "indexes", required=True, multiple=True, metavar="NAME=FOLDER",
-    help="Lucene index; repeat. The others are compared with the first.",
+    help="Lucene index, given at least twice. The others are compared with the first.",
 )  # fmt: skip
 @click.option(
     "--tdv", "values", multiple=True, metavar="NAME=FOLDER",
-    help="The values the index NAME was pruned with, if kept.",
+    help="The TDVs that the index NAME was pruned with, if kept.",
 )  # fmt: skip
 @options.search_model_option
 @options.field_option
@@ -25,9 +25,9 @@ from . import _options as options
 def command(indexes: tuple[str, ...], values: tuple[str, ...], **arguments: Any) -> None:
     """Show the rankings of several indexes side by side on a local page.
 
-    Type a query and see which documents moved, came and went, their texts, and what became of the
-    query's terms. Only this machine can open the page, at the address printed, until Ctrl-C.
-    Nothing is written.
+    Type a query and see which documents moved, appeared or disappeared, their texts, and what
+    became of the query's terms. Only this machine can open the page, at the printed address, until
+    Ctrl-C. Nothing is written.
     """
     from ..comparison.serving import serve_indexes
 

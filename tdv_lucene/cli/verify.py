@@ -24,9 +24,9 @@ from . import _options as options
 @options.threads_option
 @options.json_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
-    """Prove a pruned index right against its source, posting by posting.
+    """Check a pruned index against its source, posting by posting.
 
-    Prints the first difference and ends with status 1 when there is one.
+    If something differs, prints the first difference and ends with status 1.
     """
     from ..pruning.verify import verify_pruned
 

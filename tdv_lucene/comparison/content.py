@@ -11,7 +11,7 @@ from typing import Any
 
 from ..evaluation.evaluate import Evaluation
 from ..evaluation.significance import PairedComparison, compare_paired
-from ..indexes.record import FieldRecord
+from ..indexes.user_data import FieldRecord
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
 from .systems import Results, System
@@ -34,7 +34,7 @@ RULES = {
     "postings": "at which a search stops, counted in a pass of its own; those skipped inside a "
     "block that was decoded do not count",
 }
-"""How the numbers came about, in words for the page."""
+"""How the numbers were made, in words for the page."""
 
 
 def sizes(found: dict[str, Any], field: str) -> dict[str, Any]:
@@ -191,8 +191,8 @@ def _notes_on(
     learned_for = FieldRecord.of(pruned["user_data"], field).learned_for_another(model)
     if learned_for is not None:
         notes.append(
-            f"the values of '{name}' were learned for {learned_for}, this comparison ranks "
-            f"with {model}"
+            f"the TDVs of '{name}' were learned for {learned_for}, this comparison ranks with "
+            f"{model}"
         )
     if full["documents"] != pruned["documents"]:
         notes.append(
@@ -207,7 +207,7 @@ def notes_on_documents(
     relevant: Mapping[str, tuple[int, int]],
     retrieved: Mapping[str, tuple[int, int]],
 ) -> list[str]:
-    """Of documents that are not where they should be.
+    """Notes about documents that are missing where they should be.
 
     Parameters
     ----------

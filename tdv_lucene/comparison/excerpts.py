@@ -1,4 +1,4 @@
-"""A stored text cut to what a reader wants to see of it, with the query's terms marked."""
+"""A stored text, cut to the part a reader wants to see, with the query's terms marked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Piece:
     term : str or None
         The term of the query that it is a word of.
     lost : bool
-        Whether the document has lost its posting of that term.
+        Whether the document's posting of that term was dropped.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What pruning did to one query: its terms and their values, and the hits before and after."""
+"""What pruning did to one query: its terms and their TDVs, and the hits before and after."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from ..arguments import checked_hits
-from ..indexes.record import recorded_model
+from ..indexes.user_data import recorded_model
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 
 
@@ -27,26 +27,29 @@ def explain_query(
     model
         None for the one ``pruned`` records; any other causes a warning in the log.
     values
-        The folder of term values that ``pruned`` was made with; without them, terms are shown with
-        the ratio of their frequencies in the two indexes.
+        The folder of TDVs that ``pruned`` was made with. Without them, terms are shown with the
+        ratio of their frequencies in the two indexes.
 
     Returns
     -------
     dict
-        ``query``; ``tdv_kind``, what is shown of terms: ``"learned"`` or ``"ratio"``; ``terms``:
-        for each distinct term of the analysed query ``term``, ``in_query`` (times), ``tdv`` (0
-        where dropped, None where unknown), ``df_before``, ``df_after``, ``postings_removed``;
-        ``hits``: ``before`` and ``after``, the best documents with ``rank``, ``document``,
-        ``score``, ``other_rank`` (in the other list, None outside it), ``tf`` (term: frequency
-        before and after, of the query's terms that the document held) and ``lost``, the terms of
-        which it lost its posting; ``matching``: how many documents hold a term of the
-        query, ``before`` and ``after``; and the ``parameters`` of both searches. Scores and
-        frequencies of the two indexes are of different scales.
+        - ``query``, and the ``parameters`` of both searches.
+        - ``tdv_kind``: ``"learned"`` or ``"ratio"``, which ``tdv`` is.
+        - ``terms``, for each distinct term of the analysed query: ``term``, ``in_query`` (times),
+          ``tdv`` (0 if dropped, None if unknown), ``df_before``, ``df_after``,
+          ``postings_removed``.
+        - ``hits``, ``before`` and ``after``: the best documents, each with ``rank``, ``document``,
+          ``score``, ``other_rank`` (in the other list, None outside it), ``tf`` (term ->
+          frequencies before and after, for the query's terms in the document) and ``lost``, the
+          terms whose posting in the document was dropped.
+        - ``matching``: how many documents hold a term of the query, ``before`` and ``after``.
+
+        Scores and frequencies of the two indexes are on different scales.
 
     Raises
     ------
     TdvError
-        When an index or the values cannot be read, ``pruned`` was not made with them, ``hits`` is
+        When an index or the TDVs cannot be read, ``pruned`` was not made with them, ``hits`` is
         below 1, or nothing is left of the query after analysis.
     """
     hits = checked_hits(hits)
@@ -60,7 +63,7 @@ def explain_query(
         return {
             "query": query,
             "tdv_kind": both.opened["after"].shown.kind,
-            "terms": explain_terms(terms, before, after, both.opened["after"].shown.of),
+            "terms": explain_terms(terms, before, after, both.opened["after"].shown.value),
             "matching": {when: answer.matching for when, answer in answers.items()},
             "hits": {
                 "before": _hits(before, after, before, after),
@@ -73,7 +76,7 @@ def explain_query(
 
 
 def _hits(found: Answer, other: Answer, before: Answer, after: Answer) -> list[dict[str, Any]]:
-    """The hits of ``found``, one of the other two, as :func:`explain_query` tells them."""
+    """Return the hits of ``found`` (``before`` or ``after``) as :func:`explain_query` has them."""
     hits = []
     for rank, hit in enumerate(found.hits, 1):
         there = after.frequencies.get(hit.document, {})

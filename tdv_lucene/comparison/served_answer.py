@@ -22,15 +22,18 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``query``; ``hits``; ``depth``, how deep ranks are looked up; ``terms``: of each term of the
-        query ``term``, ``in_query``, ``df`` (index name -> documents with it) and ``tdv`` (name of
-        a further index -> value, 0 where dropped, None where unknown); ``indexes.NAME``: ``ms``,
-        ``matching`` (documents that hold a term), ``hits`` and ``gone``, the documents that
-        the first index has among its best and this one has not, each with ``document``,
-        ``first_rank`` and ``rank`` (None below ``depth``). A hit has ``rank``, ``document``,
-        ``score``, ``first_rank`` (in the first index), ``ranks`` (name of another index -> rank),
-        ``lost`` (terms of which it lost its posting), ``excerpt`` and ``whole`` (lists of
-        :class:`Piece` as dicts, None where no text is stored), ``cut`` (whether the whole is cut).
+        - ``query``; ``hits``; ``depth``, how deep ranks are looked up.
+        - ``terms``, for each term of the query: ``term``, ``in_query``, ``df`` (index name ->
+          documents with it) and ``tdv`` (name of a further index -> TDV, 0 if dropped, None if
+          unknown).
+        - ``indexes.NAME``: ``ms``, ``matching`` (documents that hold a term), ``hits``, and
+          ``gone``: the best documents of the first index that are not among the best of this one,
+          each with ``document``, ``first_rank`` and ``rank`` (None below ``depth``).
+
+        A hit has ``rank``, ``document``, ``score``, ``first_rank`` (in the first index), ``ranks``
+        (name of another index -> rank), ``lost`` (terms whose posting in it was dropped),
+        ``excerpt`` and ``whole`` (lists of :class:`Piece` as dicts, None if no text is stored),
+        and ``cut`` (whether ``whole`` is cut).
 
     Raises
     ------
@@ -43,7 +46,7 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
     times = session.time(query, hits)
     first, *others = answers
     explained = {
-        name: explain_terms(terms, answers[first], answers[name], session.opened[name].shown.of)
+        name: explain_terms(terms, answers[first], answers[name], session.opened[name].shown.value)
         for name in others
     }
     return {

@@ -1,8 +1,8 @@
-"""A local page on which one types a query and sees the rankings of several indexes side by side.
+"""A local page for typing a query and seeing the rankings of several indexes side by side.
 
-Only this machine's browser can reach it, and of its pages only those that know the token: the
-server listens on 127.0.0.1, every address begins with the token, and a request must name the
-server as its host, so that no other site's name can be led here. Nothing is ever written.
+Only a browser on this machine can reach it, and only with the token: the server listens on
+127.0.0.1, every address begins with the token, and a request must name the server as its host, so
+that no other site can send requests here under its own name. Nothing is ever written.
 """
 
 from __future__ import annotations
@@ -59,21 +59,20 @@ def serve_indexes(
     model
         None for the one the further indexes record.
     values
-        Name -> the term values this index was made with.
+        Name -> the TDVs this index was made with.
     hits
         How many documents to show, unless the page's address says otherwise.
     ready
-        Called with the page's address, once it answers.
+        Called with the page's address once it answers.
 
     Raises
     ------
     TdvError
-        When an index or values cannot be read, fewer than two are given, or the port is taken.
+        When an index or TDVs cannot be read, fewer than two indexes are given, or the port is
+        taken.
     """
     if len(indexes) < 2:
-        raise TdvError(
-            f"one index is nothing to compare: give a second one in {argument('indexes')}"
-        )
+        raise TdvError(f"one index cannot be compared: give a second one ({argument('indexes')})")
     check_hits(hits)
     # Java is called from one thread: requests wait in line, and none is left attached to the JVM.
     with ThreadPoolExecutor(1, "java") as java:
@@ -183,7 +182,7 @@ def make_app(about: dict[str, Any], ask: Ask, token: str, hits: int = 10) -> Fla
 
 
 def _describe(session: SideBySide) -> dict[str, Any]:
-    """What the page says of the indexes before any query."""
+    """What the page says about the indexes before any query."""
     indexes = {
         name: {
             "folder": Path(os.path.abspath(opened.path)).name,

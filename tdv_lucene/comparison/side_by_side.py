@@ -1,4 +1,4 @@
-"""One query asked of several indexes at once: their rankings, and what the first's lost."""
+"""One query put to several indexes at once: their rankings, and which postings were dropped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked_hits
 from ..errors import TdvError
-from ..indexes.record import (
+from ..indexes.user_data import (
     java_similarity,
     recorded_parameters,
     warn_of_another_model,
@@ -31,9 +31,9 @@ _TIMING_SECONDS = (0.3, 3.0)  # enough, and too much
 
 @dataclass(frozen=True)
 class OpenedIndex:
-    """An open index with what it takes to search it and to explain what pruning did to it.
+    """An open index, with what is needed to search it and to explain what pruning did to it.
 
-    ``shown`` is what is shown of terms: their values, or a ratio of frequencies.
+    ``shown`` is what is shown of terms: their TDVs, or a ratio of frequencies.
     """
 
     path: str | os.PathLike
@@ -70,16 +70,16 @@ class SideBySide:
     indexes
         Name -> index; the first is the one the others are compared with.
     model
-        None for what the further indexes record; another one is warned of in the log.
+        None for what the further indexes record; any other causes a warning in the log.
     values
-        Name -> the term values this index was made with. Without them, terms are shown with the
-        ratio of their frequencies.
+        Name -> the TDVs this index was made with. Without them, terms are shown with the ratio of
+        their frequencies.
 
     Raises
     ------
     TdvError
-        When an index or values cannot be read, an index was not made with the values, or the
-        indexes record different models and none is given.
+        When an index or TDVs cannot be read, an index was not made with its TDVs, or the indexes
+        record different models and none is given.
     """
 
     def __init__(
@@ -117,7 +117,9 @@ class SideBySide:
 
         (tokens,) = analyze([query], self.field)
         if not tokens:
-            raise TdvError(f"nothing is left of '{query}' after analysis (stop words?): ask more")
+            raise TdvError(
+                f"nothing is left of '{query}' after analysis (only stop words?): ask another query"
+            )
         return Counter(tokens)
 
     def ask(self, query: str, terms: Sequence[str], hits: int, depth: int = 0) -> dict[str, Answer]:
@@ -144,9 +146,10 @@ class SideBySide:
         return answers
 
     def time(self, query: str, hits: int) -> dict[str, float]:
-        """Median milliseconds of searches in turn; analysis and stored texts apart.
+        """Return each index's median milliseconds, without analysis and stored texts.
 
-        As many rounds as fit into a moment; the first warms up where it is not the only one.
+        The indexes take turns for as many rounds as fit into a moment; unless it is the only one,
+        the first is a warm-up.
         """
         fewest, most = _ROUNDS
         enough, too_much = _TIMING_SECONDS
@@ -162,7 +165,7 @@ class SideBySide:
 
 
 def lost_terms(document: str, before: Answer, after: Answer) -> list[str]:
-    """The terms of the query of which the document has lost its posting."""
+    """Return the terms of the query whose posting in the document was dropped."""
     there = after.frequencies.get(document, {})
     return [t for t, tf in before.frequencies.get(document, {}).items() if tf and not there.get(t)]
 
@@ -170,8 +173,8 @@ def lost_terms(document: str, before: Answer, after: Answer) -> list[str]:
 def explain_terms(
     terms: Mapping[str, int], before: Answer, after: Answer, value: Value
 ) -> list[dict[str, Any]]:
-    """For each term of the query: ``term``, ``in_query`` (times), ``tdv`` (0 where dropped, None
-    where unknown), ``df_before``, ``df_after``, ``postings_removed``."""
+    """Return for each term of the query: ``term``, ``in_query`` (times), ``tdv`` (0 if dropped,
+    None if unknown), ``df_before``, ``df_after``, ``postings_removed``."""
     explained = []
     for term, times in terms.items():
         was, is_ = before.counts[term], after.counts[term]
@@ -196,5 +199,5 @@ def _open(
     parameters = recorded_parameters(path, model, field=field)
     warn_of_another_model(path, parameters.model, field)
     shown = measure_terms(path, field, values)
-    searcher = OpenIndex(path, java_similarity(parameters, path), field)
+    searcher = OpenIndex(path, java_similarity(parameters, path, field), field)
     return OpenedIndex(path, parameters, searcher, shown)

@@ -24,7 +24,7 @@ from ..evaluation.topics import (
     read_topics,
     relevant_documents,
 )
-from ..indexes.record import recorded_model
+from ..indexes.user_data import recorded_model
 from ..output import Output
 from ..ranking import SearchParameters
 from ..searching.search import RUN, write_run
@@ -126,7 +126,7 @@ def check_names(names: Sequence[str], reserved: Collection[str]) -> None:
 
 
 def shared_model(paths: Mapping[str, str | os.PathLike], field: str) -> str | None:
-    """What the indexes were learned for; None where none of them says."""
+    """Return the model that the indexes were learned for; None if none of them says."""
     recorded = {name: recorded_model(path, field) for name, path in paths.items()}
     models = {model for model in recorded.values() if model is not None}
     if len(models) > 1:
@@ -134,8 +134,8 @@ def shared_model(paths: Mapping[str, str | os.PathLike], field: str) -> str | No
             f"'{name}' for {model}" for name, model in recorded.items() if model is not None
         )
         raise TdvError(
-            f"the indexes were learned for different models ({told}): say with which to compare "
-            "them (model), or compare those of one model"
+            f"the indexes were learned for different models ({told}): say which one to compare "
+            "them with (model), or compare indexes of one model"
         )
     return models.pop() if models else None
 

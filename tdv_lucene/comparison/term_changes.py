@@ -1,4 +1,4 @@
-"""What pruning did to terms: which went, which count for more than before, which for less."""
+"""What pruning did to terms: which were dropped, which count for more than before or for less."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..indexes.record import FieldRecord
+from ..indexes.user_data import FieldRecord
 from ..pruning.recorded_values import values_of_index
-from ..records import ByteStrings
+from ..vocabulary import ByteStrings
 
 _MOST = 20
 _COMMON = 1000  # raised and lowered terms are shown from one document in so many
@@ -37,8 +37,8 @@ class TermChange:
     Attributes
     ----------
     tdv : float or None
-        What a :class:`TermMeasure` says of it: its discrimination value, or without learned values
-        the ratio of its frequencies. 0 where it was dropped.
+        What a :class:`TermMeasure` shows of it: its TDV or, without learned TDVs, the ratio of its
+        frequencies. 0 if it was dropped.
     df_before, df_after : int
     """
 
@@ -54,24 +54,24 @@ class TermMeasure:
 
     Attributes
     ----------
-    of : Value
-        Gives 0 where a term was dropped, None where nothing tells.
+    value : Value
+        Returns 0 for a dropped term, None if nothing is known.
     kind : str
-        ``"learned"``, the discrimination values; or ``"ratio"``, of total frequencies.
+        ``"learned"``, the TDVs; or ``"ratio"``, of total frequencies.
     source : str
-        Where they come from, in words.
+        Where it comes from, in words.
     """
 
-    of: Value
+    value: Value
     kind: str
     source: str
 
 
 def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Counts) -> float | None:
-    """The ratio of a term's total frequencies after and before, at the recorded scale.
+    """Return the ratio of a term's total frequencies after and before, at the recorded scale.
 
-    Rounding, places that count and the loss of single postings blur what it tells of the term's
-    value. 0 where the term was dropped, None where frequencies were kept.
+    It only approximates the TDV: rounding, the first-position boost and dropped postings change it
+    as well. 0 if the term was dropped, None if frequencies were kept.
     """
     if not after[0]:
         return 0.0
@@ -83,15 +83,14 @@ def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Count
 def measure_terms(
     pruned: str | os.PathLike, field: str, values: str | os.PathLike | None
 ) -> TermMeasure:
-    """What to show of the terms of an index: its learned values where they are given.
+    """Return what to show of the terms of an index: the learned TDVs if they are given.
 
-    ``values`` is the folder that pruning was given, when it is at hand; without it, the ratio of
-    frequencies.
+    ``values`` is the folder that pruning was given; without it, the ratio of frequencies is shown.
 
     Raises
     ------
     TdvError
-        When the index cannot be read, or was not pruned in ``field`` with these values.
+        When the index cannot be read, or ``field`` was not pruned with these TDVs.
     """
     record = FieldRecord.read(pruned, field)
     ratio = partial(frequency_ratio, record)
@@ -117,25 +116,25 @@ def list_changes(
     -------
     dict
         ``dropped`` (number of terms), ``most_dropped`` (by postings saved), ``raised`` and
-        ``lowered`` (by value, of terms in at least one document of a thousand): lists of
+        ``lowered`` (by TDV, of terms in at least one document of a thousand): lists of
         :class:`TermChange` as dicts.
     """
     common = _common(documents)
     dropped = 0
-    gone: list[tuple[int, Term]] = []  # a heap of the largest so far
+    largest: list[tuple[int, Term]] = []  # a heap of those dropped so far
     valued: list[TermChange] = []
     for term, before, after in terms:
         if before[0] and not after[0]:
             dropped += 1
-            keep = heapq.heappush if len(gone) < _MOST else heapq.heappushpop
-            keep(gone, (before[0], term))
+            keep = heapq.heappush if len(largest) < _MOST else heapq.heappushpop
+            keep(largest, (before[0], term))
         elif before[0] >= common and (tdv := value(term, before, after)) is not None:
             valued.append(TermChange(_shown(term), tdv, before[0], after[0]))
     valued.sort(key=lambda change: (change.tdv, change.term))
     raised = [change for change in reversed(valued) if change.tdv > 1][:_MOST]
     lowered = [change for change in valued if change.tdv < 1][:_MOST]
-    gone.sort(reverse=True)
-    most_dropped = [TermChange(_shown(term), 0.0, doc_freq, 0) for doc_freq, term in gone]
+    largest.sort(reverse=True)
+    most_dropped = [TermChange(_shown(term), 0.0, doc_freq, 0) for doc_freq, term in largest]
     return {
         "dropped": dropped,
         "most_dropped": [asdict(change) for change in most_dropped],
@@ -155,8 +154,8 @@ def describe_terms(
     field: str,
     values: str | os.PathLike | None = None,
 ) -> dict[str, Any]:
-    """:func:`list_changes` of two indexes, with the ``tdv_kind`` and ``source`` of what is shown
-    of terms as ``tdv`` (see :class:`TermMeasure`).
+    """Return :func:`list_changes` of two indexes, with the ``tdv_kind`` and ``source`` of what
+    ``tdv`` shows (see :class:`TermMeasure`).
 
     Raises
     ------
@@ -169,25 +168,25 @@ def describe_terms(
     shown = measure_terms(pruned, field, values)
     documents = identify(index)["documents"]
     with every_pair(index, pruned, field) as (terms, counts):
-        changes = list_changes(_worth_showing(terms, counts, documents), documents, shown.of)
-        changes["dropped"] = int(np.count_nonzero(_gone(counts)))
+        changes = list_changes(_worth_showing(terms, counts, documents), documents, shown.value)
+        changes["dropped"] = int(np.count_nonzero(_dropped(counts)))
     return {"source": shown.source, "tdv_kind": shown.kind, **changes}
 
 
-def _gone(counts: np.ndarray) -> np.ndarray:
+def _dropped(counts: np.ndarray) -> np.ndarray:
     """bool[n]: whether a term with these counts, before and after, was dropped."""
-    gone: np.ndarray = (counts[:, 0] > 0) & (counts[:, 2] == 0)
-    return gone
+    dropped: np.ndarray = (counts[:, 0] > 0) & (counts[:, 2] == 0)
+    return dropped
 
 
 def _worth_showing(
     terms: ByteStrings, counts: np.ndarray, documents: int
 ) -> Iterator[tuple[Term, Counts, Counts]]:
     """All that :func:`list_changes` may list: of most terms nothing is told but their number."""
-    gone, doc_freq = _gone(counts), counts[:, 0]
-    most = np.sort(doc_freq[gone])[-_MOST:]
-    among_most = gone & (doc_freq >= (most[0] if len(most) else 0))
-    for number in np.flatnonzero(among_most | (~gone & (doc_freq >= _common(documents)))):
+    dropped, doc_freq = _dropped(counts), counts[:, 0]
+    most = np.sort(doc_freq[dropped])[-_MOST:]
+    among_most = dropped & (doc_freq >= (most[0] if len(most) else 0))
+    for number in np.flatnonzero(among_most | (~dropped & (doc_freq >= _common(documents)))):
         before_df, before_total, after_df, after_total = counts[number].tolist()
         yield terms[number], (before_df, before_total), (after_df, after_total)
 
@@ -198,9 +197,9 @@ def _common(documents: int) -> int:
 
 
 def trade_off(pruned: str | os.PathLike, field: str, values: str | os.PathLike) -> dict[str, Any]:
-    """The validated operating points: ``points`` with ``reduction`` and ``measures``, ``full``
-    (the measures of the full index on the same held-out queries) and ``chosen``, the reduction
-    that was asked for.
+    """Return the validated operating points: ``points`` with ``reduction`` and ``measures``,
+    ``full`` (the measures of the full index on the same held-out queries) and ``chosen``, the
+    reduction asked for.
 
     Raises
     ------

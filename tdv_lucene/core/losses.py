@@ -56,9 +56,9 @@ def pairwise_hinge(scores: Array, gains: Array, where: Array, margin: Array) -> 
     """
     held = where[:, :, None] & where[:, None, :]
     ordered = held & (gains[:, :, None] > gains[:, None, :])
-    lead = (scores[:, :, None] - scores[:, None, :]) / margin
-    counted = ordered.astype(lead.dtype)
-    hinge = optax.losses.hinge_loss(lead, jnp.ones_like(lead)) * counted
+    gaps = (scores[:, :, None] - scores[:, None, :]) / margin
+    counted = ordered.astype(gaps.dtype)
+    hinge = optax.losses.hinge_loss(gaps, jnp.ones_like(gaps)) * counted
     of_lists = hinge.sum(axis=(1, 2)) / jnp.maximum(counted.sum(axis=(1, 2)), 1)
     mean: jax.Array = of_lists.mean()
     return mean

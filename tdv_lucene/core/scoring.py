@@ -87,9 +87,9 @@ class Bm25:
         xp = tf.__array_namespace__()
         idf = bm25_idf(statistics.doc_freq, statistics.doc_count, xp)
         length_norm = 1 - self.b + self.b * doc_len / statistics.avg_doc_len
-        saturation = tf + self.k1 * length_norm
+        divisor = tf + self.k1 * length_norm
         # 0 only where tf is 0 as well (k1 = 0, or b = 1 and an empty document): a score of 0.
-        return idf * tf / xp.where(saturation > 0, saturation, xp.ones_like(saturation))
+        return idf * tf / xp.where(divisor > 0, divisor, xp.ones_like(divisor))
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from tempfile import TemporaryDirectory
 from ..arguments import checked_seed
 from ..errors import TdvError, argument
 from ..matrix.extract import open_matrix
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from .files import read_word_vectors
 from .lsa import latent_semantic_vectors
 from .matching import match_terms
-from .record import KIND, MIN_DOC_FREQ, TermVectors
+from .term_vectors import KIND, MIN_DOC_FREQ, TermVectors
 from .training import train_word_vectors
 
 LSA, TRAIN = "lsa", "train"
@@ -42,9 +42,9 @@ def embed_terms(
     Parameters
     ----------
     vectors
-        ``"lsa"``: from the matrix, needing no text. ``"train"``: fastText on the text the index
-        stores. Else a file, see :func:`.files.read_word_vectors`, whose words are
-        matched to terms by the index's analyzer.
+        ``"lsa"`` makes them from the matrix and needs no text. ``"train"`` trains fastText on the
+        stored text. Anything else is a file (see :func:`.files.read_word_vectors`), whose words
+        are matched to terms by the index's analyzer.
     trust_pickle
         Read a gensim pickle as well, which can run any command (:func:`.files.read_word_vectors`).
     dimensions
@@ -135,5 +135,5 @@ def _train(
 
 
 def _as_they_are(words: list[str]) -> list[list[str]]:
-    """The analysis of words that are index terms already."""
+    """Analyse words that are index terms already."""
     return [[word] for word in words]

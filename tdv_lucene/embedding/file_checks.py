@@ -1,7 +1,7 @@
-"""Sizes that vectors files tell of themselves, held against the files before they are believed.
+"""Sizes that vectors files claim, checked against the files themselves before they are used.
 
-gensim reads a cut fastText file for ever: it waits for the zero byte that ends a word. It and
-NumPy reserve whatever a header asks for.
+gensim reads a truncated fastText file for ever, waiting for the zero byte that ends a word. gensim
+and NumPy both reserve whatever memory a header asks for.
 """
 
 from __future__ import annotations

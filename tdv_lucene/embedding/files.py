@@ -1,7 +1,7 @@
 """Word vectors from files: fastText, word2vec, NumPy; gensim's pickles only when they are trusted.
 
-Every size that a file tells is held against the file's own before it is believed, so that a
-damaged or cut one ends with a message and not in a loop or a request for all memory.
+Every size that a file claims is checked against the file itself first, so a damaged or truncated
+one ends with a message, not in an endless loop or with all memory taken.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class WordVectors:
 
 
 def read_word_vectors(path: str | os.PathLike, *, trust_pickle: bool = False) -> WordVectors:
-    """Read word vectors from a file; reading executes nothing that stands in it.
+    """Read word vectors from a file; nothing in it is executed.
 
     - fastText's ``.bin``, known by its first bytes;
     - word2vec's ``.bin`` (binary) and ``.vec`` or ``.txt`` (text), also with ``.gz``;
@@ -59,9 +59,9 @@ def read_word_vectors(path: str | os.PathLike, *, trust_pickle: bool = False) ->
     Parameters
     ----------
     trust_pickle
-        Anything else is taken for what gensim's ``save`` wrote. That is a pickle: whoever made
-        it can have any command run when it is read. So it is refused unless this says that you
-        trust where it comes from.
+        Any other file is assumed to come from gensim's ``save``. That is a pickle: whoever made it
+        can have any command run when it is read. So it is refused unless you say here that you
+        trust it.
 
     Raises
     ------
@@ -111,10 +111,10 @@ def _read(path: Path, trust_pickle: bool) -> WordVectors:
         return WordVectors.of_gensim(keyed)
     if not trust_pickle:
         raise TdvError(
-            f"{path} is in none of the formats that are read by default: {_FORMATS}. Should it be "
-            "what gensim's save() wrote: that is a pickle, which can run any command when it is "
-            f"read. Pass {argument('trust_pickle', True)} if you trust where it comes from, or "
-            "have its maker write it with save_word2vec_format('NAME.bin', binary=True)"
+            f"{path} is in none of the formats that are read by default: {_FORMATS}. If gensim's "
+            "save() wrote it, it is a pickle, which can run any command when it is read. Pass "
+            f"{argument('trust_pickle', True)} if you trust where it comes from, or have its maker "
+            "write it with save_word2vec_format('NAME.bin', binary=True)"
         )
     return WordVectors.of_gensim(KeyedVectors.load(os.fspath(path)))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from .record import MIN_DOC_FREQ, TermVectors
+from .term_vectors import MIN_DOC_FREQ, TermVectors
 
 
 def latent_semantic_vectors(

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress
 from .files import WordVectors
-from .record import TermVectors
+from .term_vectors import TermVectors
 
 Analyze = Callable[[Sequence[str]], list[list[str]]]
 """Texts -> index terms of each, in one call."""

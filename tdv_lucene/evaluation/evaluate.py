@@ -59,7 +59,7 @@ class Evaluation:
 
 
 def evaluate_run(
-    run: str | os.PathLike | pd.DataFrame,
+    run: str | os.PathLike[str] | pd.DataFrame,
     topics: Mapping[str, str],
     qrels: Qrels,
     *,
@@ -107,7 +107,7 @@ def trec_eval_values(
     return tuple(queries), _trec_eval_values(_Coded.of(run, qrels, queries))
 
 
-def read_run(path: str | os.PathLike) -> pd.DataFrame:
+def read_run(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read a TREC run: columns query, q0, docid, rank, score (float64), system; ids as strings.
 
     Raises

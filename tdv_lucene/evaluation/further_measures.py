@@ -88,7 +88,8 @@ def _parse(name: str) -> Any:
 
     try:
         measure = ir_measures.parse_measure(name)
-        supported = ir_measures.DefaultPipeline.supports(measure)
+        pipeline: Any = ir_measures.DefaultPipeline
+        supported = pipeline.supports(measure)
     except (NameError, ValueError, AssertionError) as error:
         raise TdvError(
             f"no such measure: '{name}' ({error}); names are those of ir-measures, such as "

@@ -17,7 +17,7 @@ PREFIXES = ("ir_datasets:", "irds:")
 _DOWNLOADS = ("RequestsDownload", "GoogleDriveDownload", "GoogleCloudBucketStream")
 
 
-def without_prefix(name: str | os.PathLike) -> str | None:
+def without_prefix(name: str | os.PathLike[str]) -> str | None:
     """The identifier after ``ir_datasets:`` or ``irds:``; None for any other name or path."""
     text = os.fspath(name)
     prefix = next((prefix for prefix in PREFIXES if text.startswith(prefix)), None)

@@ -42,7 +42,7 @@ def check_topic_field(topic_field: str) -> None:
         raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
 
 
-def read_topics(topics: str | os.PathLike, topic_field: str = "title") -> Topics:
+def read_topics(topics: str | os.PathLike[str], topic_field: str = "title") -> Topics:
     """Read topics from a file, by a name Pyserini knows such as ``robust04``, or by an identifier
     of ir_datasets such as ``ir_datasets:vaswani`` (also ``irds:vaswani``), from its cache.
 
@@ -107,7 +107,7 @@ def _check_id(qid: str, where: str = "the ") -> None:
         )
 
 
-def read_qrels(path: str | os.PathLike) -> Qrels:
+def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     """Read relevance judgements: ``qid 0 docid grade`` lines (TREC), or the same gzipped.
 
     A name Pyserini knows, such as ``robust04``, is left to Pyserini, which downloads what it lacks;

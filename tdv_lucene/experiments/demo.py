@@ -1,7 +1,7 @@
 """The whole job on a collection that needs no download: Python's own documentation.
 
-The collection is made at run time from the interpreter that runs it; :mod:`.demo_topics` tells what
-its queries are.
+The collection is made at run time from the interpreter that runs it; :mod:`.demo_topics` makes its
+queries.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def make_collection(
     Raises
     ------
     TdvError
-        When ``output`` exists, or ``topics`` is below 3 or more than the documentation gives.
+        When ``output`` exists, ``topics`` is below 3, or the documentation is too small for them.
     """
     if topics < 3:
         raise TdvError(f"{argument('topics', topics)} is too few: two parts need at least 3")
@@ -126,10 +126,10 @@ def run_demo(
     The folder ``output`` receives ``collection``, ``index``, ``values``, ``pruned``, ``smaller``
     and ``report``, and a manifest of them all; ``overwrite`` replaces an earlier demonstration, if
     nothing else was put there.
-    ``reduction`` None prunes by :func:`careful_reduction`, and once more, as ``smaller``, by what
-    learning recommends where that is more: both ends of what there is to choose. The full index is
-    also searched with k1 and b tuned on the training topics, as learning may choose them.
-    ``announce`` is told what happens next, in words for a reader.
+    ``reduction`` None prunes by :func:`careful_reduction` and, if learning recommends more, a
+    second time by that, as ``smaller``: the two ends of the choice. The full index is also searched
+    with k1 and b tuned on the training topics, because learning may choose them too. ``announce``
+    is told what happens next, in words for a reader.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def run_demo(
 
 
 def _reductions(learned: TermValues, asked: float | None) -> dict[str, float]:
-    """By name, how much each index loses."""
+    """Return the reduction of each index, by its name."""
     if asked is not None:
         return {"pruned": asked}
     careful = careful_reduction(learned.points)
@@ -199,9 +199,9 @@ def _index_flags(collection: DemoCollection) -> list[str]:
 
 
 def careful_reduction(points: Sequence[Mapping[str, Any]]) -> float:
-    """The largest validated reduction within the tolerated loss, else the smallest there is.
+    """Return the largest validated reduction within the tolerated loss, else the smallest.
 
-    Small collections differ in what they bear: this is the one place that says how much goes.
+    Small collections differ in how much can be dropped, so no fixed number would do.
     """
     try:
         return point_within_loss(points, _TOLERATED_LOSS)["reduction"]
@@ -222,10 +222,10 @@ def _describe(collection: DemoCollection) -> str:
 
 
 def _describe_points(points: Sequence[Mapping[str, Any]]) -> str:
-    """The choice there is, on training topics that took no part in the training measured."""
+    """Describe the choice of reductions, measured on topics held out of training."""
     found = ", ".join(f"{p['reduction']:.0%} {p['measures'][_MEASURE]:.3f}" for p in points)
     full = points[0]["full"][_MEASURE]
-    return f"{_MEASURE} held out, by postings removed: {found}; full index {full:.3f}"
+    return f"held-out {_MEASURE}, by postings dropped: {found}; full index {full:.3f}"
 
 
 def _title(name: str) -> str:

@@ -104,29 +104,31 @@ def _paragraphs(text: str) -> str:
     return "\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
 
 
-def _headings(of: Documentation, names: list[str], rng: random.Random) -> Iterator[Query]:
+def _headings(
+    documentation: Documentation, names: list[str], rng: random.Random
+) -> Iterator[Query]:
     bearing: dict[str, dict[str, str]] = {}  # heading -> section -> its first line
     for name in names:
-        first, _, _ = of.texts[name].partition("\n")
+        first, _, _ = documentation.texts[name].partition("\n")
         if name.startswith("help:") and (found := _UNDERLINED.fullmatch(first)):
             heading = found[1].replace('"', "")
             bearing.setdefault(heading, {})[name] = first
     for heading, answers in bearing.items():
         if len(heading.split()) in _HEADING_WORDS and all(
-            _stays_long(of.texts[name], first) for name, first in answers.items()
+            _stays_long(documentation.texts[name], first) for name, first in answers.items()
         ):
             yield Query("heading", heading, answers)
 
 
-def _names(of: Documentation, names: list[str], rng: random.Random) -> Iterator[Query]:
+def _names(documentation: Documentation, names: list[str], rng: random.Random) -> Iterator[Query]:
     words: dict[str, dict[str, set[str]]] = {}  # module -> document -> its words
-    for name, text in of.texts.items():
+    for name, text in documentation.texts.items():
         words.setdefault(_module(name), {})[name] = set(re.findall(r"\w+", text))
     for name in names:
         module = _module(name)
         if module.startswith("_") or name.startswith("help:"):
             continue
-        text = of.raw[name]
+        text = documentation.raw[name]
         found = {part for match in _PARAMETER.findall(text) for part in match if part}
         found = sorted(found.union(_EXCEPTION.findall(text)) - {module})
         if len(found) < 2:
@@ -137,27 +139,33 @@ def _names(of: Documentation, names: list[str], rng: random.Random) -> Iterator[
             yield Query("names", " ".join([module, *asked]), answers)
 
 
-def _sentences(of: Documentation, names: list[str], rng: random.Random) -> Iterator[Query]:
-    everything = _everything(of)
+def _sentences(
+    documentation: Documentation, names: list[str], rng: random.Random
+) -> Iterator[Query]:
+    everything = _everything(documentation)
     for name in names:
-        _, *paragraphs = of.texts[name].split("\n")
+        _, *paragraphs = documentation.texts[name].split("\n")
         candidates = [found for text in paragraphs for found in _SENTENCE.findall(text)]
         rng.shuffle(candidates)
         for sentence in candidates:
-            if _is_plain(sentence, _SENTENCE_WORDS) and _stays_long(of.texts[name], sentence):
+            if _is_plain(sentence, _SENTENCE_WORDS) and _stays_long(
+                documentation.texts[name], sentence
+            ):
                 if everything.count(sentence.casefold()) == 1:
                     yield Query("sentence", sentence, {name: sentence})
                     break
 
 
-def _summaries(of: Documentation, names: list[str], rng: random.Random) -> Iterator[Query]:
-    everything = _everything(of)
+def _summaries(
+    documentation: Documentation, names: list[str], rng: random.Random
+) -> Iterator[Query]:
+    everything = _everything(documentation)
     for name in names:
         if name.startswith("help:"):
             continue
         # Modules written in C may begin with the call's form.
-        for line in of.texts[name].split("\n")[:2]:
-            if _is_plain(line, _SUMMARY_WORDS) and _stays_long(of.texts[name], line):
+        for line in documentation.texts[name].split("\n")[:2]:
+            if _is_plain(line, _SUMMARY_WORDS) and _stays_long(documentation.texts[name], line):
                 if everything.count(line.casefold()) == 1:
                     yield Query("summary", line, {name: line})
                 break
@@ -174,8 +182,8 @@ def _module(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _everything(of: Documentation) -> str:
-    return "\n".join(of.texts.values()).casefold()
+def _everything(documentation: Documentation) -> str:
+    return "\n".join(documentation.texts.values()).casefold()
 
 
 def _is_plain(text: str, lengths: range) -> bool:

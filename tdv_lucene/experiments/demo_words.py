@@ -59,7 +59,7 @@ def _sizes(report: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
             yield "Undecided", f"{what}: as many as before"
             continue
         text = f"{what} {change(before[what], after[what])}"
-        kinds = [of["bytes_by_kind"].get("positions", 0) for of in (before, after)]
+        kinds = [index["bytes_by_kind"].get("positions", 0) for index in (before, after)]
         if what == "bytes" and kinds[0] and not kinds[1]:
             alone = change(before[what], before[what] - kinds[0])
             text += f" (positions alone {alone}: weighted frequencies go without them)"
@@ -67,21 +67,24 @@ def _sizes(report: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
 
 
 def _speed(report: Mapping[str, Any], name: str) -> tuple[str, str]:
-    of = report["latency_ratio"][name]["top10"]
-    low, high = of["ci95"] or (0.0, math.inf)
+    speedup = report["latency_ratio"][name]["top10"]
+    low, high = speedup["ci95"] or (0.0, math.inf)
     verdict = "Won" if low > 1 else "Lost" if high < 1 else "Undecided"
-    return verdict, f"speed of the ten best x{of['ratio']:.2f}{_bounds(times_interval(of['ci95']))}"
+    return (
+        verdict,
+        f"speed of the ten best x{speedup['ratio']:.2f}{_bounds(times_interval(speedup['ci95']))}",
+    )
 
 
 def _measures(report: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
     for measure in (_MEASURE, "R@1000"):
-        of = report["measures"][measure]
-        for test in (test for test in of["tests"] if test["treatment"] == name):
+        entry = report["measures"][measure]
+        for test in (test for test in entry["tests"] if test["treatment"] == name):
             baseline = test["baseline"]
             yield (
                 _verdict(test),
-                f"{measure} {test['difference']:+.4f}, {of[baseline]:.4f} ({baseline}) to "
-                f"{of[name]:.4f}{_bounds(interval(test['ci95']))}",
+                f"{measure} {test['difference']:+.4f}, {entry[baseline]:.4f} ({baseline}) to "
+                f"{entry[name]:.4f}{_bounds(interval(test['ci95']))}",
             )
 
 
@@ -107,9 +110,9 @@ def kinds_table(per_query: str | os.PathLike) -> Table:
     for row in rows:
         by_kind[row["query"].partition("-")[0]].append(row)
     lines = [
-        (kind, f"{len(of)}",
-         *(f"{sum(float(row[f'{_MEASURE} {name}']) for row in of) / len(of):.4f}"
+        (kind, f"{len(group)}",
+         *(f"{sum(float(row[f'{_MEASURE} {name}']) for row in group) / len(group):.4f}"
            for name in systems))
-        for kind, of in sorted(by_kind.items())
+        for kind, group in sorted(by_kind.items())
     ]  # fmt: skip
     return Table(f"{_MEASURE} by kind of query", ("", "queries", *systems), lines)

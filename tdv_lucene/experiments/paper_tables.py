@@ -16,32 +16,32 @@ def paper_tables(report: Mapping[str, Any]) -> list[Table]:
         Table(
             f"Table 1, {title}: average retrieval time per query, ms",
             ("method", "base", "TDV", "faster", "paper's base", "TDV", "faster"),
-            [_times(MODELS[model], of["latency_ms"]) for model, of in models.items()],
+            [_times(MODELS[model], entry["latency_ms"]) for model, entry in models.items()],
             "Here: Lucene, every posting scored, 1000 hits; the paper: loops in Python.",
         ),
         _effectiveness(models, title, report),
         Table(
-            f"Table 3, {title}: postings removed",
+            f"Table 3, {title}: postings dropped",
             ("method", "here", "paper"),
-            [_removed(MODELS[model], of["postings_removed"]) for model, of in models.items()],
+            [_removed(MODELS[model], entry["postings_removed"]) for model, entry in models.items()],
             "Mean over the folds.",
         ),
     ]
 
 
-def _times(method: str, of: Mapping[str, Any]) -> tuple[str, ...]:
+def _times(method: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     def cells(base: float, tdv: float, digits: int) -> tuple[str, ...]:
         return f"{base:.{digits}f}", f"{tdv:.{digits}f}", f"x{ratio(base, tdv)}"
 
-    published = ("-",) * 3 if of["published"] is None else cells(*of["published"], 1)
-    return (method, *cells(of["baseline"], of["tdv"], 3), *published)
+    published = ("-",) * 3 if entry["published"] is None else cells(*entry["published"], 1)
+    return (method, *cells(entry["baseline"], entry["tdv"], 3), *published)
 
 
 def _effectiveness(models: Mapping[str, Any], title: str, report: Mapping[str, Any]) -> Table:
     measures = ("nDCG@5", "R@1000")
     rows = [
-        (f"{MODELS[model]}, {measure}", *_percent(of[measure]))
-        for model, of in models.items()
+        (f"{MODELS[model]}, {measure}", *_percent(entry[measure]))
+        for model, entry in models.items()
         for measure in measures
     ]
     note = (
@@ -52,16 +52,16 @@ def _effectiveness(models: Mapping[str, Any], title: str, report: Mapping[str, A
     return Table(f"Table 2, {title}: effectiveness", columns, rows, note)
 
 
-def _percent(of: Mapping[str, Any]) -> tuple[str, ...]:
-    p = of["p_value"]
+def _percent(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    p = entry["p_value"]
     star = "*" if p is not None and p < SIGNIFICANT else ""
     published: Sequence[str] = ("-", "-")
-    if of["published"] is not None:
-        published = [f"{value:.2f}" for value in of["published"]]
+    if entry["published"] is not None:
+        published = [f"{value:.2f}" for value in entry["published"]]
     shown = "none" if p is None else f"{p:.3f}"
-    return f"{100 * of['baseline']:.2f}", f"{100 * of['tdv']:.2f}{star}", shown, *published
+    return f"{100 * entry['baseline']:.2f}", f"{100 * entry['tdv']:.2f}{star}", shown, *published
 
 
-def _removed(method: str, of: Mapping[str, Any]) -> tuple[str, ...]:
-    published = "-" if of["published"] is None else f"-{of['published']:.2f} %"
-    return f"TDV-{method}", f"{round(-of['mean'], 2) + 0.0:.2f} %", published  # no -0.00
+def _removed(method: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    published = "-" if entry["published"] is None else f"-{entry['published']:.2f} %"
+    return f"TDV-{method}", f"{round(-entry['mean'], 2) + 0.0:.2f} %", published  # no -0.00

@@ -18,11 +18,11 @@ from ..errors import TdvError
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.significance import compare_paired
 from ..evaluation.topics import Qrels, Topics, read_qrels, read_topics
-from ..indexes.record import recorded_parameters
+from ..indexes.user_data import recorded_parameters
 from ..learning.learn import learn_term_values
 from ..learning.recipes import DefaultRecipe, PaperRecipe, make_recipe
 from ..matrix.extract import open_matrix
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
@@ -77,13 +77,13 @@ def reproduce_paper(
 ) -> dict[str, Any]:
     """Run the paper's experiment on a collection you have, and write the folder ``output``.
 
-    It uses the titles of the topics that the paper used for ``collection``, as far as they have a
-    relevant document in the index. Judgements of documents outside the index are left out. For each
-    fold, values are learned on the other folds' queries and the index is pruned with them; the
-    fold's queries are searched and timed on both indexes. Tables 1 to 3 stand beside the published
-    values in ``tables.md``; ``report.json`` is what is returned.
+    It uses the titles of the paper's topics for ``collection`` that have a relevant document in the
+    index. Judgements of documents outside the index are left out. For each fold, TDVs are learned
+    on the other folds' queries and the index is pruned with them; then the fold's queries are
+    searched and timed on both indexes. ``tables.md`` has Tables 1 to 3 beside the published values;
+    ``report.json`` is what is returned.
 
-    Unlike the paper's, the frequencies in the index are whole numbers, search is Lucene's, and no
+    Unlike in the paper, frequencies in the index are whole numbers, search is Lucene's, and no
     measure of a test fold is seen before the end.
 
     Parameters
@@ -91,7 +91,7 @@ def reproduce_paper(
     collection
         ``ap88-89``, ``la``, ``ft91-94`` or ``wiki165k``.
     reduction
-        Share of postings to remove; None for what the recipe recommends.
+        Share of postings to drop; None for what the recipe recommends.
     latency_budget_seconds
         For each model and each fold.
 
@@ -105,8 +105,8 @@ def reproduce_paper(
     Raises
     ------
     TdvError
-        For an unknown collection, model or recipe, fewer than two judged queries per fold, and
-        whatever the stages refuse.
+        For an unknown collection, model or recipe, for fewer than two judged queries per fold, and
+        for whatever the stages refuse.
     """
     known = _known_collection(collection, models)
     chosen = _affordable(make_recipe(recipe), reduction)
@@ -163,14 +163,14 @@ def _known_collection(collection: str, models: Sequence[str]) -> Collection:
 def _affordable(
     recipe: DefaultRecipe | PaperRecipe, reduction: float | None
 ) -> DefaultRecipe | PaperRecipe:
-    """The recipe without what only a user who chooses an operating point wants to see.
+    """Return the recipe without operating points that nobody will look at.
 
-    Each operating point takes minutes to validate, so only the one that is used is. The paper's
-    recipe trains a network a fold for that and decides nothing by it: the fewest folds will do.
+    Each takes minutes to validate, so only the one that is used is validated. The paper's recipe
+    trains a network per fold only for that, so the fewest folds will do.
     """
     if isinstance(recipe, DefaultRecipe):
         used = _REDUCTION if reduction is None else reduction
-        # The prior may have been made of the very queries that are measured.
+        # The prior may have been made from the very queries that are measured.
         return replace(recipe, reductions=(used,), prior=False)
     return replace(recipe, reductions=(reduction or 0.0,), folds=2)  # 0: the zeros it learned
 
@@ -185,7 +185,7 @@ def _run_model(experiment: _Experiment, model: str) -> dict[str, np.ndarray]:
     for number in range(len(experiment.folds)):
         for name, values in _run_fold(experiment, model, run, number).items():
             parts[name].append(values)
-    return {name: np.concatenate(of, axis=-1) for name, of in parts.items()}
+    return {name: np.concatenate(arrays, axis=-1) for name, arrays in parts.items()}
 
 
 def _run_fold(
@@ -215,8 +215,8 @@ def _run_fold(
         indexes = {"baseline": (experiment.index, baseline), "tdv": (pruned, run)}
         latency = measure_latency(
             {
-                name: TimedIndex(path, recorded_parameters(path, model), of)
-                for name, (path, of) in indexes.items()
+                name: TimedIndex(path, recorded_parameters(path, model), one)
+                for name, (path, one) in indexes.items()
             },
             asked,
             LatencyPlan(_ROUNDS, experiment.latency_budget_seconds, experiment.seed),
@@ -224,9 +224,9 @@ def _run_fold(
             raw=Path(folder) / "latency_ns.npy",
             progress=experiment.progress,
         )
-    measured = [evaluate_run(of, asked, experiment.qrels).values for of in (baseline, run)]
+    measured = [evaluate_run(one, asked, experiment.qrels).values for one in (baseline, run)]
     return {
-        **{measure: np.stack([of[measure] for of in measured]) for measure in _MEASURES},
+        **{measure: np.stack([one[measure] for one in measured]) for measure in _MEASURES},
         "ms": np.stack([latency.per_query_ms("top1000_exhaustive", name) for name in indexes]),
         "removed": np.array([100 * made["reduction"]]),
     }
@@ -235,11 +235,11 @@ def _run_fold(
 def _summarise(
     known: Collection, found: Mapping[str, Mapping[str, np.ndarray]], model: str
 ) -> dict[str, Any]:
-    of = found[model]
+    per_query = found[model]
     comparisons = len(found) * len(_MEASURES)
     summary: dict[str, Any] = {}
     for measure, published in zip(_MEASURES, (known.ndcg5, known.recall1000)):
-        baseline, tdv = of[measure]
+        baseline, tdv = per_query[measure]
         summary[measure] = {
             "baseline": float(baseline.mean()),
             "tdv": float(tdv.mean()),
@@ -247,13 +247,13 @@ def _summarise(
             "published": _listed(published, model),
         }
     summary["latency_ms"] = {
-        "baseline": float(of["ms"][0].mean()),
-        "tdv": float(of["ms"][1].mean()),
+        "baseline": float(per_query["ms"][0].mean()),
+        "tdv": float(per_query["ms"][1].mean()),
         "published": _listed(known.latency_ms, model),
     }
     summary["postings_removed"] = {
-        "mean": float(of["removed"].mean()),
-        "by_fold": of["removed"].tolist(),
+        "mean": float(per_query["removed"].mean()),
+        "by_fold": per_query["removed"].tolist(),
         "published": known.removed.get(model),
     }
     return summary

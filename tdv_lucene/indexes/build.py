@@ -12,7 +12,7 @@ from ..progress import Progress, silent
 
 
 def build_index(
-    output: str | os.PathLike,
+    output: str | os.PathLike[str],
     flags: Sequence[str],
     *,
     overwrite: bool = False,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ..arguments import Shards, absolute
 from ..progress import Progress, silent
-from ..records import Shards, absolute
-from .record import user_data_of
+from .user_data import user_data_of
 
 FILE_KINDS = {
     "postings": ("doc",),
@@ -24,7 +24,7 @@ FILE_KINDS = {
 
 
 def inspect_index(
-    index: str | os.PathLike, *, check: bool = False, progress: Progress = silent
+    index: str | os.PathLike[str], *, check: bool = False, progress: Progress = silent
 ) -> dict[str, Any]:
     """Return what an index is, and refuse one with damaged files.
 
@@ -80,7 +80,7 @@ def _why_not(found: dict[str, Any]) -> str:
     return ""
 
 
-def index_bytes(index: str | os.PathLike) -> dict[str, int]:
+def index_bytes(index: str | os.PathLike[str]) -> dict[str, int]:
     """Return the bytes of an index's files by kind (see :data:`FILE_KINDS`, and ``other``).
 
     Only files of the last commit count; those inside a compound file count under their own kind.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..arguments import Shards
 from ..errors import TdvError, argument
 from ..interruption import check, deferred
 from ..progress import Progress, silent
@@ -25,6 +27,14 @@ def java_class(name: str) -> Any:
     from jnius import autoclass
 
     return autoclass(name)
+
+
+def java_path(path: str | os.PathLike) -> str:
+    """``path`` as Java takes it: absolute, for Java stays in the folder it was started in.
+
+    Of shards all their folders, which are absolute.
+    """
+    return os.fspath(path) if isinstance(path, Shards) else os.path.abspath(path)
 
 
 @contextmanager

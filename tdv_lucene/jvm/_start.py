@@ -140,7 +140,7 @@ def _try_heap(runtime: JavaRuntime, shown: str, heap: str) -> None:
 def utf8_paths() -> Iterator[None]:
     """Let a Java that is started inside take paths as UTF-8, as Python does under every locale.
 
-    Java goes by the locale: under ``LC_ALL=C`` it refuses every path that is not ASCII.
+    Java follows the locale: under ``LC_ALL=C`` it refuses every path that is not ASCII.
     """
     if locale.nl_langinfo(locale.CODESET).upper() in ("UTF-8", "UTF8"):
         yield

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import Shards, absolute
 from ..progress import Progress, silent
-from ..records import Shards, absolute
-from ._jobs import java_class, run_job, translate_errors
+from ._jobs import java_class, java_path, run_job, translate_errors
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ def identify(index: str | os.PathLike) -> dict[str, Any]:
     if isinstance(index, Shards):
         return whole_identity(index, [identify(folder) for folder in index.folders])
     with translate_errors():
-        found = json.loads(java_class("tdvlucene.inspect.Identity").of(os.fspath(index)))
+        found = json.loads(java_class("tdvlucene.inspect.Identity").of(java_path(index)))
     _log.info("%s is at commit %s, of Lucene %s", index, found["commit"], found["lucene_version"])
     return {"path": os.path.abspath(index), **found}
 
@@ -61,7 +61,7 @@ def written_lucene_version() -> str:
 def read_user_data(index: str | os.PathLike) -> dict[str, str]:
     """The commit's user data; empty for an index Anserini wrote."""
     with translate_errors():
-        return json.loads(java_class("tdvlucene.inspect.Identity").userData(os.fspath(index)))
+        return json.loads(java_class("tdvlucene.inspect.Identity").userData(java_path(index)))
 
 
 def inspect(
@@ -71,7 +71,7 @@ def inspect(
 
     ``checksums`` says whether to compare those of all files; None where they are cheap to read.
     """
-    job = java_class("tdvlucene.inspect.InspectJob")(os.fspath(index))
+    job = java_class("tdvlucene.inspect.InspectJob")(java_path(index))
     if checksums is not None:
         job.compareAllChecksums() if checksums else job.compareNoChecksums()
     found = json.loads(run_job(job, progress))
@@ -91,7 +91,7 @@ def survey_shard(
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         hashes = Path(folder) / "hashes.npy"
         job = java_class("tdvlucene.inspect.ShardJob")(
-            os.fspath(index), field, analyzer, str(hashes)
+            java_path(index), field, analyzer, str(hashes)
         )
         job.findIds(json.dumps(list(map(str, hashes_of))))
         return json.loads(run_job(job)), np.load(hashes)
@@ -115,9 +115,9 @@ def extract_arrays(
     field. Returns ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live documents.
     """
     new_job = java_class("tdvlucene.extract.ExtractJob")
-    job = new_job(os.fspath(index), field, os.fspath(folder), threads)
+    job = new_job(java_path(index), field, java_path(folder), threads)
     if documents is not None:
-        job.setDocuments(os.fspath(documents))
+        job.setDocuments(java_path(documents))
     if positions:
         job.readPositions()
     if is_shard:
@@ -157,6 +157,6 @@ def write_tokens(
     """
     analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
     job = java_class("tdvlucene.extract.TokensJob")(
-        os.fspath(index), analyzer, os.fspath(output), only_titles
+        java_path(index), analyzer, java_path(output), only_titles
     )
     return int(run_job(job, progress))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from ._jobs import java_class, translate_errors
+from ._jobs import java_class, java_path, translate_errors
 from .index import DEFAULT_ANALYZER
 
 Place = tuple[int, int, str]
@@ -37,7 +37,7 @@ class OpenIndex:
     def __init__(self, index: str | os.PathLike, similarity: Any, field: str) -> None:
         with translate_errors():
             self._java = java_class("tdvlucene.search.OpenIndex")(
-                os.fspath(index), similarity, field
+                java_path(index), similarity, field
             )
 
     def search(self, query: str, hits: int, depth: int = 0) -> tuple[list[Hit], list[str]]:

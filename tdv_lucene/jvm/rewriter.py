@@ -15,35 +15,35 @@ import numpy as np
 
 from ..errors import TdvError
 from ..progress import Progress, silent
-from ..records import Vocabulary
 from ..store import save_array
-from ._jobs import java_class, run_job, translate_errors
+from ..vocabulary import Vocabulary
+from ._jobs import java_class, java_path, run_job, translate_errors
 
 
 @dataclass(frozen=True, eq=False)
 class FieldValues:
-    """What becomes of one field.
+    """What is done with one field.
 
     Attributes
     ----------
     vocabulary : Vocabulary of V terms
         Of the field, in the index that is rewritten: all its terms, and no others.
     tdv : float32[V]
-        Finite, not negative; where it is 0 the term's postings go.
+        Finite, not negative; a term with 0 is dropped.
     scale : float or None
-        Frequencies become rint(scale * tf * tdv), and positions go; None keeps both.
+        Frequencies become max(1, rint(scale * tf * tdv)), and positions are dropped; None keeps
+        both.
     least_saturation : float32[V] or None
-        A term's postings go, beside those of terms of value 0, below this tf / (tf + K_d), with
-        K_d as ``length_norm`` has it.
+        A term's postings with a smaller tf / (tf + K_d) are dropped as well.
     length_norm : (fixed, per token)
-        K_d is the first and the second times the document's length.
+        K_d is the first, plus the second times the document's length.
     keep_values : float or None
-        Leave the weighting to the search: the index gets ``tdv`` (at most 65,536 distinct values),
-        and lengths of weighted frequencies. Given is about the mean value of the tokens that stay.
-        Needs ``scale`` None.
+        Leave the weighting to the search: the index stores ``tdv`` (at most 65,536 distinct ones),
+        and lengths are those of weighted frequencies. The number is roughly the mean TDV of the
+        tokens that stay. Needs ``scale`` None.
     position_factors : float32[P] or None
-        What tf is multiplied by in both, by the term's first position, the last for all behind;
-        needs a field with positions. None for 1.
+        The first-position boost: what tf is multiplied by, by the term's first position; the last
+        factor also serves all later positions. Needs a field with positions. None for no boost.
     """
 
     vocabulary: Vocabulary
@@ -72,18 +72,18 @@ def rewrite_index(
     Parameters
     ----------
     fields
-        One or more, each of another field; the others stay as they are. The counts of the first
-        are at the top.
+        One or more, each of another field; all others stay as they are. The counts of the first
+        stand at the top of the result.
     threads
-        Segments are written side by side.
+        Segments written at once.
     user_data
         For the new commit; ``tdv.reduction`` is added.
     one_segment
-        Merge all segments into one; by default each has its counterpart.
+        Merge all segments into one; by default each stays one.
     is_shard
         The vocabularies are those of a larger index, of which this one is a part.
     postings_in_memory
-        Held by a thread to make term vectors of; None for a share of the heap.
+        How many postings a thread may hold to make term vectors; None for a share of the heap.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def rewrite_index(
         When the index cannot be read or pruned, is locked, or a field has another vocabulary.
     """
     with ExitStack() as tables:
-        job = java_class("tdvlucene.prune.PruneJob")(os.fspath(index), os.fspath(folder), threads)
+        job = java_class("tdvlucene.prune.PruneJob")(java_path(index), java_path(folder), threads)
         _add_fields(job, fields, tables)
         if one_segment:
             job.mergeToOneSegment()
@@ -125,12 +125,12 @@ def compare_indexes(
     Returns
     -------
     dict
-        ``documents`` and ``postings`` compared; where they differ, ``difference``: ``what`` was
-        ``expected`` and ``found``, and of ``segment``, ``field``, ``term`` and ``document`` those
-        that say where.
+        ``documents`` and ``postings`` compared; if they differ, ``difference``: ``what`` was
+        ``expected`` and ``found``, and where, by ``segment``, ``field``, ``term`` and ``document``
+        as far as they apply.
     """
     with ExitStack() as tables:
-        job = java_class("tdvlucene.verify.VerifyJob")(os.fspath(index), os.fspath(pruned), threads)
+        job = java_class("tdvlucene.verify.VerifyJob")(java_path(index), java_path(pruned), threads)
         _add_fields(job, fields, tables)
         if is_shard:
             job.isShard()
@@ -194,7 +194,7 @@ def check_index(index: str | os.PathLike, progress: Progress = silent) -> None:
     TdvError
         When it finds anything wrong, with what it printed.
     """
-    job = java_class("tdvlucene.verify.CheckIndexJob")(os.fspath(index))
+    job = java_class("tdvlucene.verify.CheckIndexJob")(java_path(index))
     report = json.loads(run_job(job, progress))
     if not report["clean"]:
         raise TdvError(f"{index} is damaged; CheckIndex says:\n{report['output']}")

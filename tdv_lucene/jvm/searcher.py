@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import Shards
 from ..arrays import load_array
 from ..errors import TdvError
 from ..progress import Progress, silent
-from ..records import ByteStrings, Shards
-from ._jobs import java_class, run_job, translate_errors
+from ..vocabulary import ByteStrings
+from ._jobs import java_class, java_path, run_job, translate_errors
 from ._pyserini import importing_pyserini
 
 _PAIR_FILES = ("terms", "ends", "counts")
@@ -44,7 +45,7 @@ def weigh_similarity(similarity: Any, index: str | os.PathLike, field: str) -> A
     """
     weighted = java_class("tdvlucene.search.WeightedSimilarity")
     with translate_errors():
-        return weighted.open(os.fspath(index), field, similarity)
+        return weighted.open(java_path(index), field, similarity)
 
 
 def _topics(topics: Mapping[str, str]) -> str:
@@ -74,7 +75,7 @@ def write_run(
     Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
     """
     job = java_class("tdvlucene.search.SearchJob")(
-        os.fspath(index), similarity, field, _topics(topics), hits, threads, tag, str(output)
+        java_path(index), similarity, field, _topics(topics), hits, threads, tag, java_path(output)
     )
     if feedback is not None:
         job.expand(feedback)
@@ -89,7 +90,7 @@ def explain_scores(
     """Query id -> (document id, score, score by Lucene's ``explain``) of the best ``hits``."""
     explanations = java_class("tdvlucene.search.Explanations")
     with translate_errors():
-        text = explanations.of(os.fspath(index), similarity, field, _topics(topics), hits)
+        text = explanations.of(java_path(index), similarity, field, _topics(topics), hits)
     return {qid: [tuple(row) for row in rows] for qid, rows in json.loads(text).items()}
 
 
@@ -97,7 +98,7 @@ def known_documents(index: str | os.PathLike, doc_ids: Iterable[str]) -> list[st
     """Those of the collection's document ids that are in the index."""
     with translate_errors():
         lookup = java_class("tdvlucene.search.DocumentIds")
-        return json.loads(lookup.known(os.fspath(index), json.dumps(list(doc_ids))))
+        return json.loads(lookup.known(java_path(index), json.dumps(list(doc_ids))))
 
 
 def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
@@ -117,7 +118,7 @@ def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
     with importing_pyserini():
         from pyserini.search.lucene import LuceneSearcher
 
-    searcher = LuceneSearcher(os.fspath(index))
+    searcher = LuceneSearcher(java_path(index))
     java_class("tdvlucene.search.SearcherHooks").setSimilarity(searcher.object, similarity)
     return searcher
 
@@ -140,10 +141,10 @@ def time_queries(
     [index][query]), ``warmup_rounds``, ``warmup_stable``, ``gc_collections`` and ``gc_ms``.
     """
     job = java_class("tdvlucene.search.LatencyJob")(
-        field, _topics(topics), rounds, budget_seconds, seed, str(output)
+        field, _topics(topics), rounds, budget_seconds, seed, java_path(output)
     )
     for index, similarity, run in indexes:
-        job.addIndex(os.fspath(index), similarity, str(run))
+        job.addIndex(java_path(index), similarity, java_path(run))
     return json.loads(run_job(job, progress))
 
 
@@ -155,7 +156,7 @@ def count_terms(
         return {}
     with translate_errors():
         counts = java_class("tdvlucene.search.TermCounts")
-        found = json.loads(counts.of(os.fspath(index), field, json.dumps(list(terms))))
+        found = json.loads(counts.of(java_path(index), field, json.dumps(list(terms))))
     return {term: tuple(counts) for term, counts in zip(terms, found)}
 
 
@@ -171,7 +172,7 @@ def every_pair(
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         with translate_errors():
             counts = java_class("tdvlucene.search.TermCounts")
-            counts.writePairs(os.fspath(first), os.fspath(second), field, folder)
+            counts.writePairs(java_path(first), java_path(second), field, folder)
         text, ends, counted = (load_array(Path(folder) / f"{name}.npy") for name in _PAIR_FILES)
         yield ByteStrings(text, np.r_[0, ends].astype(np.int64)), counted.reshape(-1, 4)
 
@@ -190,7 +191,7 @@ def time_service(
     """
     job = java_class("tdvlucene.search.ServiceTimes")(field, _topics(topics), hits)
     for index, similarity in indexes:
-        job.addIndex(os.fspath(index), similarity)
+        job.addIndex(java_path(index), similarity)
     return json.loads(run_job(job, progress))
 
 
@@ -210,7 +211,7 @@ def measure_throughput(
         field, _topics(topics), threads, rounds, round_seconds, seed
     )
     for index, similarity in indexes:
-        job.addIndex(os.fspath(index), similarity)
+        job.addIndex(java_path(index), similarity)
     return json.loads(run_job(job, progress))
 
 

@@ -1,4 +1,4 @@
-"""Candidate documents of the queries and the batches that training scores."""
+"""The queries' candidate documents, and the batches of them that training scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .queries import Queries
 from .retrieval import QueryPostings
 
 _MEMORY_BYTES = 1 << 30
-"""Bound on the candidates' query-term frequencies: many or long queries get fewer candidates."""
+"""For the frequencies of query terms in candidates: many or long queries get fewer candidates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +92,11 @@ def _term_freqs(postings: QueryPostings, docs: np.ndarray) -> np.ndarray:
     queries = postings.queries
     tf = np.zeros((*docs.shape, queries.longest), np.float32)
     for query in range(len(queries)):
-        for place, (row_docs, row_tf) in enumerate(postings.rows_of(query)):
+        for column, (row_docs, row_tf) in enumerate(postings.rows_of(query)):
             if not len(row_docs):
                 continue
             at = np.minimum(np.searchsorted(row_docs, docs[query]), len(row_docs) - 1)
-            tf[query, :, place] = np.where(row_docs[at] == docs[query], row_tf[at], 0)
+            tf[query, :, column] = np.where(row_docs[at] == docs[query], row_tf[at], 0)
     return tf
 
 

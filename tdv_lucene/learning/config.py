@@ -26,6 +26,7 @@ class LearnConfig:
     field : str
     prior : bool
     lead : bool
+        Whether to use the first-position boost. Options and files keep this older word for it.
     term_values : bool
     no_judgements : bool
     seed : int, from 0 to 2^32 - 1
@@ -65,7 +66,7 @@ class LearnConfig:
 
     @property
     def parameters(self) -> SearchParameters | None:
-        """What the search is said to use; None where learning may choose."""
+        """What the search will use; None if learning may choose."""
         given = {"k1": self.k1, "b": self.b, "mu": self.mu}
         given = {name: x for name, x in given.items() if x is not None}
         # Made topics choose no parameters: they prefer a k1 that real ones do not.

@@ -1,4 +1,4 @@
-"""The default recipe: an order of terms, values for what is kept, validated points."""
+"""The default recipe: an order of terms, TDVs for what is kept, validated operating points."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from ..core import tdv
 from ..progress import Progress
-from ..values.posting_rule import PostingRule
+from ..values.dropped_postings import PostingRule
 from .features import term_features
 from .listwise import train
 from .points import Learned, validate_points
-from .prior_start import PriorStart
+from .prior_as_start import PriorStart
 from .problem import Left, Problem
 from .recipes import DefaultRecipe
 from .stopping import Stopped, clearly_better, deciding, stop
@@ -25,9 +25,8 @@ from .training_task import Task, make_task
 _ORDER_AT = 0.6
 """The reduction at which orders of terms are compared: at smaller ones they differ less."""
 
-
 _TELL_A_SCALE = 100
-"""Fewer queries do not show what a scale below the prior's would lose."""
+"""Fewer queries cannot show what a scale below the prior's would cost."""
 
 
 class _Way(NamedTuple):
@@ -54,12 +53,12 @@ def learn_default(
     progress: Progress,
     start: PriorStart | None = None,
 ) -> Learned:
-    """Order the terms, learn what they are worth, and average over the folds.
+    """Order the terms, learn their TDVs, and average over the folds.
 
-    Everything is learned once a fold, from the other folds' queries, so that each query can
-    measure what it had no part in. What is dropped is decided apart from what terms are worth, and
-    before it: sparsity is not bought by rescaling. With a ``start`` the prior's order comes first,
-    and training begins at its network; too few queries only measure what it gives.
+    Everything is learned once for each fold, from the other folds' queries, so that each query
+    measures a training it took no part in. What is dropped is decided first, apart from the TDVs:
+    otherwise rescaling them would pass for sparsity. With a ``start`` the prior's order comes
+    first, and training begins at its network; too few queries only measure what the prior gives.
     """
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
@@ -113,7 +112,7 @@ class _Counter:
 
 
 def _way(problem: Problem, recipe: DefaultRecipe, kind: str) -> _Way:
-    """A posting is dropped by its saturation and its term's place in the order."""
+    """Return the way that drops postings by their saturation and their term's order."""
     reductions = {*recipe.reductions, recipe.trained_at}
     order, rule = rule_of_order(
         problem.matrix, kind, problem.model, problem.parameters, recipe, reductions
@@ -124,9 +123,9 @@ def _way(problem: Problem, recipe: DefaultRecipe, kind: str) -> _Way:
 def _choose_ways(
     problem: Problem, recipe: DefaultRecipe, folds: list[np.ndarray]
 ) -> tuple[_Way, list[_Way]]:
-    """Return the way chosen by all queries, and for each fold that chosen by the other folds'.
+    """Return the way that all queries choose, and for each fold the one the other folds choose.
 
-    It is that of the first order unless another serves these queries clearly better.
+    That is the way of the first order, unless another serves these queries clearly better.
     """
     ways = [_way(problem, recipe, kind) for kind in recipe.orders]
     if len(ways) == 1:
@@ -137,9 +136,10 @@ def _choose_ways(
 
 
 def _clearly_best(served_by: np.ndarray) -> int:
-    """Return the best row of float64[orders, queries] where it is clearly better than the first.
+    """Return the best row of float64[orders, queries] if it is clearly better than the first.
 
-    The first serves all kinds of query tolerably; few queries of one kind would leave it at random.
+    The first order suits all kinds of query well enough; a few queries of one kind would move away
+    from it by chance.
     """
     best = int(np.argmax(served_by.mean(axis=1)))
     return best if best and clearly_better(served_by[best], served_by[0]) else 0
@@ -148,7 +148,7 @@ def _clearly_best(served_by: np.ndarray) -> int:
 def _served_by(
     problem: Problem, recipe: DefaultRecipe, way: _Way, folds: list[np.ndarray]
 ) -> np.ndarray:
-    """Return float64[n]: how this way of pruning serves each query, with the base's TDVs."""
+    """Return float64[n]: how this way of pruning serves each query, with the TDVs of the base."""
     found = np.zeros(len(problem.queries))
     left = _left(problem, recipe, way, _ORDER_AT)
     for fold in folds:
@@ -167,7 +167,7 @@ def _train_values(
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> Stopped:
-    """Return the networks, one a fold, each trained on what its way of pruning leaves."""
+    """Return one network for each fold, trained on what its way of pruning leaves."""
     made: dict[str, Task] = {}
     for way in ways:
         if way.kind not in made:
@@ -179,7 +179,7 @@ def _train_values(
 
 
 def _left(problem: Problem, recipe: DefaultRecipe, way: _Way, reduction: float) -> Left:
-    """Return what is left at ``reduction``; whole terms that are dropped have a factor of 0."""
+    """Return what is left at ``reduction``; a whole term that is dropped has a factor of 0."""
     if recipe.unit == "term":
         return Left(problem, kept_terms(problem, way.order, reduction))
     return problem.left(way.rule, way.order, reduction)

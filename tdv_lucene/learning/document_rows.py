@@ -1,4 +1,4 @@
-"""The matrix by document: lengths under term values, and the rows that batches are made of."""
+"""The matrix by document: lengths under given TDVs, and the rows that batches are made of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..core.scoring import Batch, weighted_statistics
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..values.weighted_collection import WeightedCollection, term_totals
 
 
@@ -18,7 +18,7 @@ class Rows:
         by_term = csr_array((tf, matrix.indices, matrix.indptr), matrix.shape)
         self._by_document = by_term.T.tocsr()
         self._statistics = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
-        self._room: dict[tuple[int, ...], int] = {}
+        self._padded_size: dict[tuple[int, ...], int] = {}
 
     def weighted(self, term_values: np.ndarray) -> WeightedCollection:
         """Return the real-valued collection that training models, in a fraction of a second.
@@ -42,9 +42,9 @@ class Rows:
         """
         starts, lengths = self._spans(docs.ravel())
         entries = int(lengths.sum())
-        size = self._room.get(docs.shape, 0)
+        size = self._padded_size.get(docs.shape, 0)
         if size < entries:
-            size = self._room[docs.shape] = _bucket(entries + entries // 20)
+            size = self._padded_size[docs.shape] = _bucket(entries + entries // 20)
         terms, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
         places = np.full(size, docs.size - 1, np.int32)
         if entries:

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.scoring import bm25_idf
 from ..core.tdv import Features
 from ..embedding.embed import TermVectors
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 
 
 def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
@@ -24,23 +24,23 @@ def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
 
 
 def order_terms(matrix: TermDocumentMatrix, kind: str) -> np.ndarray:
-    """Return float32[V], above 0: the order in which terms are given up, smallest first.
+    """Return float32[V], above 0: the order in which terms are dropped, smallest first.
 
-    Whether a posting list is worth its bytes is not asked of the learned value: dropping the
-    smallest values, or those that queries use least, costs far more than this.
+    The learned TDV does not say whether a posting list is worth its bytes: dropping the terms with
+    the smallest TDVs, or those that queries use least, costs far more than this order.
 
     Parameters
     ----------
     kind : "ridf", "named" or "balanced"
-        (RIDF + 0.1) idf, or (RIDF + 0.1 + 0.25 (idf / 8)^4) idf. Terms of one document have no RIDF
-        and would go first, which saves little and loses what queries name; idf keeps some of them,
-        and the second order nearly all. It also speaks for short lists, which searches pass over
-        fastest: on wiki165k idf in place of its root left a third fewer postings to visit in as
-        many bytes, at the same ranking.
+        (RIDF + 0.1) idf, or (RIDF + 0.1 + 0.25 (idf / 8)^4) idf. Terms of a single document have no
+        RIDF and would be dropped first, which saves little and drops the names that queries ask
+        for; idf keeps some of them, and the second order nearly all. It also favours short lists,
+        which searches pass over fastest: on wiki165k idf in place of its root left a third fewer
+        postings to visit in as many bytes, at the same ranking.
 
         "balanced" is the prior's: (RIDF + 0.05 + 0.7 r (idf / 8)^4) sqrt(idf), with r the mean RIDF
-        of a posting. A collection whose words tell little apart keeps fewer terms for their rarity
-        alone, and the root of idf keeps the recall of small collections.
+        of a posting. A collection whose words discriminate little keeps fewer terms for their
+        rarity alone, and the root of idf keeps the recall of small collections.
     """
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     importance = np.maximum(residual_idf(matrix), 0)
@@ -58,7 +58,7 @@ def term_features(matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = 
     """Return the standardised features of every term of ``matrix``: all, or of one ``kind``.
 
     Means and deviations are weighted by document frequency: a term counts as often as it has
-    postings, for it is the postings that are scored and stored.
+    postings, because postings are what is scored and stored.
     """
     weight = np.asarray(matrix.doc_freq, np.float64)
     statistics = np.column_stack([standard_statistic(matrix, name) for name in STATISTICS])

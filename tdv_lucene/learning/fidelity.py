@@ -15,7 +15,7 @@ from .term_scores import TermScores
 SCALES = (0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
 KEPT_OVERLAP = 0.9
 TOLERATED_OVERLAP = 0.8
-"""Where more would make the lists larger than those of the full index."""
+"""Enough if more would make the lists larger than those of the full index."""
 _QUERIES = 300
 """Queries that the agreement is measured on, at most."""
 
@@ -29,18 +29,18 @@ def scale_table(
     full_bytes: int,
     least_scale: float = 0.0,
 ) -> list[dict[str, Any]]:
-    """Return one entry for each scale tried: what rounding does to the ranking at ``reduction``.
+    """Return an entry for each scale tried: what rounding does to the ranking at ``reduction``.
 
-    ``left`` is what ``scored`` leaves of the ``problem`` there; no scale below ``least_scale`` is
-    tried.
+    ``left`` is what ``scored`` leaves of the ``problem`` at this reduction. No scale below
+    ``least_scale`` is tried.
 
     ``overlap_at_10`` is the mean share of the real-valued model's ten best documents that the
     integer index (with its recounted statistics and length bytes) also has among its ten best,
     ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
     index on the same training queries; ``posting_bytes`` is an estimate of its posting lists.
 
-    Bytes and agreement grow with the scale, so the smallest that agrees is looked for by halving,
-    then one that takes no more than ``full_bytes`` below it.
+    Bytes and agreement grow with the scale, so the smallest scale that agrees is found by binary
+    search; if it takes more than ``full_bytes``, smaller ones are tried.
     """
     some = np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
     real = scored.prune(left, reduction, None, unit)
@@ -49,11 +49,11 @@ def scale_table(
 
     scales = [scale for scale in SCALES if scale >= least_scale]
 
-    def try_scale(place: int) -> dict[str, Any]:
-        if place not in table:
-            scale = scales[place]
-            table[place] = _entry(problem, scored, left, reduction, scale, unit, some, best)
-        return table[place]
+    def try_scale(number: int) -> dict[str, Any]:
+        if number not in table:
+            scale = scales[number]
+            table[number] = _entry(problem, scored, left, reduction, scale, unit, some, best)
+        return table[number]
 
     low, high = 0, len(scales)
     while low < high:
@@ -62,12 +62,12 @@ def scale_table(
             high = middle
         else:
             low = middle + 1
-    place = min(low, len(scales) - 1)
-    while place > 0 and try_scale(place)["posting_bytes"] > full_bytes:
-        place -= 1
-        if try_scale(place)["overlap_at_10"] < TOLERATED_OVERLAP:
+    number = min(low, len(scales) - 1)
+    while number > 0 and try_scale(number)["posting_bytes"] > full_bytes:
+        number -= 1
+        if try_scale(number)["overlap_at_10"] < TOLERATED_OVERLAP:
             break
-    return [table[place] for place in sorted(table)]
+    return [table[number] for number in sorted(table)]
 
 
 def _entry(
@@ -96,11 +96,11 @@ def _entry(
 
 
 def choose_scale(table: list[dict[str, Any]], full_bytes: int) -> dict[str, Any]:
-    """Return the entry with the fewest bytes of those whose overlap reaches ``KEPT_OVERLAP``.
+    """Return the entry with the fewest bytes among those whose overlap reaches ``KEPT_OVERLAP``.
 
-    Where none does, the one that agrees best. Where that takes more than ``full_bytes``, the lists
-    of the full index, the one that agrees best of those that take no more and reach
-    ``TOLERATED_OVERLAP``, if there is any: users prune for bytes.
+    If none does, it is the one that agrees best. If that takes more than ``full_bytes``, the lists
+    of the full index, it is the one that agrees best among those that take no more and reach
+    ``TOLERATED_OVERLAP``, if there is any: users prune to save bytes.
     """
     faithful = [entry for entry in table if entry["overlap_at_10"] >= KEPT_OVERLAP]
     if faithful:

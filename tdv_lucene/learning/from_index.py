@@ -1,4 +1,4 @@
-"""Stage 4 from an index and files, for which topics go through the index's analyzer on the JVM."""
+"""Stage 4 from an index and files: the topics go through the index's analyzer, on the JVM."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
 from ..matrix.extract import open_matrix
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..report.path_plot import check_plot, plot_points
@@ -20,7 +20,7 @@ from ..values.term_values import KIND, TermValues
 from .config import LearnConfig
 from .learn import learn_term_values
 from .predicted_sizes import with_index_bytes
-from .prior_values import prior_values_of_index
+from .prior_alone import prior_values_of_index
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .self_supervised import make_topics
 
@@ -57,43 +57,44 @@ def learn_from_index(
     Parameters
     ----------
     topics, qrels, topic_field
-        See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`; both None with
-        ``self_supervised``.
+        See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`. Both are None with
+        ``self_supervised`` or ``no_judgements``.
     self_supervised
-        ``"titles"``, ``"pairs"`` or ``"auto"``: topics are made from the index, see
-        :mod:`.self_supervised`. The points' measures are then those of such topics.
+        ``"titles"``, ``"pairs"`` or ``"auto"``: make topics from the index, see
+        :mod:`.self_supervised`. The operating points are then measured on such topics.
     no_judgements
-        With ``topics`` and ``qrels`` None: write what judged collections say of this one (see
-        :func:`.prior_values.prior_values`), and learn nothing.
+        Learn nothing, and write the TDVs that other judged collections give this one (see
+        :func:`.prior_alone.prior_values`).
     vectors, trust_pickle
         A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
         A gensim pickle, which can run any command, is read only with ``trust_pickle``.
     matrix
-        A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+        A folder from :func:`extract_matrix` of this index; None extracts a temporary one.
     prior
         Start from what other judged collections say of this one. Leave it out to measure on queries
-        of the collections that it was made of.
+        of the collections that the prior was made from.
     lead
-        Let frequencies count for more where a term stands first early in its document (see
-        :mod:`..matrix.first_positions`); no matter where the index has no positions, or
-        ``self_supervised`` is given.
+        Use a first-position boost: frequencies count for more if the term first occurs early in its
+        document (see :mod:`..matrix.first_positions`). It has no effect if the index has no
+        positions, or with ``self_supervised``.
     term_values
-        Learn what terms are worth. Without, all are worth the same: what then remains suits
-        queries of other kinds than those at hand.
+        Learn TDVs. Without, they are all the same, and the pruned index suits other kinds of query
+        than those at hand.
     k1, b, mu
-        Of the search. All None: what serves the training queries best, Anserini's defaults
-        unless something else is clearly better; with ``self_supervised`` Anserini's defaults.
+        Of the search. If all are None, learning takes what serves the training queries clearly
+        better than Anserini's defaults, else these; with ``self_supervised`` always these.
     config
-        In place of all options from ``self_supervised`` to ``mu`` but ``vectors`` and ``matrix``.
+        All options from ``self_supervised`` to ``mu`` except ``vectors`` and ``matrix``, in one
+        object.
     plot
-        A ``.svg`` or ``.png`` file for the picture of the validated points.
+        A ``.svg`` or ``.png`` file for a picture of the validated points.
 
     The other parameters and the result are those of :func:`learn_term_values`.
 
     Raises
     ------
     TdvError
-        For everything a user can mend, before anything is written.
+        For anything a user can fix, before anything is written.
     """
     config = gathered(LearnConfig, config, locals())
     from ..jvm.index import analyze
@@ -105,7 +106,7 @@ def learn_from_index(
         picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])
     recipe, method = make_recipe(config.recipe), config.self_supervised
     if isinstance(recipe, DefaultRecipe):
-        # Titles stand first: topics made of them would only learn that.
+        # Titles come first in a document: topics made of them would learn nothing else.
         wanted = config.lead and recipe.lead and method is None
         recipe = replace(recipe, lead=wanted, values=config.term_values and recipe.values)
         recipe = replace(recipe, prior=config.prior and recipe.prior and method is None)
@@ -141,7 +142,7 @@ def learn_from_index(
         values = with_index_bytes(values, index)
         values.save(place)
     if picture is not None:
-        recommended, full = (values.manifest[of] for of in ("recommended_reduction", "full"))
+        recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
         plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
 
@@ -175,7 +176,7 @@ def _check_supervision(
 def _of_whole_matrix(
     values: TermValues, matrix: TermDocumentMatrix, about: dict[str, object]
 ) -> TermValues:
-    """Values learned from a matrix with less in it, with the counts of the index itself."""
+    """Return TDVs learned from a matrix with less in it, with the counts of the index itself."""
     return replace(
         values,
         doc_freq=np.asarray(matrix.doc_freq),

@@ -1,7 +1,7 @@
-"""The index before pruning, with the parameters that serve it best: what points are held against.
+"""The index before pruning, searched with its best parameters: what points are compared with.
 
-Against default parameters a pruned index wins too easily: part of what it gains are the k1 and b
-that were chosen with it.
+Against default parameters a pruned index wins too easily: part of its gain comes from the k1 and b
+that were chosen for it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .recipes import Parameters
 from .stopping import deciding
 
 _QUERIES = 400
-"""Two numbers need no more queries than that."""
+"""Enough to choose two numbers."""
 
 
 class FullIndex(NamedTuple):
-    """The full index at its best.
+    """The full index with its best parameters.
 
     Attributes
     ----------
     measured : float64[Q, 3]
-        Each query's measures, with the parameters that serve the *other* folds' queries best.
+        Each query's measures, with the parameters that are best for the *other* folds' queries.
     parameters : Parameters
-        Those that serve all queries best.
+        Those that are best for all queries.
     visited : float
         Postings in the lists of a query's terms, mean over the queries.
     """
@@ -44,8 +44,9 @@ class FullIndex(NamedTuple):
 def measure_full(problem: Problem, folds: list[np.ndarray], progress: Progress) -> FullIndex:
     """Tune the full index on the training queries and measure every query.
 
-    The grid is ``ranking.GRIDS``, with the problem's own parameters. The best is taken as it is,
-    where a pruned index's parameters must be clearly better than others: this is the rival.
+    The grid is ``ranking.GRIDS``, and the problem's own parameters. Here the best is taken however
+    small its gain, while a pruned index needs a clear gain to change its parameters: the full index
+    is the rival, and gets every advantage.
     """
     full = problem.full
     grid = GRIDS[problem.model]
@@ -68,7 +69,7 @@ def measure_full(problem: Problem, folds: list[np.ndarray], progress: Progress) 
 def mean_visited(problem: Problem, statistics: Statistics) -> float:
     """Return the postings in the lists of a query's terms, mean over the queries.
 
-    What an exhaustive search visits; one that skips visits fewer, and fewer where these are fewer.
+    An exhaustive search visits all of them, one that skips visits some of them.
     """
     doc_freq = np.where(statistics.total_term_freq > 0, statistics.doc_freq, 0)  # 1 where dropped
     return float(doc_freq[problem.queries.terms].sum() / max(1, len(problem.queries)))

@@ -1,4 +1,4 @@
-"""Stage 4: learn what each term is worth from judged queries; arrays in, no Java needed."""
+"""Stage 4: learn TDVs from judged queries; arrays in, arrays out, no Java needed."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ..embedding.embed import TermVectors, latent_semantic_vectors
 from ..errors import TdvError
 from ..interruption import deferred
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..values.frontier import recommend
 from ..values.term_values import TermValues
 from .config import check_model
 from .default import learn_default
 from .paper import learn_paper
-from .parameter_choice import choose_parameters
 from .points import Learned
 from .prior import Prior, Settings, settings_for
-from .prior_start import start_from_prior
+from .prior_as_start import start_from_prior
 from .problem import Problem
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from .tuning_before_learning import choose_parameters
 
 _log = logging.getLogger(__name__)
 
@@ -43,13 +43,13 @@ def learn_term_values(
     seed: int = 0,
     progress: Progress = silent,
 ) -> TermValues:
-    """Learn a discrimination value for every term of ``matrix``.
+    """Learn the TDV of every term of ``matrix``.
 
     tdv_t = ReLU(w . x_t + b), with w and b fitted so that ``model``, computed on tf * tdv, ranks
-    the judged documents well; the default recipe shrinks and averages several of these (see
-    :class:`.stopping.Network`), and where the matrix has ``first_positions``, tf counts
-    for more at a document's beginning (see :mod:`..matrix.first_positions`). Deterministic given
-    ``seed`` on one machine.
+    the judged documents well. The default recipe shrinks and averages several such networks (see
+    :class:`.stopping.Network`) and, if the matrix has ``first_positions``, uses a first-position
+    boost (see :mod:`..matrix.first_positions`). On one machine the same ``seed`` gives the same
+    TDVs.
 
     Parameters
     ----------
@@ -60,21 +60,21 @@ def learn_term_values(
     model
         ``"bm25"``, ``"qld"`` or ``"tfidf"``.
     recipe
-        ``"default"``, ``"paper"``, or one of their classes with other numbers in it.
+        ``"default"``, ``"paper"``, or an object of one of their classes with other settings.
     vectors
         Word vectors of the terms; None makes them from the matrix (LSA).
     parameters
-        k1, b and mu that search will use; None lets the default recipe choose them, and how much
-        places count, on the training queries (see :mod:`.parameter_choice`), and is Anserini's
-        defaults otherwise.
+        k1, b and mu that search will use. None: the default recipe chooses them, and the
+        first-position boost, on the training queries (see :mod:`.tuning_before_learning`); the
+        paper's takes Anserini's defaults.
     prior
         What the default recipe starts from; None for the one that comes with the package.
 
     Raises
     ------
     TdvError
-        When topics, qrels, vectors and matrix do not belong together or are too few, or the matrix
-        holds only some of the documents.
+        When topics, qrels, vectors and matrix do not belong together, when there are too few
+        queries, or when the matrix holds only some of the documents.
     """
     checked_seed(seed)
     check_model(model)
@@ -85,7 +85,7 @@ def learn_term_values(
         none = {} if wanted else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
     known = _known(matrix, chosen, model, prior)
-    boost = known[1].boost if known else _lead(matrix, chosen)
+    boost = known[1].boost if known else _first_boost(matrix, chosen)
     first = parameters or (known[1].parameters if known else Parameters())
     counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks bear no exception
@@ -125,7 +125,7 @@ def _known(
     model: str,
     prior: Prior | None,
 ) -> tuple[Prior, Settings] | None:
-    """The prior and what it says of this collection; None where learning starts without."""
+    """Return the prior and its settings for this collection; None if learning starts without."""
     if not (isinstance(recipe, DefaultRecipe) and recipe.prior):
         return None
     prior = prior or Prior.load()
@@ -133,10 +133,10 @@ def _known(
     return prior, settings_for(prior, matrix, model, positions=positions)[0]
 
 
-def _lead(
+def _first_boost(
     matrix: TermDocumentMatrix, recipe: DefaultRecipe | PaperRecipe
 ) -> FirstPositionBoost | None:
-    """What learning starts from without a prior."""
+    """Return the boost that learning starts from without a prior."""
     wanted = isinstance(recipe, DefaultRecipe) and recipe.lead
     return DEFAULT_BOOST if wanted and matrix.first_positions is not None else None
 
@@ -164,6 +164,6 @@ def _manifest(
         "points": learned.points,
         **({} if learned.moved is None else {"prior": learned.moved}),
         "full": learned.full,
-        # The paper's is what its zeros remove.
+        # The paper's recipe drops just the terms with a TDV of 0.
         "recommended_reduction": 0.0 if by_paper else recommend(learned.points),
     }

@@ -1,8 +1,8 @@
 """nDCG at 5 and 1000 and Recall@1000 by trec_eval's definitions, from judged documents' ranks.
 
-Learning evaluates tens of thousands of rankings of a whole collection; finding the ranks of the
-few judged documents needs no sorting. The reported measures of a run file are made elsewhere
-(``tdv_lucene.evaluate``); a test holds the two together.
+Learning evaluates tens of thousands of rankings of a whole collection, and the ranks of the few
+judged documents are found without sorting. Run files are measured by
+:func:`tdv_lucene.evaluate_run`; a test checks that the two agree.
 """
 
 from __future__ import annotations

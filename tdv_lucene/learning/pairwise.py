@@ -47,7 +47,7 @@ def train(
 ) -> tuple[tdv.Linear, int]:
     """Return the parameters after the epoch with the best training nDCG@5, and that epoch.
 
-    Epoch 0 is the random start, so an epoch is at least as good on the training queries.
+    Epoch 0 is the random start, so the best is at least as good as that on the training queries.
     """
     optimizer, update = _compiled(paper_similarity_of(problem.model, problem.parameters), recipe)
     triples = collect_triples(problem.queries, train_queries)
@@ -86,9 +86,9 @@ def draw_negatives(
 ) -> np.ndarray:
     """Return int64[B]: a judged non-relevant document each, any document where there is none."""
     drawn = rng.integers(documents, size=len(chosen))
-    for place, query in enumerate(triples.queries[chosen].tolist()):
+    for row, query in enumerate(triples.queries[chosen].tolist()):
         if len(triples.negatives[query]):
-            drawn[place] = rng.choice(triples.negatives[query])
+            drawn[row] = rng.choice(triples.negatives[query])
     return drawn
 
 
@@ -140,6 +140,6 @@ def _compiled(similarity: PaperSimilarity, recipe: PaperRecipe) -> tuple[Any, An
 def _training_ndcg(
     problem: Problem, linear: tdv.Linear, features: tdv.Features, queries: np.ndarray
 ) -> float:
-    """Rank the whole collection with the search's own formula, for that is what will be used."""
+    """Rank the whole collection with Lucene's formula, which is what searches will use."""
     values = np.asarray(tdv.term_values(linear, features))
     return float(problem.measure(problem.rows.weighted(values), queries)[:, 0].mean())

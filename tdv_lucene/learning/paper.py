@@ -16,9 +16,9 @@ from .term_scores import TermScores
 
 
 def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress) -> Learned:
-    """Learn w and b as the paper does; a term goes when its value is 0.
+    """Learn w and b as the paper does; a term with a TDV of 0 is dropped.
 
-    More than the learned zeros can be asked for: then the terms with the smallest values go.
+    At a larger reduction the terms with the smallest TDVs are dropped as well.
     """
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
@@ -32,8 +32,8 @@ def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Prog
         progress("train, epochs", done, total)
 
     trained = []
-    for place, held_out in enumerate([*folds, everything[:0]]):
-        done = place * recipe.max_epochs  # a fold may have stopped early
+    for number, held_out in enumerate([*folds, everything[:0]]):
+        done = number * recipe.max_epochs  # a fold may have stopped early
         queries = np.setdiff1d(everything, held_out)
         linear, epoch = train(problem, features, recipe, queries, rng, epoch_done)
         values = np.asarray(tdv.term_values(linear, features))

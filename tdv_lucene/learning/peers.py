@@ -1,8 +1,8 @@
-"""Unlearned prunings as term values: what a learned pruning has to beat at the same size.
+"""Peers: unlearned prunings, which a learned one has to beat at the same size.
 
-`unlearned_values` makes :class:`~tdv_lucene.TermValues` of weights 1 and an order
-in which terms or postings go, which ``prune`` takes as it takes a learned one.
-:func:`binary_values` keeps the learned order and forgets the learned weights (tdv 0 or 1).
+:func:`unlearned_values` makes :class:`~tdv_lucene.TermValues` with TDVs of 1 and an order in which
+terms or postings are dropped; ``prune`` takes them like learned ones. :func:`binary_values` keeps
+a learned order and replaces the learned TDVs by 0 and 1.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from ..core.scoring import bm25_idf
 from ..errors import TdvError
 from ..matrix.extract import open_matrix
 from ..matrix.norms import stored_lengths
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import ANY_MODEL
-from ..values.posting_rule import PostingRule
+from ..values.dropped_postings import PostingRule
+from ..values.posting_thresholds import make_posting_rule, rule_length_norm
 from ..values.term_values import KIND, TermValues
-from ..values.thresholds import make_posting_rule, rule_length_norm
 from .features import residual_idf
 from .recipes import REDUCTIONS, Parameters
+from .unvalidated import unmeasured, unvalidated_values
 
 STOP_WORDS = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then "
     "there these they this to was will with"
 ).split()
 """Lucene's ``EnglishAnalyzer.ENGLISH_STOP_WORDS_SET``. Anserini's analyzer drops them already."""
-
 
 CARMEL_K = 10
 """The rank that Carmel's epsilon version protects."""
@@ -43,7 +43,7 @@ CARMEL_K = 10
 class _Order(NamedTuple):
     """An order of terms (given a seed) or a factor of postings (given K_d), and what it is."""
 
-    of: Callable[..., np.ndarray]
+    compute: Callable[..., np.ndarray]
     about: str
 
 
@@ -60,7 +60,7 @@ def _at_random(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
 
 
 def _by_stop_list(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
-    """The standard list, then the most frequent words of the collection, as stop lists are made.
+    """The standard list, then the collection's most frequent words: how stop lists are made.
 
     Fox (1990), "A stop list for general text"; Manning, Raghavan and Schuetze (2008), 2.2.2.
     """
@@ -76,19 +76,19 @@ def _uniform(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
 
 
 def _delta(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
-    """A posting's score as a share of the best of its list; idf falls out."""
+    """A posting's score as a share of the best of its list; idf cancels."""
     return 1 / _best_saturations(matrix, length_norm, 1)
 
 
 def _epsilon(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
-    """As a share of the list's ``CARMEL_K``-th best; shorter lists go last of all."""
+    """As a share of the list's ``CARMEL_K``-th best; shorter lists are dropped last of all."""
     best = _best_saturations(matrix, length_norm, CARMEL_K)
     least = np.nanmin(best, initial=1.0)
     return 1 / np.where(np.isnan(best), least / 1000, best)
 
 
 def _best_saturations(matrix: TermDocumentMatrix, length_norm: np.ndarray, k: int) -> np.ndarray:
-    """Return float64[V]: the ``k``-th largest tf / (tf + K_d) of each list, NaN where it ends."""
+    """Return float64[V]: the ``k``-th largest tf / (tf + K_d) of each list; NaN if it is short."""
     found = np.full(matrix.shape[0], np.nan)
     for term in np.flatnonzero(np.asarray(matrix.doc_freq) >= k):
         span = slice(matrix.indptr[term], matrix.indptr[term + 1])
@@ -114,8 +114,8 @@ _ORDERS = {
 }
 
 PEERS = {name: order.about for name, order in (_ORDERS | _POSTINGS).items()}
-"""Name -> what goes first. Carmel's: "Static index pruning for information retrieval systems"
-(SIGIR 2001), with BM25 for the score."""
+"""Name -> what is dropped first. Carmel et al.: "Static index pruning for information retrieval
+systems" (SIGIR 2001), with BM25 as the score."""
 
 
 def unlearned_values(
@@ -125,7 +125,7 @@ def unlearned_values(
     parameters: Parameters | None = None,
     seed: int = 0,
 ) -> TermValues:
-    """Return values of weight 1 with the order of terms ``name``, one of :data:`PEERS`.
+    """Return TDVs of 1 with the order of the peer ``name``, one of :data:`PEERS`.
 
     Nothing is validated: the points have no measures. Their scale is 1, which leaves frequencies
     as they are.
@@ -135,66 +135,50 @@ def unlearned_values(
     parameters
         k1, b and mu that the pruned index records for its search; None for Anserini's.
     seed
-        Of ``"random"``.
+        For ``"random"``.
 
     Raises
     ------
     TdvError
-        When there is no such pruning.
+        When there is no such peer.
     """
     if name not in PEERS:
-        raise TdvError(f"no unlearned pruning '{name}': choose one of {', '.join(PEERS)}")
+        raise TdvError(f"no peer '{name}': choose one of {', '.join(PEERS)}")
     matrix.require_whole("a pruning")
     parameters = parameters or Parameters()
     weights = np.ones(matrix.shape[0], np.float32)
     rule = None
     if name in _POSTINGS:
         rule = _posting_rule(matrix, _POSTINGS[name], weights, parameters)
-    priority = rule.priority if rule else _ORDERS[name].of(matrix, seed)
-    by_posting = {} if rule is None else {"unit": "posting", "posting_rule": rule.describe()}
-    unmeasured = {"measures": {}, "full": {}, "scale": 1, "scales": []}
-    return TermValues(
-        vocabulary=matrix.vocabulary,
-        doc_freq=np.asarray(matrix.doc_freq),
-        total_term_freq=np.asarray(matrix.total_term_freq),
-        weights=weights,
-        priority=priority,
-        posting_priority=None if rule is None else rule.priority,
-        manifest={
-            **by_posting,
-            "field": matrix.vocabulary.field,
-            "source": matrix.source,
-            "vocabulary_sha256": matrix.vocabulary.sha256,
-            "model": ANY_MODEL,
-            "parameters": parameters.values(),
-            "recipe": {"name": name, "about": PEERS[name]},
-            "seed": seed,
-            "queries": 0,
-            "folds": [],
-            "points": [{"reduction": r, "removed": r, **unmeasured} for r in REDUCTIONS],
-            "recommended_reduction": 0.45,
-        },
+    priority = rule.priority if rule else _ORDERS[name].compute(matrix, seed)
+    about = {
+        "model": ANY_MODEL,
+        "parameters": parameters.values(),
+        "recipe": {"name": name, "about": PEERS[name]},
+        "seed": seed,
+    }
+    return unvalidated_values(
+        matrix, weights, priority, rule, about, reductions=REDUCTIONS, scale=1, recommended=0.45
     )
 
 
 def _posting_rule(
     matrix: TermDocumentMatrix, order: _Order, weights: np.ndarray, parameters: Parameters
 ) -> PostingRule:
-    """No term goes whole; the others by the order's factor times their saturation."""
+    """Return the rule that drops no whole terms, and postings by factor times saturation."""
     at = {"k1": parameters.k1, "b": parameters.b}
     length_norm = rule_length_norm(matrix, **at).at(stored_lengths(matrix))
-    factor = order.of(matrix, length_norm).astype(np.float32)
+    factor = order.compute(matrix, length_norm).astype(np.float32)
     return make_posting_rule(matrix, weights, factor, factor, 0.0, **at)
 
 
 def binary_values(learned: TermValues) -> TermValues:
-    """Return ``learned`` with every value above 0 set to 1: what its order, and its lead if it has
-    one, are worth without values.
+    """Return ``learned`` with every TDV above 0 set to 1.
 
-    Nothing of the learned points' measures is kept, for they are those of the weights.
+    That shows what its order, and its first-position boost if it has one, are worth without TDVs.
+    The measures of the learned points are left out, because they were measured with the TDVs.
     """
-    unmeasured = {"measures": {}, "full": {}, "scale": 1, "scales": []}
-    points = [{**point, **unmeasured} for point in learned.points]
+    points = [{**point, **unmeasured(1)} for point in learned.points]
     recipe = {**learned.manifest["recipe"], "binary": True}
     rule = learned.posting_rule
     if rule is not None:
@@ -233,12 +217,12 @@ def make_peer_values(
     Parameters
     ----------
     matrix
-        A folder from :func:`extract_matrix` of this index; None extracts it on the way.
+        A folder from :func:`extract_matrix` of this index; None extracts a temporary one.
 
     Raises
     ------
     TdvError
-        For everything a user can mend, before anything is written.
+        For anything a user can fix, before anything is written.
     """
     checked_seed(seed)
     place = Output.folder(output, KIND, inputs=[index, matrix], overwrite=overwrite)

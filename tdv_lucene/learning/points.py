@@ -1,4 +1,4 @@
-"""Operating points: a scale for each, its cost, and measures on held-out queries."""
+"""Operating points: the scale of each, its cost, and its measures on held-out queries."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from ..evaluation.significance import t_test
 from ..progress import Progress
+from ..values.dropped_postings import PostingRule
 from ..values.estimated_bytes import (
     estimate_dictionary_bytes,
     estimate_posting_bytes,
     posting_format,
 )
-from ..values.posting_rule import PostingRule
 from ..values.weighted_collection import WeightedCollection
 from .fidelity import choose_scale, scale_table
 from .full_index import mean_visited, measure_full
@@ -22,7 +22,7 @@ from .problem import Left, Problem
 from .term_scores import TermScores
 
 _ANYTHING = (-1.0, 1.0)
-"""The interval of a difference of measures where queries have no spread to tell one by."""
+"""The interval of a difference between measures if the queries have no spread to estimate one."""
 
 
 class Learned(NamedTuple):
@@ -38,7 +38,7 @@ class Learned(NamedTuple):
         The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
         ``dictionary_bytes`` and the postings ``visited``, as the points have them.
     moved : dict or None
-        How far learning left the prior, see :meth:`.prior_start.PriorStart.moved`.
+        How far learning left the prior, see :meth:`.prior_as_start.PriorStart.moved`.
     """
 
     final: TermScores
@@ -60,9 +60,9 @@ def validate_points(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
     """Return (points, folds, full): the measures of every reduction, together and by fold.
 
-    Held-out measures are those of each fold's own training on the queries that took no part in
-    it, on the integer index that pruning would write at the point's scale. Beside them stand those
-    of the full index with tuned parameters (see :mod:`.full_index`), tuned as honestly.
+    Every query is measured with the training of the fold it is held out of, on the integer index
+    that pruning would write at the point's scale. The full index is measured beside it, with
+    parameters that were tuned out-of-fold as well (see :mod:`.full_index`).
     """
     plain = problem.full.plain
     full_bytes = estimate_posting_bytes(problem.full.matrix, plain)
@@ -114,13 +114,13 @@ def _differences(measured: np.ndarray, full: np.ndarray) -> dict[str, dict[str, 
     """Return the mean difference of each measure with its interval, over paired queries."""
     differences = measured - full
     return {
-        name: {"mean": float(of.mean()), "ci95": list(t_test(of)[1] or _ANYTHING)}
-        for name, of in zip(MEASURES, differences.T)
+        name: {"mean": float(per_query.mean()), "ci95": list(t_test(per_query)[1] or _ANYTHING)}
+        for name, per_query in zip(MEASURES, differences.T)
     }
 
 
 def _cost(problem: Problem, collection: WeightedCollection) -> dict[str, Any]:
-    """Return what is not in the lists' bytes: those of the dictionary, and postings to visit."""
+    """Return the other costs: bytes of the dictionary, and postings to visit."""
     left = collection.statistics
     terms = problem.matrix.vocabulary.terms
     return {
@@ -140,8 +140,7 @@ def _held_out(
 ) -> np.ndarray:
     """Return float64[Q, 3]: each query measured with the training of the fold it is held out of.
 
-    ``made`` has what a rule leaves at ``reduction``, where that is known; folds of one rule share
-    it.
+    ``made`` caches what each rule leaves at ``reduction``; folds with the same rule share it.
     """
     measured = np.zeros((len(problem.queries), len(MEASURES)))
     for scored, fold in zip(of_folds, folds):

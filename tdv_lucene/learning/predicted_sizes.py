@@ -1,4 +1,4 @@
-"""The bytes of a whole index at each operating point, foreseen from the files of its source."""
+"""The bytes of a whole index at each operating point, predicted from the files of its source."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ from ..values.term_values import TermValues
 
 
 def with_index_bytes(values: TermValues, index: str | os.PathLike) -> TermValues:
-    """Return the values with ``index_bytes`` at every point and under ``full``.
+    """Return the TDVs with ``index_bytes`` at every point and under ``full``.
 
-    Foreseen is what ``prune --tf scaled`` writes without further flags, in the format of the
-    source: posting lists and dictionary as estimated, corrected by what the estimate makes of the
-    source's own; no positions; term vectors by their share of postings; all else as it is.
+    The prediction is for what ``prune --tf scaled`` writes without further flags, in the format of
+    the source. Posting lists and dictionary are estimated, and corrected by how the estimate misses
+    the source's own; positions are left out; term vectors shrink with the postings; everything else
+    stays.
     """
     found = inspect_index(index)
     full = values.manifest["full"]
-    fields = {of["name"]: of for of in found["fields"]}
+    fields = {entry["name"]: entry for entry in found["fields"]}
     about = fields.pop(values.vocabulary.field)
     source = full["with_positions"] if "POSITIONS" in about["index_options"] else full
     # No other field has lists to speak of: an id's terms are in one document each.
-    alone = all(of.get("postings", 0) <= of.get("terms", 0) for of in fields.values())
+    alone = all(entry.get("postings", 0) <= entry.get("terms", 0) for entry in fields.values())
     correction = found["bytes_by_kind"]["postings"] / max(1, source["posting_bytes"])
     predicted = [
         _predict(point, source, found["bytes_by_kind"], correction if alone else 1.0)
         for point in values.points
     ]
-    points = [{**point, "index_bytes": round(of)} for point, of in zip(values.points, predicted)]
+    points = [
+        {**point, "index_bytes": round(entry)} for point, entry in zip(values.points, predicted)
+    ]
     about_full = {**full, "index_bytes": found["bytes"]}
     return replace(values, manifest={**values.manifest, "points": points, "full": about_full})
 

@@ -1,9 +1,10 @@
-"""What many judged collections say of one without judgements: settings, and TDVs of its terms.
+"""The prior: what several judged collections say of one without judgements.
 
-The prior is a readable file beside this module, made by ``scripts/bench/prior.py``: the search's
-parameters and the first-position boost, and the paper's network over statistics that mean the same
-everywhere, standardised on each collection. No word vector is in it, for those are of one
-collection.
+It is a readable file beside this module, made by ``scripts/bench/prior.py``. It holds the search's
+parameters, the first-position boost, and the paper's network over statistics that mean the same
+everywhere, standardised on each collection. It has no word vectors, because those belong to one
+collection. :mod:`.prior_alone` makes TDVs from nothing else; :mod:`.prior_as_start` lets learning
+begin at it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 from ..core.tdv import Features, Linear
 from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from .features import STATISTICS, digit_share, residual_idf, standard_statistic
 from .recipes import Parameters
 
@@ -36,19 +37,19 @@ _NAMES = (
 PRIOR_FILE = Path(__file__).with_name("prior.json")
 _FORMAT = 1
 _LENGTH, _K1 = 100, (0.5, 4.5)
-"""The mean length at which k1 is what the file says, and the range it stays in."""
+"""The mean length at which k1 is the file's, and the range k1 stays in."""
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the prior takes for one ranking function.
+    """What the prior sets for one ranking function.
 
     Attributes
     ----------
     parameters : Parameters
     boost : FirstPositionBoost or None
-        None where the index has no positions, or they do not help.
+        None if the index has no positions, or they do not help.
     slope : float
         How far TDVs may differ from their mean, within [0, 1].
     """
@@ -103,7 +104,7 @@ class Prior:
 
     @property
     def order(self) -> str:
-        """The order in which terms go (see :func:`.features.order_terms`)."""
+        """The order in which terms are dropped (see :func:`.features.order_terms`)."""
         return self.content["order"]
 
     def describe(self) -> dict[str, str]:
@@ -113,10 +114,10 @@ class Prior:
     def settings(
         self, model: str, positions: bool, mean_length: float, *, unlike: bool = False
     ) -> Settings:
-        """Return what the prior takes for ``model`` and documents of ``mean_length`` tokens.
+        """Return the settings for ``model`` and documents of ``mean_length`` tokens.
 
-        k1 grows with a power of the mean length, for in short documents a second occurrence says
-        less. ``unlike`` is for a collection it was not made for (see :meth:`differences`).
+        k1 grows with a power of the mean length, because in short documents a second occurrence
+        says less. ``unlike`` is for a collection unlike those it knows (see :meth:`differences`).
         """
         table = self.content["unlike" if unlike else "settings"]
         found = table[model][_POSITIONS if positions else _NO_POSITIONS]
@@ -132,7 +133,7 @@ class Prior:
         )
 
     def weights(self, matrix: TermDocumentMatrix, slope: float) -> np.ndarray:
-        """Return float32[V] TDVs of a mean token value of 1: 1 - slope + slope ReLU / mean ReLU.
+        """Return float32[V] TDVs, of mean 1 over tokens: 1 - slope + slope ReLU / mean ReLU.
 
         O(V) in time and memory: the network's statistics need no posting.
         """
@@ -142,7 +143,7 @@ class Prior:
     def linear(self, matrix: TermDocumentMatrix, features: Features, slope: float) -> Linear:
         """Return the network of :meth:`weights` for the learner's ``features``.
 
-        Where the ReLU is 0 the weights stay at 1 - slope, which no single ReLU can say.
+        Where the ReLU is 0, those TDVs are 1 - slope, which a single ReLU cannot express.
         """
         network = self.content["network"]
         of_statistics = np.zeros(features.width[0], np.float32)
@@ -155,7 +156,7 @@ class Prior:
         return Linear(factor * of_statistics, of_vector, np.float32(bias))
 
     def differences(self, matrix: TermDocumentMatrix) -> list[str]:
-        """Return in words what makes a collection unlike all that the prior was made from."""
+        """Return in words how a collection differs from all that the prior was made from."""
         found = collection_statistics(matrix)
         ranges = self.content["ranges"]
         return [
@@ -165,7 +166,7 @@ class Prior:
         ]
 
     def _unit(self, matrix: TermDocumentMatrix) -> tuple[np.ndarray, float]:
-        """Return float64[V] what the network's unit gives, and the mean of a token, above 0."""
+        """Return float64[V], the output of the network's unit, and its mean over tokens (> 0)."""
         network = self.content["network"]
         sums = np.full(matrix.shape[0], float(network["b"]))
         for name, weight in zip(network["statistics"], network["w"]):
@@ -178,15 +179,15 @@ class Prior:
 def settings_for(
     prior: Prior, matrix: TermDocumentMatrix, model: str, *, positions: bool
 ) -> tuple[Settings, list[str]]:
-    """Return the settings for a collection, and what makes it unlike those the prior knows.
+    """Return the settings for a collection, and how it differs from those the prior knows.
 
-    A collection that differs gets the settings that lose least, and the user a warning.
+    If it does, it gets the settings that lose least, and the user a warning.
     """
     differences = prior.differences(matrix)
     if differences:
         _log.warning(
-            "this collection is unlike all that the prior was made from: %s. Settings that lose "
-            "least are taken; judge some queries, and measure with 'tdv-lucene compare'",
+            "this collection is unlike all that the prior was made from: %s. The settings that "
+            "lose least are used; judge some queries, and measure with 'tdv-lucene compare'",
             "; ".join(differences),
         )
     mean_length = float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)

@@ -1,4 +1,4 @@
-"""What both recipes learn from."""
+"""What both recipes learn from: a matrix, its judged queries and a ranking function."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from ..core.scoring import Similarity
 from ..embedding.embed import TermVectors
 from ..matrix.first_positions import FirstPositionBoost
-from ..matrix.record import TermDocumentMatrix
-from ..values.posting_rule import PostingRule
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..values.dropped_postings import PostingRule
 from ..values.weighted_collection import (
     WeightedCollection,
     apply_values,
@@ -29,10 +29,10 @@ from .retrieval import QueryPostings
 
 @dataclass(frozen=True, eq=False)
 class JudgedMatrix:
-    """A matrix and its judged queries, and what is read of the two, each once and when asked for.
+    """A matrix and its judged queries, with what is derived from them, once and on demand.
 
-    Nothing here depends on a ranking function or its parameters, so problems that differ in these
-    alone share it.
+    Nothing here depends on the ranking function or its parameters, so problems that differ only in
+    those share it.
     """
 
     matrix: TermDocumentMatrix
@@ -48,23 +48,23 @@ class JudgedMatrix:
 
     @cached_property
     def plain(self) -> WeightedCollection:
-        """The full index as Lucene scores it; what :attr:`Problem.full` measures."""
+        """The full index as Lucene scores it, which :attr:`Problem.full` measures."""
         return plain_collection(self.matrix)
 
     @cached_property
     def start(self) -> WeightedCollection:
-        """All there with a value of 1: the full index, but for what its lead does."""
+        """All postings with a TDV of 1: the full index, but for the first-position boost."""
         if self.matrix.position_boost is None:
             return self.plain
         return apply_values(self.matrix, np.ones(self.matrix.shape[0], np.float32))
 
     @cached_property
     def unboosted(self) -> JudgedMatrix:
-        """The same with frequencies that count for what they are."""
+        """The same without a first-position boost."""
         return self.with_position_boost(None)
 
     def with_position_boost(self, boost: FirstPositionBoost | None) -> JudgedMatrix:
-        """Return the same with frequencies that count by ``boost``."""
+        """Return the same with another first-position boost."""
         if boost == self.matrix.position_boost:
             return self
         return replace(self, matrix=self.matrix.with_position_boost(boost))
@@ -76,9 +76,9 @@ class Left(NamedTuple):
     Attributes
     ----------
     problem : Problem
-        Without the postings that go.
+        Without the postings that are dropped.
     factors : float32[V]
-        What values are multiplied by there; 0 for terms that go whole.
+        What TDVs are multiplied by; 0 for a whole term that is dropped.
     """
 
     problem: Problem
@@ -89,14 +89,14 @@ class Left(NamedTuple):
 class Problem:
     """A matrix with its judged queries, and the ranking function to learn for.
 
-    ``base`` float32[V] are TDVs that learning starts from and is shrunk to; None is 1 for all.
+    ``base`` float32[V] are the TDVs that learning starts from and shrinks towards; None is 1 for
+    all.
     """
 
     judged: JudgedMatrix
     vectors: TermVectors
     model: str
     parameters: Parameters
-    base: np.ndarray | None = None
     base: np.ndarray | None = None
 
     @classmethod
@@ -115,11 +115,11 @@ class Problem:
         return cls(judged, vectors, model, parameters)
 
     def with_parameters(self, parameters: Parameters) -> Problem:
-        """Return the same problem for a search with other parameters; what was read is shared."""
+        """Return the same problem for a search with other parameters; derived data is shared."""
         return replace(self, parameters=parameters)
 
     def with_position_boost(self, boost: FirstPositionBoost | None) -> Problem:
-        """Return the same problem with frequencies that count by ``boost``."""
+        """Return the same problem with another first-position boost."""
         judged = self.judged.with_position_boost(boost)
         return self if judged is self.judged else replace(self, judged=judged)
 
@@ -150,7 +150,7 @@ class Problem:
 
     @property
     def start(self) -> WeightedCollection:
-        """All there, with the base's values."""
+        """All postings, with the TDVs of the base."""
         return self.judged.start if self.base is None else self._based
 
     @cached_property
@@ -164,17 +164,14 @@ class Problem:
 
     @cached_property
     def full(self) -> Problem:
-        """The problem with frequencies that count for what they are: the index before pruning.
-
-        Searched with the same parameters.
-        """
+        """The index before pruning, without a first-position boost; parameters stay."""
         unboosted = self.judged.unboosted
         return self if unboosted is self.judged else replace(self, judged=unboosted)
 
     def left(self, rule: PostingRule, priority: np.ndarray, reduction: float) -> Left:
-        """Return what is left when the postings go that ``rule`` gives up at ``reduction``.
+        """Return what is left after ``rule`` drops its postings at ``reduction``.
 
-        No value may be 0 by itself. Takes a pass over the postings: make it once and pass it on.
+        For TDVs none of which is 0. Takes a pass over the postings: make it once and pass it on.
         """
         ones = np.ones(len(priority), np.float32)
         if reduction == 0:
@@ -184,8 +181,10 @@ class Problem:
         return Left(replace(self, judged=replace(self.judged, matrix=matrix)), factors)
 
     def impacts(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
-        """Return the impacts of the query terms' postings in ``collection``, of ``some`` queries
-        (None: all)."""
+        """Return the impacts of the query terms' postings in ``collection``.
+
+        ``some`` chooses queries; None is all of them.
+        """
         similarity = similarity_of(self.model, self.parameters, collection.scale)
         return self.postings.impacts(similarity, collection, some)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,13 +19,13 @@ class Queries:
     ----------
     ids : tuple of Q str
     indptr : int64[Q + 1], terms : int32[indptr[-1]], tf : float32[indptr[-1]]
-        The distinct vocabulary terms of each query and how often it has them. A term the index
-        does not have is left out, so a query may be empty.
+        The distinct vocabulary terms of each query, and how often each occurs in it. A term that
+        the index lacks is left out, so a query may be empty.
     judged_indptr : int64[Q + 1], judged_docs, grades : int32[judged_indptr[-1]]
         Judged documents that the index holds, with their grades (0 is judged non-relevant).
     ideal_grades : tuple of Q int32[*]
-        All positive grades of the qrels, largest first, in the index or not: what a perfect
-        ranking is made of in trec_eval.
+        All positive grades of the qrels, largest first, whether the document is in the index or
+        not: what trec_eval makes the perfect ranking of.
     """
 
     ids: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The two ways of learning, by name, with every number they use."""
+"""The two recipes, by name, with every number they use."""
 
 from __future__ import annotations
 
@@ -39,29 +39,32 @@ def paper_similarity_of(model: str, parameters: Parameters) -> paper.PaperSimila
 
 @dataclass(frozen=True)
 class DefaultRecipe:
-    """Exact statistics, the search's own idf, listwise loss, validation stop.
+    """Exact statistics, Lucene's own idf, a listwise loss, stopped by validation.
+
+    Its fields are written into manifests, so they keep older words: ``lead`` is the first-position
+    boost, ``values`` are TDVs.
 
     Attributes
     ----------
     prior : bool
-        Start from what other judged collections say of this one (see :mod:`.prior`), and leave it
-        as far as the queries are sure. Else all TDVs start at 1 and the parameters at Anserini's.
+        Start from what other judged collections say of this one (see :mod:`.prior`), and move away
+        only as far as the queries make sure. Else TDVs start at 1 and parameters at Anserini's.
     caution : float
-        Under a prior: by how many standard errors what was learned must serve held-out queries
-        better than the prior does; 0 without one.
+        With a prior: by how many standard errors the result must serve held-out queries better than
+        the prior does. 0 without one.
     fewest_queries : int
         With fewer, nothing is learned from them: they only measure what the prior gives.
     tuned : bool
-        Choose k1 and b (or mu) and the lead on the training queries first, where no parameters are
-        given.
+        Tune k1 and b (or mu) and the first-position boost on the training queries first, unless
+        parameters are given.
     lead : bool
-        Frequencies count for more where the term stands first early in its document (see
-        :mod:`..matrix.first_positions`), if the matrix has positions.
+        Use a first-position boost (see :mod:`..matrix.first_positions`), if the matrix has
+        positions.
     values : bool
-        Learn what terms are worth; else all are worth the same, and only the lead, the search's
+        Learn TDVs; else all are the same, and only the first-position boost, the search's
         parameters and the choice of postings are left.
     max_steps, check_every : int
-        Length of a training and how often it may be stopped.
+        Length of a training, and how often it may be stopped.
     queries_per_step, width : int
         Lists a step and candidates a list.
     learning_rate : float
@@ -69,7 +72,7 @@ class DefaultRecipe:
     l2 : float
         Penalty on the squared length of w (b is free).
     slopes : tuple of float
-        How far values may differ from their mean (1: as learned, 0: all the same).
+        How far TDVs may differ from their mean (1: as learned, 0: all the same).
     depth : int
         Candidates a query to sample from.
     loss : str
@@ -77,22 +80,23 @@ class DefaultRecipe:
     features : str
         ``"all"``, ``"statistics"`` (of the collection) or ``"vectors"``.
     orders : tuple of str
-        The orders in which terms may go (see :func:`.features.order_terms`): the first, unless
-        another serves the training queries clearly better; the prior's comes before them.
+        The orders in which terms may be dropped (see :func:`.features.order_terms`). The first is
+        used unless another serves the training queries clearly better; a prior's comes before it.
     folds : int
     trained_at : float
         Share of the postings that are gone while values are learned.
     reductions : tuple of float
         Operating points.
     unit : str
-        What is given up, ``"term"`` or ``"posting"``, unless pruning is told otherwise.
+        What is dropped, ``"term"`` or ``"posting"``, unless pruning is told otherwise.
     whole_terms, whole_terms_qld : float
-        By postings, the share of them that goes with whole terms; in the language model more, for
-        what single postings do to a term's probability cannot be made up for.
+        With "posting", the share of the reduction that is made by dropping whole terms. It is
+        larger for the language model: what dropped postings do to a term's probability cannot be
+        corrected.
     make_up : bool
-        Take back what the postings that go add to their term's idf.
+        Correct TDVs for what dropped postings add to their term's idf.
     saturation_power : float
-        Single postings go by their term's place in the order times their saturation to this power.
+        Single postings are dropped by their term's order times their saturation to this power.
     """
 
     name = "default"
@@ -152,7 +156,7 @@ class PaperRecipe:
         Epochs at most, and epochs without a better training nDCG@5 before stopping.
     folds : int
     reductions : tuple of float
-        Operating points; 0 is the zeros it learned.
+        Operating points; 0 drops only the terms with a learned TDV of 0.
     """
 
     name = "paper"

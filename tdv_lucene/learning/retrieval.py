@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.scoring import Similarity
 from ..interruption import check
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..values.weighted_collection import WeightedCollection
 from .queries import Queries
 
@@ -44,7 +44,7 @@ class QueryPostings:
         """
         result = np.zeros(len(self.docs), np.float32)
         doc_len = np.asarray(collection.doc_len, np.float32)
-        for i in self._places_of(some):
+        for i in self._numbers_of(some):
             check()
             term = self.terms[i]
             row = slice(self.indptr[i], self.indptr[i + 1])
@@ -55,8 +55,8 @@ class QueryPostings:
                 result[row] = np.where(tf > 0, score, 0)
         return result
 
-    def _places_of(self, some: np.ndarray | None) -> np.ndarray:
-        """Return int64[n] places in ``terms`` of the terms of ``some`` queries (None: all)."""
+    def _numbers_of(self, some: np.ndarray | None) -> np.ndarray:
+        """Return int64[n]: where in ``terms`` the terms of ``some`` queries are (None: all)."""
         if some is None:
             return np.arange(len(self.terms))
         indptr = self.queries.indptr

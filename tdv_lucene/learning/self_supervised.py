@@ -1,11 +1,11 @@
 """Topics and judgements made from the index itself, for a collection that has none.
 
-Where text is stored: a document's title (or first sentence) asks for that document. Else: a pair
-of terms that occur together more often than by chance asks for the documents that have both of
-them twice or more. In either case what a query was made of is taken out of the documents it asks
-for (their frequencies are lowered), in the matrix that is learned from only: else the query would
-find its own words, and learning how documents are titled would look like learning what they are
-about. It is a substitute: the README says what it is worth beside human judgements.
+If the index stores text, a document's title (or first sentence) is a query for that document. Else
+a pair of terms that occur together more often than by chance is a query for the documents that
+have both of them twice or more. Either way the query's own occurrences are taken out of those
+documents (frequencies are lowered), but only in the matrix that is learned from. Otherwise the
+query would find its own words, and learning how documents are titled would look like learning what
+they are about. It is a substitute: the README says how it compares with human judgements.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from ..errors import TdvError, argument
 from ..matrix.norms import has_exact_norms
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 
 TOPICS = 2000
@@ -36,12 +36,12 @@ _RELEVANT_TF = 2
 
 
 class MadeTopics(NamedTuple):
-    """Topics that an index was made to give.
+    """Topics made from an index.
 
     Attributes
     ----------
     matrix : TermDocumentMatrix
-        Without what the topics were made of; its vocabulary is the same.
+        Without the occurrences that the topics were made of; its vocabulary is the same.
     topics : query id -> index terms
     qrels : query id -> document id -> 1
     method : ``"titles"`` or ``"pairs"``
@@ -102,8 +102,8 @@ def topics_of_titles(
 ) -> MadeTopics:
     """Return a topic for each of ``number`` documents drawn from those that have a title.
 
-    ``titles`` holds the terms of every document's, in the matrix's order. Documents that have
-    none of its terms left without it are passed over.
+    ``titles`` holds the terms of every document's title, in the matrix's order. A document that
+    has none of them outside its title is passed over.
     """
     if len(titles) != matrix.shape[1]:
         raise TdvError(
@@ -125,8 +125,8 @@ def topics_of_titles(
 def topics_of_pairs(matrix: TermDocumentMatrix, *, number: int, seed: int) -> MadeTopics:
     """Return topics of two terms that occur together in more documents than by chance.
 
-    A document and then two of its repeated terms of middling frequency are drawn. Relevant are
-    the documents that have both of them twice or more; each loses one of each.
+    A document is drawn, then two of its repeated terms of middling frequency. Relevant are the
+    documents that have both of them twice or more; one occurrence of each is taken out of them.
     """
     rng = np.random.default_rng(seed)
     doc_freq, documents = np.asarray(matrix.doc_freq), max(1, matrix.doc_count)
@@ -180,7 +180,7 @@ def _documents_of_both(
 
 
 class _Lowered:
-    """A matrix some of whose frequencies are lowered. ``docs`` are looked up term by term."""
+    """A matrix with some frequencies lowered; ``docs`` are those looked up term by term."""
 
     def __init__(self, matrix: TermDocumentMatrix, docs: np.ndarray | None) -> None:
         self._source = matrix
@@ -199,7 +199,7 @@ class _Lowered:
         return found
 
     def take(self, doc: int, terms: np.ndarray, times: np.ndarray) -> bool:
-        """Take a title out of its document; False, and nothing done, where none of it is left."""
+        """Take a title out of its document; return False instead if none of it would be left."""
         at = np.array([self._by_doc[doc].get(t, -1) for t in terms.tolist()], np.int64)
         at, times = at[at >= 0], times[at >= 0]
         left = np.maximum(self._data[at] - times, 0)
@@ -215,7 +215,7 @@ class _Lowered:
         self._data[at] = np.maximum(self._data[at] - 1, 1)
 
     def matrix(self) -> TermDocumentMatrix:
-        """The matrix with what was taken; a term that would have no posting keeps its own."""
+        """The matrix as lowered; a term that would lose all its postings keeps them."""
         source = self._source
         left = np.add.reduceat(self._data > 0, source.indptr[:-1], dtype=np.int64)
         for term in np.flatnonzero(left == 0):

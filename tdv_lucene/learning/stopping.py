@@ -24,16 +24,16 @@ class Network(NamedTuple):
     ----------
     linear : tdv.Linear of NumPy arrays
     factor : float
-        The slope over the mean ReLU of a kept token. Of what was learned only how values differ is
-        taken, and that shrunk: a training on few queries pushes some terms to 0, and what they
-        alone retrieve is lost. Their mean is 1 whatever was learned. To move all values together is
-        to choose another k1 (or mu), which was done before, and with care: it suits the training's
-        kind of query and harms others.
+        The slope over the mean ReLU of a kept token. Only the differences between the learned TDVs
+        are used, and they are shrunk: a training on few queries pushes some terms to 0, and then
+        nothing finds what only they retrieve. The mean TDV is always 1. Moving all TDVs together
+        would choose another k1 (or mu), which was done before, and with care: it suits the
+        training's kind of query and harms others.
     slope : float
         Within [0, 1]; 0 leaves every term at the base.
     step : int
     base : float32[V] or 1.0
-        What values are shrunk to: the problem's, of a mean of 1 too.
+        What TDVs are shrunk towards: the problem's base, which has a mean of 1 too.
     """
 
     linear: tdv.Linear
@@ -44,11 +44,11 @@ class Network(NamedTuple):
 
     @property
     def floor(self) -> float:
-        """The value of a term whose ReLU is 0, in parts of the base."""
+        """The TDV of a term whose ReLU is 0, as a share of the base."""
         return 1 - self.slope
 
     def values(self, features: tdv.Features) -> np.ndarray:
-        """Return float32[V] discrimination values."""
+        """Return float32[V] TDVs."""
         unit = np.asarray(tdv.term_values(self.linear, features))
         return (self.floor * self.base + self.factor * unit).astype(np.float32)
 
@@ -69,9 +69,10 @@ class Stopped(NamedTuple):
     Attributes
     ----------
     out_of_fold : list of Network
-        For each fold, stopped by what served the *other* folds: its own queries chose nothing.
+        For each fold, stopped where it was best for the *other* folds: its own queries chose
+        nothing.
     final : list of Network
-        For each fold, stopped by what served all folds.
+        For each fold, stopped where it was best for all folds.
     """
 
     out_of_fold: list[Network]
@@ -84,8 +85,8 @@ def stop(
     """Choose a step and a slope for all networks together.
 
     Network k was trained without fold k, whose queries measure it at every checkpoint and slope
-    (and at step 0, the base). Pooled over folds that is a measure on every query, by a network
-    whose gradients never saw it; a fold of a small collection alone would be too noisy.
+    (and at step 0, the base). Pooled over the folds, every query is measured by a network whose
+    gradients never saw it. A single fold of a small collection would be too noisy.
     """
     slopes = tasks[0].recipe.slopes
     choices = [(0, 0.0), *((step, slope) for step in checkpoints[0] for slope in slopes)]
@@ -117,9 +118,10 @@ def choose(
 ) -> tuple[np.ndarray, int]:
     """Return the best choice for each fold by all *other* folds, and the best by all.
 
-    ``sums`` float[folds, choices] holds each fold's sum over its queries. With ``caution`` the sums
-    are of gains over choice 0, ``squares`` those of squared gains and ``sizes`` int[folds] the
-    numbers of queries: so many standard errors are taken off a gain, and few queries stay at 0.
+    ``sums`` float[folds, choices] holds each fold's sum over its queries. With ``caution`` these
+    are sums of gains over choice 0, ``squares`` those of squared gains, and ``sizes`` int[folds]
+    the numbers of queries. So many standard errors are taken off each gain, and with few queries
+    choice 0 stays.
     """
     total = sums.sum(axis=0)
     if not caution:
@@ -149,16 +151,16 @@ def _network(task: Task, saved: dict[int, tdv.Linear], step: int, slope: float) 
 
 
 def _measure(task: Task, network: Network, queries: np.ndarray) -> np.ndarray:
-    """Rank the whole collection for the ``queries``; return float64[n]: what decides of each."""
+    """Rank the whole collection for the ``queries``; return float64[n], what decides."""
     values = network.values(task.collection.features) * np.asarray(task.collection.kept)
     problem = task.problem
     return deciding(problem.measure(problem.rows.weighted(values), queries))
 
 
 def clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether float64[n] of n queries differ by a two-tailed paired t-test (p < .05).
+    """Whether ``one`` float64[n] is above ``other`` by a two-tailed paired t-test (p < .05).
 
-    ``one`` has the larger mean.
+    ``one`` must have the larger mean.
     """
     if len(one) < 2:
         return False
@@ -168,5 +170,5 @@ def clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def deciding(measured: np.ndarray) -> np.ndarray:
-    """Return float64[n]: what decides, from the ``MEASURES`` float64[n, 3] of n queries."""
+    """Return float64[n], the measure that decides, from the ``MEASURES`` float64[n, 3]."""
     return measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]].mean(axis=1)

@@ -1,4 +1,4 @@
-"""What learning says of every term."""
+"""What learning finds for every term: its TDV, and when it is dropped."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..matrix.record import TermDocumentMatrix
-from ..values.dropping import drop_terms
-from ..values.posting_rule import PostingRule
-from ..values.thresholds import make_posting_rule, make_up_for
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..values.dropped_postings import PostingRule
+from ..values.dropped_terms import drop_terms
+from ..values.posting_thresholds import make_posting_rule, make_up_for
 from ..values.weighted_collection import WeightedCollection, apply_values
 from .features import order_terms
 from .problem import Left, Problem
@@ -21,16 +21,16 @@ _SATURATION_POWERS = {"balanced": 1.0}
 
 
 class TermScores(NamedTuple):
-    """Values, and the order in which terms go.
+    """TDVs, and the order in which terms are dropped.
 
     Attributes
     ----------
     weights : float32[V]
-        Discrimination values of the terms that are kept.
+        TDVs of the terms while they are kept.
     priority : float32[V]
-        Terms with the smallest are given up first.
+        Terms with the smallest are dropped first.
     rule : PostingRule or None
-        How single postings are given up, made for this ``priority``.
+        How single postings are dropped, made for this ``priority``.
     """
 
     weights: np.ndarray
@@ -38,8 +38,10 @@ class TermScores(NamedTuple):
     rule: PostingRule | None = None
 
     def left(self, problem: Problem, reduction: float, unit: str) -> Left:
-        """Return what is left at ``reduction`` before values apply; of whole terms everything is,
-        and zeros among the values say what goes. Scores of one rule leave the same.
+        """Return what is left at ``reduction``, before TDVs apply.
+
+        With whole terms nothing is dropped here yet: :meth:`prune` sets their TDVs to 0. Scores
+        with the same rule leave the same.
         """
         if unit == "posting":
             return problem.left(self.rule, self.priority, reduction)
@@ -48,7 +50,7 @@ class TermScores(NamedTuple):
     def prune(
         self, left: Left, reduction: float, scale: float | None, unit: str
     ) -> WeightedCollection:
-        """Return the index that the values make of what is :meth:`left`, at ``scale``.
+        """Return the index that the TDVs make of what is :meth:`left`, at ``scale``.
 
         ``scale`` None is the real-valued model.
         """
@@ -74,15 +76,15 @@ def rule_of_order(
     reductions: Iterable[float],
 ) -> tuple[np.ndarray, PostingRule]:
     """Return float32[V], the order of that ``kind`` (see :func:`.features.order_terms`), and the
-    rule that drops a posting by its saturation and its term's place in it.
+    rule that drops postings by their saturation and their term's order.
 
-    What the ``reductions`` add to idf is made up for.
+    At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
     """
     order = order_terms(matrix, kind)
     power = _SATURATION_POWERS.get(kind, recipe.saturation_power)
     rule = make_posting_rule(
         matrix,
-        np.ones(len(order), np.float32),  # networks are shrunk: no value is 0
+        np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0
         order,
         order ** (1 / power),  # the same postings, for the rule's first power
         recipe.whole_terms_qld if model == "qld" else recipe.whole_terms,

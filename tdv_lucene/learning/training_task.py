@@ -43,12 +43,11 @@ class Collection(NamedTuple):
     ----------
     features : tdv.Features
     kept : float32[V]
-        What values are multiplied by: 0 for the terms that are given up, for others 1 or the
-        posting rule's factor.
+        What TDVs are multiplied by: 0 for dropped terms, for others 1 or the posting rule's factor.
     doc_freq, total_term_freq : float32[V]
     doc_count : float32[]
     start : tdv.Linear
-        Where training begins, and what its weights are pulled to.
+        Where training begins, and what its weights are pulled towards.
     """
 
     features: tdv.Features
@@ -73,7 +72,7 @@ def make_task(
 ) -> Task:
     """Prepare training under the mask ``kept`` float32[V], with candidates retrieved under it.
 
-    ``start`` is the network to begin with; None gives every term the same value.
+    ``start`` is the network to begin with; None gives every term the same TDV.
     """
     impacts = problem.impacts(problem.rows.weighted(kept * problem.base_values))
     candidates = make_candidates(problem.postings, impacts, recipe.depth)

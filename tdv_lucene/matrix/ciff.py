@@ -17,9 +17,9 @@ import numpy as np
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
-from ..records import ByteStrings, StrPath
+from ..vocabulary import ByteStrings, StrPath
 from .extract import open_matrix
-from .record import TermDocumentMatrix
+from .term_document_matrix import TermDocumentMatrix
 
 KIND = "ciff"
 _POSTINGS_AT_ONCE = 1 << 20
@@ -106,7 +106,7 @@ def write_ciff(
 
 
 def _describe(index: StrPath, field: str) -> str:
-    from ..indexes.record import FieldRecord, recorded_parameters
+    from ..indexes.user_data import FieldRecord, recorded_parameters
     from ..store import versions
 
     text = f"field '{field}' of a Lucene index, exported by tdv-lucene {versions()['tdv-lucene']}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_threads
+from ..arguments import Shards, checked_threads
 from ..errors import TdvError, argument
 from ..output import Output
 from ..progress import Progress, silent
-from ..records import ByteStrings, Shards, StrPath, Vocabulary
 from ..store import check_content, check_files, load_array, read_manifest
-from .record import TermDocumentMatrix
+from ..vocabulary import ByteStrings, StrPath, Vocabulary
+from .term_document_matrix import TermDocumentMatrix
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ def extract_matrix(
     output: StrPath,
     *,
     field: str = "contents",
-    documents: Iterable[str] | None = None,
+    documents: Iterable[str] | os.PathLike[str] | None = None,
     positions: bool = True,
     threads: int | None = None,
     overwrite: bool = False,
@@ -48,13 +49,14 @@ def extract_matrix(
     Parameters
     ----------
     index
-        A folder, or :class:`..records.Shards`: those are extracted by several processes (see
+        A folder, or :class:`..arguments.Shards`: those are extracted by several processes (see
         :mod:`.shards`), with the result that one index of their documents would have.
     documents
-        Ids of the documents whose rows are wanted, in any order; None for all, as of shards. The
-        vocabulary, ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole
-        index, so that scores of these documents stay true. Learning refuses such a matrix: it has
-        to count all postings.
+        Ids of the documents whose rows are wanted, in any order, or the path of a file of them,
+        one a line; None for all, as of shards. The vocabulary,
+        ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
+        scores of these documents stay true. Learning refuses such a matrix: it has to count all
+        postings.
     positions
         Also write ``first_positions``, if the field has positions: learning weights postings by
         them. This about doubles the time.
@@ -69,18 +71,20 @@ def extract_matrix(
         index.
     """
     chosen = checked_threads(threads)
-    place = Output.folder(output, KIND, inputs=[index], overwrite=overwrite)
+    read = [documents] if isinstance(documents, os.PathLike) else []
+    place = Output.folder(output, KIND, inputs=[index, *read], overwrite=overwrite)
     if isinstance(index, Shards):
         return _extract_shards(index, place, documents, field, positions, threads, progress)
     from ..jvm.index import extract_arrays, identify
 
+    ids = _read_ids(documents) if isinstance(documents, os.PathLike) else documents
     source = identify(index)
-    with place as folder, _id_file(documents) as ids:
+    with place as folder, _id_file(ids) as listed:
         totals = extract_arrays(
             index, field, folder,
-            threads=chosen, documents=ids, positions=positions, progress=progress,
+            threads=chosen, documents=listed, positions=positions, progress=progress,
         )  # fmt: skip
-        selected = {} if ids is None else {"collection": totals}
+        selected = {} if listed is None else {"collection": totals}
         _finish(place, folder, {"field": field, "source": source, **selected})
     return load_matrix(output)
 
@@ -105,7 +109,7 @@ def extract_shard(
 def _extract_shards(
     index: Shards,
     place: Output,
-    documents: Iterable[str] | None,
+    documents: object,
     field: str,
     positions: bool,
     threads: int | None,
@@ -135,6 +139,26 @@ def _finish(place: Output, folder: Path, manifest: dict[str, Any]) -> None:
                      "nothing can be learned from it", matrix.source["path"],
                      matrix.vocabulary.field)  # fmt: skip
     place.write_manifest(describe_matrix(matrix))
+
+
+def _read_ids(path: os.PathLike[str]) -> list[str]:
+    """The ids of a file, one a line; empty lines mean nothing."""
+    name = f"{argument('documents')} {os.fspath(path)}"
+    try:
+        return split_ids(Path(path).read_bytes(), name)
+    except OSError as error:
+        raise TdvError(f"{name} cannot be read: {error.strerror}") from error
+
+
+def split_ids(content: bytes, name: str) -> list[str]:
+    """Document ids, one a line; ``name`` is what an error calls them."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise TdvError(
+            f"{name}: byte {error.start + 1} is not UTF-8: write document ids in UTF-8, one a line"
+        ) from error
+    return [line for line in text.splitlines() if line]
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""What a posting counts for by where in its document the term stands first: learning and pruning.
+"""The first-position boost: a frequency counts for more if its term stands early in the document.
 
-Titles and first sentences say what a text is about. A frequency tf whose term stands first at
-position p (from 0) counts as tf (1 + boost / (1 + p / span)^2).
+Titles and first sentences say what a text is about. A frequency tf whose term first occurs at
+position p (from 0) counts as tf (1 + boost / (1 + p / span)^2), in learning and in pruning.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-PLACES = 1024
-"""Positions told apart; those behind count as the last of them."""
+POSITIONS = 1024
+"""Positions told apart; later ones count as the last of these."""
 
 
 class FirstPositionBoost(NamedTuple):
-    """How much places count.
+    """How much more a frequency counts for near the beginning of a document.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class FirstPositionBoost(NamedTuple):
 
     @property
     def factors(self) -> np.ndarray:
-        """Return float32[PLACES]: what frequencies are multiplied by, by position."""
+        """Return float32[POSITIONS]: what frequencies are multiplied by, by position."""
         return _factors(self)
 
     def weigh(self, tf: np.ndarray, first: np.ndarray) -> np.ndarray:
@@ -39,18 +39,18 @@ class FirstPositionBoost(NamedTuple):
 
         One product of float32, as ``tdvlucene.prune.FirstPositionBoost`` has it.
         """
-        factors = self.factors[np.minimum(first, PLACES - 1)]
+        factors = self.factors[np.minimum(first, POSITIONS - 1)]
         counted: np.ndarray = np.asarray(tf, np.float32) * factors
         return counted
 
 
 @cache
-def _factors(lead: FirstPositionBoost) -> np.ndarray:
-    position = np.arange(PLACES)
-    factors = (1 + lead.boost / (1 + position / lead.span) ** 2).astype(np.float32)
+def _factors(position_boost: FirstPositionBoost) -> np.ndarray:
+    boost, span = position_boost
+    factors = (1 + boost / (1 + np.arange(POSITIONS) / span) ** 2).astype(np.float32)
     factors.setflags(write=False)
     return factors
 
 
 DEFAULT_BOOST = FirstPositionBoost(2.0, 4.0)
-"""Where training queries ask for nothing else."""
+"""What learning starts from without a prior."""

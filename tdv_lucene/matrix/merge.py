@@ -13,15 +13,15 @@ import numpy as np
 
 from ..errors import TdvError
 from ..progress import Progress, silent
-from ..records import ByteStrings
-from .record import TermDocumentMatrix
+from ..vocabulary import ByteStrings
+from .term_document_matrix import TermDocumentMatrix
 
 _TERMS_AT_ONCE = 1 << 17
 _POSTINGS_AT_ONCE = 1 << 22
 _HEADER_BYTES = 128  # what NumPy takes for an array of one dimension
 _MOST_DOCUMENTS = np.iinfo(np.int32).max
 
-_DTYPES = {
+_DTYPES: dict[str, type[np.generic]] = {
     "terms": np.uint8,
     "terms_indptr": np.int64,
     "indptr": np.int64,

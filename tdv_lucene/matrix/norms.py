@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .record import TermDocumentMatrix
+from .term_document_matrix import TermDocumentMatrix
 
 _FREE = 24  # lengths below this are stored as they are: 255 - longToInt4(Integer.MAX_VALUE)
 

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import Shards
 from ..errors import TdvError
 from ..indexes.shards.survey import survey_shards
 from ..indexes.shards.workers import open_workers
 from ..output import remove_abandoned
 from ..progress import Progress
-from ..records import Shards
 from .merge import merge_matrices
-from .record import TermDocumentMatrix
+from .term_document_matrix import TermDocumentMatrix
 
 
 def extract_shards(

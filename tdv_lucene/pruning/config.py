@@ -58,7 +58,7 @@ class PruneConfig:
         if self.min_doc_freq < 1:
             raise TdvError(
                 f"{argument('min_doc_freq')} must be at least 1, got {self.min_doc_freq}: 1 keeps "
-                "all terms, 2 gives up those of one document"
+                "all terms, 2 drops those of one document"
             )
         self._check_amount()
         checked_threads(self.threads)
@@ -69,7 +69,7 @@ class PruneConfig:
         named = [name for name, value in amounts.items() if value is not None]
         if len(named) > 1:
             names = " and ".join(map(argument, named))
-            raise TdvError(f"{names} exclude each other: each of them sets how much goes")
+            raise TdvError(f"{names} exclude each other: each of them sets the reduction")
         if self.reduction is not None:
             checked_reduction(self.reduction)
         if self.max_loss is not None:

@@ -1,6 +1,6 @@
-"""What decides on every posting of a field: an operating point of its values, as it is applied.
+"""What decides on every posting of a field: an operating point of its TDVs, as it is applied.
 
-Pruning applies it, verification finds it again; both must come to the same one.
+Pruning and verification both start here, so they come to the same decisions.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..jvm.rewriter import FieldValues
 
 
-def load_fields(given: Sequence[str | os.PathLike | TermValues]) -> list[TermValues]:
-    """Return values, or those in folders, each of another field.
+def load_fields(given: Sequence[str | os.PathLike[str] | TermValues]) -> list[TermValues]:
+    """Load what is given as folders; each must be of another field.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def load_fields(given: Sequence[str | os.PathLike | TermValues]) -> list[TermVal
     names = [values.vocabulary.field for values in fields]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise TdvError(f"two sets of values for the field '{twice[0]}': give one for each field")
+        raise TdvError(f"two sets of TDVs for the field '{twice[0]}': give one for each field")
     return fields
 
 
@@ -52,14 +52,14 @@ def point_at(
     Parameters
     ----------
     tf : "scaled", "original" or "similarity"
-        Of the latter two the scale is None, and the last has values as an index keeps them; it
-        takes none that count a term's place.
+        With the latter two the scale is None. The last rounds TDVs as an index stores them, and
+        cannot apply a first-position boost.
     min_doc_freq
-        Terms in fewer documents go, beside what goes at ``reduction``.
+        Terms in fewer documents are dropped on top of ``reduction``.
     """
     if tf == "similarity" and values.position_boost is not None:
         raise TdvError(
-            "these values count a term's place in its document, which a search does not know: "
+            "these TDVs were learned with a first-position boost, which a search cannot apply: "
             f"prune with {argument('tf', 'scaled')}, or learn again with {argument('lead', False)}"
         )
     scaled = tf == "scaled"
@@ -77,15 +77,15 @@ def rule_of(values: TermValues, point: OperatingPoint, tf: str) -> FieldValues:
     from ..jvm.rewriter import FieldValues
 
     keep_values = _mean_value(values, point) if tf == "similarity" else None
-    cut, lead = point.cut, point.position_boost
+    cut, boost = point.cut, point.position_boost
     return FieldValues(
         values.vocabulary,
         point.tdv,
         point.scale,
         least_saturation=None if cut is None else cut.least,
-        length_norm=None if cut is None else tuple(cut.length_norm),
+        length_norm=None if cut is None else (cut.length_norm.fixed, cut.length_norm.per_token),
         keep_values=keep_values,
-        position_factors=None if lead is None else lead.factors,
+        position_factors=None if boost is None else boost.factors,
     )
 
 
@@ -101,6 +101,6 @@ def checksum(point: OperatingPoint) -> str:
 
 
 def _mean_value(values: TermValues, point: OperatingPoint) -> float:
-    """Mean value of a token that stays."""
+    """Return the mean TDV of a token that stays."""
     tokens = np.where(point.tdv > 0, values.total_term_freq, 0).astype(np.float64)
     return float(tokens @ point.tdv / tokens.sum()) if tokens.any() else 1.0

@@ -1,4 +1,4 @@
-"""Stage 5: a new index whose postings carry the learned discrimination values."""
+"""Stage 5: a new index with fewer postings and TDV-weighted frequencies."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from ..arguments import gathered
+from ..arguments import Shards, gathered
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..indexes.shards.record import Part
 from ..learning.recipes import REDUCTIONS
 from ..output import Output
 from ..progress import Progress, silent
-from ..records import Shards
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .config import PruneConfig
@@ -38,9 +37,9 @@ MANIFEST = "tdv-manifest.json"
 
 
 def prune_index(
-    index: str | os.PathLike,
-    values: str | os.PathLike | TermValues | None,
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    values: str | os.PathLike[str] | TermValues | None,
+    output: str | os.PathLike[str],
     *,
     reduction: float | None = None,
     max_loss: float | None = None,
@@ -50,92 +49,90 @@ def prune_index(
     unit: str | None = None,
     min_doc_freq: int = 1,
     threads: int | None = None,
-    others: Sequence[str | os.PathLike | TermValues] = (),
+    others: Sequence[str | os.PathLike[str] | TermValues] = (),
     field: str = "contents",
-    save_values: str | os.PathLike | None = None,
+    save_values: str | os.PathLike[str] | None = None,
     optimize: bool = False,
     config: PruneConfig | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Write the index ``output``: that of ``index`` with the values' field pruned.
+    """Prune a field of ``index`` and write the result as the new index ``output``.
 
-    A posting's new frequency is max(1, rint(scale * tf * tdv)). Norms,
-    document and term statistics follow, term vectors agree; stored fields, doc values, points,
-    other fields and the order of documents stay; deleted documents go. ``index`` is only read.
+    A posting's new frequency is max(1, rint(scale * tf * tdv)). Norms, statistics and term vectors
+    are made to fit. Stored fields, doc values, points, other fields and the order of documents stay
+    as they are. Deleted documents are left out. ``index`` is only read.
 
     Parameters
     ----------
     index
-        A folder, or :class:`..records.Shards`: then each is pruned with the values and statistics
+        A folder, or :class:`..arguments.Shards`: then each is pruned with the TDVs and statistics
         of the whole, to a folder of its name inside ``output`` (see :mod:`.prune_shards`).
     values
-        Term values of this index's vocabulary, or the folder that holds them. None: those that
-        judged collections say of this one, for BM25 (see :mod:`..learning.prior`); they take no
-        judgement, and a temporary folder of about ten bytes a posting.
+        The TDVs of this index's vocabulary, or the folder that holds them. None takes those that
+        other judged collections give this one, for BM25 (see :mod:`..learning.prior`). That needs
+        no judgements, and a temporary folder of about ten bytes a posting.
     reduction
-        Share of the field's postings to remove, within [0, 1); None for what was recommended, if
-        anything was.
+        Share of the field's postings to drop, within [0, 1). None takes the recommended one, if
+        there is one.
     max_loss
-        In place of ``reduction``: the largest validated one at which held-out queries surely (to
-        95 %) lose at most this share of the tuned full index's nDCG@5 (see
+        In place of ``reduction``: take the largest validated one at which held-out queries surely
+        (to 95 %) lose at most this share of the tuned full index's nDCG@5 (see
         :mod:`.reduction_choice`).
     max_bytes
-        In place of ``reduction``: the smallest one whose index has at most so many bytes, such as
-        ``"25MB"``. ``learn`` foresaw its bytes: one index is written, and another where that was
+        In place of ``reduction``: take the smallest one whose index has at most this size, such as
+        ``"25MB"``. ``learn`` predicts the bytes: one index is written, and another if that one is
         not close enough.
     scale
-        Larger keeps finer differences between values and costs bytes; ``"auto"`` takes the
+        A larger scale keeps finer differences between TDVs and costs bytes; ``"auto"`` takes the
         smallest that was found to keep the ranking.
     tf
         ``"original"`` keeps frequencies and positions and only drops postings. ``"similarity"``
-        keeps them too and puts the values into the index, where
-        :func:`tdv_lucene.search_index`, :func:`tdv_lucene.open_searcher` and the other stages find
-        and apply them; a plain searcher ranks by the original frequencies.
+        keeps them too and stores the TDVs in the index, where :func:`tdv_lucene.search_index`,
+        :func:`tdv_lucene.open_searcher` and the other stages find and apply them; a plain searcher
+        ranks by the original frequencies.
     unit
-        What is given up: ``"term"``, posting lists as a whole, or ``"posting"``, besides them the
-        postings that add least to a score, given their term and their document; None for what
-        was recommended when the values were learned; with ``tf="original"`` and learned values
-        ``"term"``, for a rarer term's larger idf cannot be made up for.
+        What is dropped: ``"term"``, whole posting lists only, or ``"posting"``, also the single
+        postings that add least to a score, given their term and document. None takes what was
+        recommended when the TDVs were learned; with ``tf="original"`` and learned TDVs that is
+        ``"term"``, because the larger idf of a rarer term cannot be corrected.
     min_doc_freq
-        Terms in fewer documents go as well, on top of ``reduction``: 2 gives up those of a single
-        document, which are most of a dictionary, and what only they would have found. What was
-        validated at a point, and ``max_loss``, know nothing of it.
+        Terms in fewer documents are dropped as well, on top of ``reduction``. 2 drops those of a
+        single document: most of a dictionary, and whatever only they would have found. Neither
+        the validated measures nor ``max_loss`` take this into account.
     threads
-        Segments written side by side; None for one a core.
+        Segments written at once; None for one a core.
     others
-        Values of further fields, pruned in the same rewrite with the same parameters; where those
-        are None or ``"auto"``, each field has its own. What is recorded at the top, and searched,
-        is the field of ``values``.
+        TDVs of further fields, pruned in the same rewrite with the same options. Where an option
+        is None or ``"auto"``, each field has its own. The field of ``values`` is the one that the
+        index records as searched.
     field
-        The one to prune where ``values`` is None.
+        The field to prune if ``values`` is None.
     save_values
-        Where ``values`` is None: a folder to keep them in, for :func:`verify_pruned`,
+        If ``values`` is None: a folder to save the TDVs in, for :func:`verify_pruned`,
         :func:`explain_query` and :func:`compare_indexes`.
     optimize
-        Write one segment; by default each segment of ``index`` has its counterpart.
+        Write one segment; by default every segment of ``index`` becomes one.
     config
         All options from ``reduction`` to ``optimize`` except ``others``, in one object.
 
     Returns
     -------
     dict
-        Counts and ``bytes`` before and after, the ``reduction`` reached, the ``scale``, the
-        ``lucene_version`` whose format the new index has; under ``chosen`` what ``max_loss`` or
-        ``max_bytes`` was met by; under ``search`` the
-        parameters to use with plain Anserini or Pyserini (k1 * scale, b, mu * scale), under
-        ``validated`` what was measured at the nearest learned point, with the table of scales;
-        under ``fidelity`` how this pruning's ranking agreed with real-valued scoring (overlap@10,
-        RBO) and the estimated bytes of its posting lists, None where it was not tried at this
-        reduction and scale; with
-        ``others``, theirs under ``fields`` by name. The same is in ``tdv-manifest.json``; the
-        commit's user data has all but the counts.
+        Counts and ``bytes`` before and after; the ``reduction`` reached; the ``scale``; the
+        ``lucene_version`` of the new index's format; ``chosen``, how ``max_loss`` or ``max_bytes``
+        was met; ``search``, the parameters to use with plain Anserini or Pyserini (k1 * scale, b,
+        mu * scale); ``validated``, what was measured at the nearest learned point, with the table
+        of scales; ``fidelity``, how well this pruning's ranking agreed with real-valued scoring
+        (overlap@10, RBO) and the estimated bytes of its posting lists, None if it was not tried at
+        this reduction and scale; with ``others``, theirs under ``fields`` by name. The same is in
+        ``tdv-manifest.json``; the commit's user data has all but the counts.
 
     Raises
     ------
     TdvError
-        When the index cannot be read or pruned, is locked, or has another vocabulary; when a
-        parameter is out of its range, no posting would be left, or no reduction is given and none
+        When the index cannot be read or pruned, is locked, or has another vocabulary; when an
+        option is out of its range, no posting would be left, or no reduction is given and none is
         recommended; when ``output`` exists or overlaps the index.
     """
     config = gathered(PruneConfig, config, locals())
@@ -143,7 +140,8 @@ def prune_index(
 
     if values is not None and save_values is not None:
         raise TdvError(
-            f"{argument('save_values')} keeps values made without judgements, and values are given"
+            f"{argument('save_values')} is for TDVs made without judgements, and "
+            f"{argument('values')} is given: leave one of them out"
         )
     given = [v for v in (values, *others) if v is not None]
     if isinstance(index, Shards):
@@ -184,7 +182,7 @@ def prune_index(
 
 
 def plan_rewriting(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     fields: Sequence[TermValues],
     config: PruneConfig,
     progress: Progress = silent,
@@ -207,13 +205,13 @@ def chosen_by_loss(rewriting: Rewriting) -> tuple[float | None, dict[str, Any]]:
 
 
 def _unit_of(values: TermValues, config: PruneConfig) -> str | None:
-    """A rule that relies on changed frequencies is not what ``--tf original`` gets by default."""
+    """With ``--tf original``, rules that need changed frequencies are not the default."""
     relies = values.posting_factors is not None
     return "term" if config.unit is None and config.tf == "original" and relies else config.unit
 
 
 def _refuse_several_fields(given: Sequence[TermValues], config: PruneConfig) -> None:
-    """Refuse what is defined for one field only."""
+    """Refuse options that are defined for one field only."""
     fields = [values.vocabulary.field for values in given]
     for_one = {
         f"{argument('tf')} similarity": config.tf == "similarity",
@@ -223,13 +221,13 @@ def _refuse_several_fields(given: Sequence[TermValues], config: PruneConfig) -> 
     named = [name for name, used in for_one.items() if used]
     if len(fields) > 1 and named:
         raise TdvError(
-            f"{' and '.join(named)} is for one field, got values of {', '.join(fields)}: "
+            f"{' and '.join(named)} is for one field, got TDVs of {', '.join(fields)}: "
             f"prune by {argument('reduction')}, or one field after the other"
         )
 
 
 def _figures(point: Mapping[str, Any]) -> dict[str, Any]:
-    """What was measured at a point, beside the full index on the same held-out queries."""
+    """What was measured at a point, and of the full index on the same held-out queries."""
     return {"measures": dict(point["measures"]), "full": dict(point["full"])}
 
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..arguments import Shards
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..indexes.shards.record import Part
@@ -23,7 +24,6 @@ from ..indexes.shards.survey import survey_shards
 from ..indexes.shards.workers import Workers, open_workers
 from ..output import Output, note_finished, remove_abandoned
 from ..progress import Progress
-from ..records import Shards
 from ..store import check_files
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import KIND as VALUES
@@ -43,11 +43,11 @@ _MADE_BY = "tdv-lucene prune"
 
 def prune_shards(
     shards: Shards,
-    given: Sequence[str | os.PathLike | TermValues],
-    output: str | os.PathLike,
+    given: Sequence[str | os.PathLike[str] | TermValues],
+    output: str | os.PathLike[str],
     config: PruneConfig,
     *,
-    save_values: str | os.PathLike | None,
+    save_values: str | os.PathLike[str] | None,
     overwrite: bool,
     progress: Progress,
 ) -> dict[str, Any]:

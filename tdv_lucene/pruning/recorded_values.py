@@ -1,4 +1,4 @@
-"""The values of a pruned index: those given for it, held to what it records of its making."""
+"""The TDVs of a pruned index: those a user gives for it, checked against what the index records."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..errors import TdvError
-from ..indexes.record import FieldRecord
+from ..indexes.user_data import FieldRecord
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .field_rule import checksum, point_at
 
 
 def find_point(values: TermValues, record: FieldRecord) -> OperatingPoint | None:
-    """The operating point whose checksum was recorded; None when the values have no such."""
+    """Return the operating point whose checksum was recorded; None if there is none."""
     for reduction in _reductions(values, record):
         point = point_at(
             values,
@@ -31,7 +31,7 @@ def find_point(values: TermValues, record: FieldRecord) -> OperatingPoint | None
 
 
 def _reductions(values: TermValues, record: FieldRecord) -> Iterator[float]:
-    """The reduction asked for; indexes of earlier versions record only the one reached."""
+    """Yield the reduction asked for; indexes of earlier versions record only the one reached."""
     if record.requested_reduction is not None:
         yield record.requested_reduction
         return
@@ -43,36 +43,35 @@ def _reductions(values: TermValues, record: FieldRecord) -> Iterator[float]:
 
 
 def values_of_index(
-    index: str | os.PathLike, field: str, given: str | os.PathLike
+    index: str | os.PathLike[str], field: str, given: str | os.PathLike[str]
 ) -> tuple[TermValues, np.ndarray]:
-    """The values ``given`` (a folder), and float32[V] those applied to ``field`` of ``index``.
+    """Load the folder ``given``; return it and float32[V], the TDVs as applied to ``index``.
 
-    0 where a term was given up.
+    A dropped term has 0.
 
     Raises
     ------
     TdvError
-        When the folder cannot be read, or the index does not say that its ``field`` was pruned
-        with these values.
+        When the folder cannot be read, or ``field`` of the index was not pruned with these TDVs.
     """
     values = TermValues.load(given)
     if values.vocabulary.field != field:
         raise TdvError(
-            f"{given} holds values of the field '{values.vocabulary.field}', not of '{field}': "
+            f"{given} holds TDVs of the field '{values.vocabulary.field}', not of '{field}': "
             f"give those of '{field}', or leave them out"
         )
     record = FieldRecord.read(index, field)
     if record.values_sha256 is None:
         raise TdvError(
-            f"{index} does not say that its field '{field}' was pruned, so nothing tells whether "
-            f"{given} are its values: leave them out"
+            f"{index} does not record that its field '{field}' was pruned, so nothing tells "
+            f"whether {given} holds its TDVs: leave them out"
         )
     if record.vocabulary_sha256 is not None:
         values.check(record.vocabulary_sha256)
     point = find_point(values, record)
     if point is None:
         raise TdvError(
-            f"{index} was not pruned with the values in {given}: those it was made with have "
+            f"{index} was not pruned with the TDVs in {given}: those it was pruned with have "
             f"another checksum ({record.values_sha256[:12]}); give the folder that 'prune' was "
             "given, or leave it out"
         )

@@ -1,4 +1,4 @@
-"""A reduction from what a user can bear: a loss on held-out queries, or a number of bytes."""
+"""The reduction that keeps within a limit: a loss on held-out queries, or a number of bytes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from ..errors import TdvError, argument
 
 LARGEST_REDUCTION = 0.95
-"""No more is tried to meet a size."""
+"""The most that is tried to meet a size."""
 
 _MEASURE = "nDCG@5"
 _CLOSE = 0.99  # of the bytes allowed: near enough
-_ENOUGH = 0.98  # where a size was foreseen
+_ENOUGH = 0.98  # the same if the size was predicted
 _FINE = 0.002  # differences of reductions that are not told apart
 _TRIES = 12
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
@@ -24,13 +24,13 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
 
 
 def loss_of(point: Mapping[str, Any]) -> float:
-    """The share of the tuned full index's nDCG@5 that held-out queries lose; below 0 they gain."""
+    """Return the share of the tuned full index's nDCG@5 lost on held-out queries; a gain is < 0."""
     full = point["full"][_MEASURE]
     return 1 - point["measures"][_MEASURE] / full if full > 0 else 0.0
 
 
 def most_loss_of(point: Mapping[str, Any]) -> float:
-    """The largest loss, as :func:`loss_of`, within the 95 % interval of the difference."""
+    """Return the largest :func:`loss_of` within the 95 % interval of the difference."""
     full = point["full"][_MEASURE]
     return -point["difference"][_MEASURE]["ci95"][0] / full if full > 0 else 0.0
 
@@ -44,21 +44,21 @@ def check_loss(max_loss: float) -> None:
 
 
 def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> Mapping[str, Any]:
-    """Return the validated point of the largest reduction whose :func:`most_loss_of` is within it.
+    """Return the validated point of the largest reduction whose :func:`most_loss_of` is allowed.
 
-    What held-out queries lost on average other queries may exceed: the interval says how far.
+    Other queries may lose more than the held-out ones did on average; the interval says how much.
 
     Raises
     ------
     TdvError
-        When the loss is out of its range, nothing was validated, or no point stays within it.
+        When ``max_loss`` is out of its range, nothing was validated, or every point may lose more.
     """
     check_loss(max_loss)
     validated = [point for point in points if point.get("difference")]
     if not validated:
         raise TdvError(
             f"{argument('max_loss')} needs points that were validated on held-out queries with "
-            f"their intervals, and these values have none: pass {argument('reduction')}, or values "
+            f"their intervals, and these TDVs have none: pass {argument('reduction')}, or TDVs "
             "from 'tdv-lucene learn' of this version"
         )
     borne = [point for point in validated if most_loss_of(point) <= max_loss]
@@ -75,8 +75,10 @@ def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> M
 
 
 def foreseen_bytes(points: Sequence[Mapping[str, Any]]) -> Callable[[float], float] | None:
-    """Return the predicted bytes of the index at a reduction, None where they were not."""
-    known = [(of["reduction"], of["index_bytes"]) for of in points if "index_bytes" in of]
+    """Return a function from reduction to predicted bytes; None if nothing was predicted."""
+    known = [
+        (point["reduction"], point["index_bytes"]) for point in points if "index_bytes" in point
+    ]
     if len(known) < 2:
         return None
     reductions, sizes = zip(*sorted(known))
@@ -85,7 +87,7 @@ def foreseen_bytes(points: Sequence[Mapping[str, Any]]) -> Callable[[float], flo
         if reduction <= reductions[-1]:
             return float(np.interp(reduction, reductions, sizes))
         slope = (sizes[-1] - sizes[-2]) / (reductions[-1] - reductions[-2])
-        return sizes[-1] + slope * (reduction - reductions[-1])
+        return float(sizes[-1] + slope * (reduction - reductions[-1]))
 
     return at
 
@@ -99,23 +101,23 @@ def reduction_within_bytes(
 ) -> float:
     """Return the smallest reduction found whose index has at most ``max_bytes``.
 
-    Every size is that of an index really written, so the one returned fits. Smallest is meant to
-    within 1 % of the bytes allowed, or 0.002 of reduction.
+    Every size is that of an index that was really written, so the one returned fits. It is the
+    smallest to within 1 % of the bytes allowed, or 0.002 of reduction.
 
     Parameters
     ----------
     bytes_at
-        Bytes of the index at a reduction; falls as it grows. Called a few times.
+        Bytes of the index at a reduction; falls as the reduction grows. Called a few times.
     fixed_bytes
-        Bytes that stay whatever is removed: without ``foreseen`` a first guess starts from them.
+        Bytes that stay whatever is dropped; without ``foreseen`` the first guess starts from them.
     foreseen
-        What ``bytes_at`` is expected to return. Then one index is written, and a second where the
-        first does not fit or leaves more than 2 %; more only if neither fits.
+        What ``bytes_at`` is expected to return. Then one index is written, a second if the first
+        does not fit or is more than 2 % too small, and more only if neither fits.
 
     Raises
     ------
     TdvError
-        When even ``LARGEST_REDUCTION`` leaves more.
+        When even ``LARGEST_REDUCTION`` does not fit.
     """
     if foreseen is not None:
         found = _as_foreseen(bytes_at, max_bytes, foreseen)
@@ -141,7 +143,7 @@ def reduction_within_bytes(
         elif guess == LARGEST_REDUCTION:
             raise TdvError(
                 f"no pruning makes the index as small as {max_bytes:,} bytes: with "
-                f"{LARGEST_REDUCTION:.0%} of the postings removed it has {size:,}; pass a larger "
+                f"{LARGEST_REDUCTION:.0%} of the postings dropped it has {size:,}; pass a larger "
                 f"{argument('max_bytes')}"
             )
         else:
@@ -152,7 +154,7 @@ def reduction_within_bytes(
 def _as_foreseen(
     bytes_at: Callable[[float], int], max_bytes: int, foreseen: Callable[[float], float]
 ) -> float | None:
-    """Return the reduction of the last index written, of two at most, None when it is too large."""
+    """Write one or two indexes; return the reduction of the last if it fits, else None."""
     aim, error = (1 + _CLOSE) / 2 * max_bytes, 1.0
     fitting: float | None = None
     for _ in range(2):
@@ -169,7 +171,7 @@ def _as_foreseen(
 
 
 def parse_bytes(text: str | int) -> int:
-    """Return the number in ``25MB``, ``1.5 GiB``, ``25000000``; k, M, G are powers of 1000.
+    """Return the bytes in ``25MB``, ``1.5 GiB`` or ``25000000``; k, M and G are powers of 1000.
 
     Raises
     ------

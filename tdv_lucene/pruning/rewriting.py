@@ -1,4 +1,4 @@
-"""One rewrite of an index: what is done with its fields, to be written at any reduction."""
+"""One rewrite of an index: what happens to its fields, ready to be written at any reduction."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ import numpy as np
 
 from ..arguments import checked_threads
 from ..errors import TdvError, argument
-from ..indexes.record import FieldRecord, as_user_data, carried_over
 from ..indexes.shards.record import Part, part_as_user_data
+from ..indexes.user_data import FieldRecord, as_user_data, carried_over
 from ..progress import Progress, silent
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .config import PruneConfig
+from .field_description import describe_field
 from .field_rule import point_at, rule_of
-from .record import describe_field
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
 class Rewriting:
-    """What :func:`.prune.prune_index` was asked for, checked, all but how much goes.
+    """What :func:`.prune.prune_index` was asked for, checked; only the reduction is still open.
 
     Attributes
     ----------
     index
         Only read.
     fields
-        Values of one or more fields, each of another; the first is recorded at the top.
+        TDVs of one or more fields, each of another; the first is recorded as the one searched.
     units
-        What is given up of each field, as ``prune_index`` takes it.
+        What is dropped of each field, as ``prune_index`` takes it.
     config
-        The options; how much goes is told to :meth:`write`.
+        The options; :meth:`write` takes the reduction.
     part
         Where the index is a shard: of what.
     """
 
-    index: str | os.PathLike
+    index: str | os.PathLike[str]
     fields: Sequence[TermValues]
     units: Sequence[str | None]
     config: PruneConfig
@@ -150,7 +150,7 @@ class Rewriting:
         reduction: float | None,
         unit: str | None,
     ) -> None:
-        """Refuse what gives up every term, before anything is written."""
+        """Refuse to drop every term, before anything is written."""
         if point.tdv.any() or not len(point.tdv):
             return
         field = values.vocabulary.field
@@ -166,16 +166,16 @@ class Rewriting:
         raise TdvError(_emptied(field, reduction))
 
     def _refuse_pruned(self, source: FieldRecord) -> None:
-        """Refuse a field whose values are in the index."""
+        """Refuse a field whose TDVs are stored in the index."""
         given = [values.vocabulary.field for values in self.fields]
         if source.tf == "similarity" and source.field in given:
             raise TdvError(
-                f"{self.index} was made with {argument('tf', 'similarity')}: the values it "
-                f"keeps for '{source.field}' would not suit what is left of it; prune its source"
+                f"{self.index} was made with {argument('tf', 'similarity')}: the TDVs stored in it "
+                f"for '{source.field}' would not fit what is left of the field; prune its source"
             )
 
     def _warn(self, source: dict[str, Any], written: str) -> None:
-        """Tell of a format an older Lucene cannot read, and of values learned elsewhere."""
+        """Warn of a format that an older Lucene cannot read, and of TDVs learned elsewhere."""
         if source["lucene_version"].split(".")[:2] != written.split(".")[:2]:
             _log.warning(
                 "%s was written by Lucene %s, the new index will be in the format of the installed "
@@ -186,7 +186,7 @@ class Rewriting:
         ours = source["commit"] if self.part is None else self.part.source_commit
         if learned_on.get("commit") not in (None, ours):
             _log.warning(
-                "the values were learned on another commit (%s) than that of %s; the vocabularies "
+                "the TDVs were learned on another commit (%s) than that of %s; the vocabularies "
                 "must be equal, statistics may differ",
                 learned_on.get("path"),
                 self.index,
@@ -209,9 +209,10 @@ def _emptied(field: str, reduction: float | None) -> str:
 
 
 def _fidelity(point: OperatingPoint, made: Mapping[str, Any]) -> dict[str, float] | None:
-    """What was measured of this very pruning, beside real-valued scoring; None where nothing was.
+    """What was measured of exactly this pruning against real-valued scoring; None if nothing was.
 
-    ``made`` is its description. A neighbouring point's figures would be another index's.
+    ``made`` is its description. The figures of a neighbouring point would be those of another
+    index.
     """
     nearest = point.nearest
     measured = (made["requested_reduction"], made["unit"], 1, "scaled")

@@ -1,4 +1,4 @@
-"""Proof that a pruned index is what its source and its values make, posting by posting."""
+"""Proof, posting by posting, that a pruned index is what pruning its source must give."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..arguments import checked_threads
+from ..arguments import Shards, checked_threads
 from ..errors import TdvError, argument
-from ..indexes.record import FieldRecord, read_records
 from ..indexes.shards.record import shard_name
+from ..indexes.user_data import FieldRecord, read_records
 from ..progress import Progress, silent
-from ..records import Shards
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .field_rule import load_fields, rule_of
@@ -23,44 +22,44 @@ _log = logging.getLogger(__name__)
 
 
 def verify_pruned(
-    index: str | os.PathLike,
-    pruned: str | os.PathLike,
-    values: str | os.PathLike | TermValues | None,
+    index: str | os.PathLike[str],
+    pruned: str | os.PathLike[str],
+    values: str | os.PathLike[str] | TermValues | None,
     *,
-    others: Sequence[str | os.PathLike | TermValues] = (),
+    others: Sequence[str | os.PathLike[str] | TermValues] = (),
     threads: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Compare the index ``pruned`` with what pruning ``index`` with ``values`` must give.
 
-    How it was pruned is read from its commit's user data. Compared are the postings of each pruned
-    field, each with its frequency (and positions, where they stay), its statistics and norms, and
-    the values kept for the search where they are (``--tf similarity``); the
-    postings and norms of all other fields; ids, stored fields, doc values and term vectors of
-    every document; points. The two may be cut into segments differently, as long as documents
-    come in the same order. Of k-NN vectors only the fields' descriptions are compared.
+    The commit's user data says how it was pruned. For every pruned field this compares the
+    postings with their frequencies (and positions, if they were kept), the statistics, the norms
+    and any stored TDVs (``--tf similarity``). It also compares the postings and norms of all other
+    fields; ids, stored fields, doc values and term vectors of every document; and points. The two
+    indexes may have different segments, as long as documents come in the same order. Of k-NN
+    vectors only the fields' descriptions are compared.
 
     Parameters
     ----------
     index, pruned
-        Folders, or :class:`..records.Shards` both.
+        Folders, or :class:`..arguments.Shards` both.
     values, others
-        What ``pruned`` was pruned with: values of each field that was, in any order. None where it
-        was pruned without judgements: they are made again from ``index``.
+        The TDVs of every field that was pruned, in any order. None if it was pruned without
+        judgements: they are then made again from ``index``.
 
     Returns
     -------
     dict
-        ``equal``, the ``documents`` and (of the pruned fields) ``postings`` compared, and the first
-        ``difference`` where there is one: ``what`` it is, what was ``expected`` and ``found``, and
-        of ``segment`` (of the pruned index), ``field``, ``term`` and ``document`` those that say
-        where.
+        ``equal``; how many ``documents`` and ``postings`` of the pruned fields were compared; and
+        the first ``difference``, if any: ``what`` differs, what was ``expected`` and ``found``,
+        and where: ``segment`` (of the pruned index), ``field``, ``term``, ``document``, as far as
+        they apply.
 
     Raises
     ------
     TdvError
-        When one of the two cannot be read, ``pruned`` does not say how it was made, or the values
-        given are not those of the fields that it says were pruned.
+        When one of the two cannot be read, ``pruned`` does not record how it was pruned, or the
+        TDVs given are not those of the fields it records.
     """
     from ..jvm import rewriter
     from ..jvm.index import identify, read_user_data
@@ -96,25 +95,25 @@ def verify_pruned(
 
 
 def _refuse_other_fields(
-    pruned: str | os.PathLike, recorded: Sequence[str], given: Sequence[str]
+    pruned: str | os.PathLike[str], recorded: Sequence[str], given: Sequence[str]
 ) -> None:
-    """Refuse values of a field that was not pruned, and a pruned field without values."""
+    """Refuse TDVs of a field that was not pruned, and a pruned field without TDVs."""
     was = f"{pruned} was pruned in {', '.join(repr(field) for field in recorded)}"
     for field in recorded:
         if field not in given:
             raise TdvError(
-                f"{was}, and no values are given for '{field}': pass those it was pruned "
-                f"with, too (a further {argument('values')})"
+                f"{was}, and no TDVs are given for '{field}': pass those it was pruned with, too "
+                f"(a further {argument('values')})"
             )
     for field in given:
         if field not in recorded:
-            raise TdvError(f"{was}, not in '{field}', for which values are given: leave them out")
+            raise TdvError(f"{was}, not in '{field}', for which TDVs are given: leave them out")
 
 
 def find_values(
     possible: Iterable[TermValues], record: FieldRecord
 ) -> tuple[TermValues, OperatingPoint | None]:
-    """The values with the point whose checksum was recorded; the last ones where none has it."""
+    """Return the TDVs that have a point with the recorded checksum, else the last ones tried."""
     for values in possible:
         point = find_point(values, record)
         if point is not None:
@@ -122,8 +121,8 @@ def find_values(
     return values, point
 
 
-def _refuse_earlier(pruned: str | os.PathLike, record: FieldRecord) -> None:
-    """Refuse an index whose frequencies were rounded by another rule."""
+def _refuse_earlier(pruned: str | os.PathLike[str], record: FieldRecord) -> None:
+    """Refuse an index whose frequencies were rounded by an older rule."""
     if record.content["tf"] == "scaled" and "least_freq" not in record.content:
         raise TdvError(
             f"{pruned} was pruned in '{record.field}' by tdv-lucene "
@@ -138,7 +137,7 @@ def _difference(
     values: TermValues,
     point: OperatingPoint | None,
 ) -> dict[str, str]:
-    """What shows without a look at the indexes; empty when nothing does."""
+    """Return the difference that shows without opening the indexes; empty if there is none."""
     expected = {
         "source_commit": (source["commit"], record.source_commit),
         "vocabulary_sha256": (values.vocabulary.sha256, record.vocabulary_sha256),
@@ -150,5 +149,5 @@ def _difference(
     if point is None:
         return {"what": f"user data {record.prefix}values_sha256",
                 "expected": "the checksum of values that the folder holds",
-                "found": record.values_sha256}  # fmt: skip
+                "found": str(record.values_sha256)}  # fmt: skip
     return {}

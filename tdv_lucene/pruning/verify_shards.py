@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import Shards
 from ..errors import TdvError, argument
-from ..indexes.record import read_records, user_data_of
 from ..indexes.shards.record import shard_name
 from ..indexes.shards.workers import open_workers
+from ..indexes.user_data import read_records, user_data_of
 from ..progress import Progress
-from ..records import Shards
 from ..values.term_values import TermValues
 from .field_rule import load_fields
 from .prune_shards import values_in_folders
@@ -22,9 +22,9 @@ from .verify import find_values, verify_pruned
 
 
 def verify_shards(
-    shards: str | os.PathLike,
-    pruned: str | os.PathLike,
-    given: Sequence[str | os.PathLike | TermValues],
+    shards: str | os.PathLike[str],
+    pruned: str | os.PathLike[str],
+    given: Sequence[str | os.PathLike[str] | TermValues],
     *,
     threads: int | None,
     progress: Progress,

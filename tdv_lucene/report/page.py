@@ -101,8 +101,8 @@ def _figures(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]
 
 
 def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[tuple[str, str]]:
-    """One plot for all indexes made with the same values."""
-    title = "Effectiveness against postings removed, on the training queries held out"
+    """One plot for all indexes made with the same TDVs."""
+    title = "Effectiveness against postings dropped, on held-out training queries"
     alike: list[tuple[Mapping[str, Any], list[str]]] = []
     for name, curve in curves.items():
         if curve is None:
@@ -113,8 +113,8 @@ def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[tupl
         else:
             names.append(name)
     for at, (curve, names) in enumerate(alike):
-        chosen = {name: curves[name]["chosen"] for name in names}
-        known = {name: share for name, share in chosen.items() if share is not None}
+        found = {name: drawn for name in names if (drawn := curves[name]) is not None}
+        known = {n: drawn["chosen"] for n, drawn in found.items() if drawn["chosen"] is not None}
         yield f"{title}: {', '.join(names)}", plots.plot_trade_off(curve, f"-{at}", known)
 
 

@@ -14,7 +14,9 @@ PLOT = "plot"
 _KINDS = ("svg", "png")
 
 
-def check_plot(output: str | os.PathLike, *, overwrite: bool, inputs: Sequence[Any] = ()) -> Output:
+def check_plot(
+    output: str | os.PathLike[str], *, overwrite: bool, inputs: Sequence[Any] = ()
+) -> Output:
     """Return where the picture ``output`` goes, before any work is done.
 
     ``inputs`` are those of the work, which the picture may not touch.
@@ -34,7 +36,7 @@ def plot_points(
     points: Sequence[Mapping[str, Any]],
     full: Mapping[str, Any],
     recommended: float | None,
-    output: str | os.PathLike | Output,
+    output: str | os.PathLike[str] | Output,
     *,
     overwrite: bool = False,
 ) -> None:
@@ -60,5 +62,5 @@ def plot_points(
         place.write_manifest({"recommended_reduction": recommended})
 
 
-def _kind(path: str | os.PathLike) -> str:
+def _kind(path: str | os.PathLike[str]) -> str:
     return Path(path).suffix.lstrip(".").lower()

@@ -26,7 +26,7 @@ _PLATE = {"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "non
 _LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 _WIDTH_INCHES = 5.2
 _STEPS = 200  # of a line: thousands, a query each, would make a page of megabytes
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "text.parse_math": False,  # a dollar in a name is a dollar
     "svg.fonttype": "none",  # text stays text: selectable, in the page's font
     "font.size": 10,
@@ -62,7 +62,7 @@ def plot_trade_off(
             axes.annotate(name, (100 * reduction, 0.02), (-3, 0), textcoords="offset points",
                           xycoords=("data", "axes fraction"), rotation=90, fontsize=8,
                           ha="right", va="bottom")  # fmt: skip
-        axes.set_xlabel("postings removed, %")
+        axes.set_xlabel("postings dropped, %")
         axes.set_ylabel("change against full, %")
         axes.legend(frameon=False)
 
@@ -80,7 +80,7 @@ def plot_path(
     The tuned full index on the same queries, ``full``, is the level line; the bars are the 95 %
     interval of the difference from it. ``kind`` is ``"svg"`` or ``"png"``.
     """
-    whole = all("index_bytes" in of for of in (full, *points))
+    whole = all("index_bytes" in entry for entry in (full, *points))
     sized = "index_bytes" if whole else "posting_bytes"
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": "tdv-lucene path"}):
         measures = [m for m in ("nDCG@5", "R@1000") if m in points[0]["measures"]]

@@ -12,7 +12,7 @@ from ..timing.latency_summary import QueryTerms
 from .table import Table
 
 VALUE_COLUMN = {"learned": "TDV", "ratio": "tf ratio"}
-"""What ``tdv`` is called at the head of a column, by its kind: only learned values are TDVs."""
+"""What ``tdv`` is called at the head of a column, by its kind: only what was learned is a TDV."""
 
 
 def extreme_queries(
@@ -33,10 +33,10 @@ def extreme_queries(
         query = before.queries[i]
         numbers = (before.values[measure][i], after.values[measure][i])
         values = (f"{value:.3f}" for value in numbers)
-        gone = _most_thinned(words[query].thinned(full, pruned))
-        return (f"{query}: {topics[query]}", gone, *values, f"{differences[i]:+.3f}")
+        dropped = _most_thinned(words[query].thinned(full, pruned))
+        return (f"{query}: {topics[query]}", dropped, *values, f"{differences[i]:+.3f}")
 
-    columns = ("query", "postings gone", full, pruned, "difference")
+    columns = ("query", "postings dropped", full, pruned, "difference")
     return [
         Table(
             f"{title}, {measure}", columns, [row(i) for i in shown],
@@ -47,7 +47,7 @@ def extreme_queries(
 
 
 def _most_thinned(shares: Mapping[str, float]) -> str:
-    """The terms that lost postings, those that lost most first; a dropped one lost all."""
+    """Name the terms with dropped postings and the share dropped, the largest first."""
     order = sorted(((t, s) for t, s in shares.items() if s >= 0.005), key=lambda share: -share[1])
     named = (f"{term} {'all' if share == 1 else f'{share:.0%}'}" for term, share in order)
     return ", ".join(named) or "none"

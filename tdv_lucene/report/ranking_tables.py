@@ -136,7 +136,7 @@ def _effectiveness_note(found: Mapping[str, Any], comparisons: int) -> str:
 
 def _details(measures: Mapping[str, Any], where: str) -> Table:
     several = len(next(iter(measures.values()))["tests"]) > 1
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for measure, result in measures.items():
         for test in result["tests"]:
             size = "none" if test["effect_size"] is None else f"{test['effect_size']:+.3f}"

@@ -26,7 +26,7 @@ def render(
         lines=_lines,
         answer=answer,
         wrong=wrong,
-        value_heads=[VALUE_COLUMN[of["tdv_kind"]] for of in [*about["indexes"].values()][1:]],
+        value_heads=[VALUE_COLUMN[index["tdv_kind"]] for index in [*about["indexes"].values()][1:]],
         moved=_moved,
         milliseconds=_milliseconds,
         megabytes=_megabytes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .wording import visible
 
@@ -16,6 +16,7 @@ SIGNIFICANT = 0.05
 
 
 _GAP = 3  # between two columns: a blank of each, and one that divides them
+_TEXT_WIDTH = 80
 _NARROWEST = 12  # column 0 may be broken anywhere, but not into less
 
 
@@ -43,19 +44,26 @@ def print_table(console: Console, table: Table) -> None:
     """
     shown = _visible(table)
     parts = _beside(shown, console.width)
+    _print_text(console, shown.title, "italic")
     for number, columns in enumerate(parts):
-        first, last = number == 0, number == len(parts) - 1
         part = replace(
             shown,
-            title=shown.title if first else "",
             columns=tuple(shown.columns[i] for i in columns),
             rows=[tuple(row[i] for i in columns) for row in shown.rows],
-            note=shown.note if last else "",
             texts=tuple(at for at, i in enumerate(columns) if i in shown.texts),
         )
-        if not first:
+        if number:
             console.print()
         console.print(_to_rich(part, console.width))
+    _print_text(console, shown.note, "dim italic")
+
+
+def _print_text(console: Console, text: str, style: str) -> None:
+    """A title or a note: as wide as is read well, however narrow the table is."""
+    from rich.text import Text
+
+    if text:
+        console.print(Text(text, style), width=min(console.width, _TEXT_WIDTH))
 
 
 def _visible(table: Table) -> Table:
@@ -111,13 +119,10 @@ def _to_rich(table: Table, width: int) -> RichTable:
     from rich.text import Text
 
     shown = RichTable(
-        title=Text(table.title) if table.title else None,
-        caption=Text(table.note) if table.note else None,
-        box=box.SIMPLE_HEAD, title_justify="left", caption_justify="left", show_edge=False,
-        pad_edge=False,
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False
     )  # fmt: skip
     for number, (column, at_most) in enumerate(zip(table.columns, _fitted(table, width))):
-        side = "left" if number in table.texts else "right"
+        side: Literal["left", "right"] = "left" if number in table.texts else "right"
         shown.add_column(Text(column), justify=side, overflow="fold", width=at_most)
     for row in table.rows:
         shown.add_row(*map(Text, row))

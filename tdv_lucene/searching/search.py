@@ -1,4 +1,4 @@
-"""Stage 6: topics to a TREC run, with Anserini's engine and the parameters the index asks for."""
+"""Stage 6: from topics to a TREC run, with Anserini's engine and the index's own parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ..arguments import checked_hits, checked_threads
 from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
-from ..indexes.record import java_similarity, recorded_parameters, warn_of_another_model
+from ..indexes.user_data import java_similarity, recorded_parameters, warn_of_another_model
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -22,9 +22,9 @@ FEEDBACK = ("rm3", "rocchio")
 
 
 def search_index(
-    index: str | os.PathLike,
-    topics: str | os.PathLike | Mapping[str, str],
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    topics: str | os.PathLike[str] | Mapping[str, str],
+    output: str | os.PathLike[str],
     *,
     model: str | None = None,
     hits: int = 1000,
@@ -42,9 +42,9 @@ def search_index(
     """Search all topics and write the run ``output`` (``qid Q0 docid rank score tag`` lines).
 
     Queries are Anserini's bags of words; hits, order and scores are those of Pyserini's
-    ``LuceneSearcher`` given the returned parameters. ``threads`` defaults to the machine's cores
-    and does not change the run. A manifest is written beside the run. With ``model`` None it is the
-    one the index was pruned for, BM25 if it was not; any other causes a warning in the log.
+    ``LuceneSearcher`` with the returned parameters. ``threads`` defaults to the machine's cores and
+    does not change the run. A manifest is written beside the run. ``model`` None takes the one the
+    index was pruned for, or BM25 if it was not pruned; any other causes a warning in the log.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def search_index(
 
 
 def write_run(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     queries: Mapping[str, str],
     place: Output,
     parameters: SearchParameters,
@@ -93,9 +93,9 @@ def write_run(
     arrays: Path | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """:func:`search_index` with the parameters given, into a place that was checked.
+    """Do the work of :func:`search_index`, with parameters and an output that were checked.
 
-    Into the folder ``arrays`` the run goes for :func:`..evaluation.run_arrays.load_run`, too.
+    The run also goes into the folder ``arrays``, for :func:`..evaluation.run_arrays.load_run`.
     """
     from ..jvm import searcher
     from ..jvm.index import identify
@@ -107,7 +107,7 @@ def write_run(
     with place as unfinished:
         found = searcher.write_run(
             index,
-            java_similarity(parameters, index),
+            java_similarity(parameters, index, field),
             field,
             queries,
             hits=hits,
@@ -135,20 +135,22 @@ def _check_feedback(feedback: str | None, field: str) -> None:
         raise TdvError(f"no feedback '{feedback}': choose one of {', '.join(FEEDBACK)}")
     if feedback is not None and field != "contents":
         raise TdvError(
-            f"{feedback} is Anserini's, which searches the field 'contents' alone, not '{field}': "
+            f"{feedback} is Anserini's, which searches only the field 'contents', not '{field}': "
             f"leave out {argument('field')}"
         )
 
 
-def open_searcher(index: str | os.PathLike, model: str | None = None, **parameters: float) -> Any:
+def open_searcher(
+    index: str | os.PathLike[str], model: str | None = None, **parameters: Any
+) -> Any:
     """Return a Pyserini ``LuceneSearcher`` on ``index``, set up as the index says.
 
-    That means the model its values were learned for (any other ``model`` causes a warning in the
-    log), the parameters and, for an index made with ``--tf similarity``, the term values.
+    It gets the model that the TDVs were learned for (any other ``model`` causes a warning in the
+    log), its parameters and, for an index made with ``--tf similarity``, the TDVs.
 
     Use it like any other; ``tfidf``, which Pyserini lacks, works too. Parameters given (``k1``,
     ``b``, ``mu``) take precedence. The first call imports Pyserini's search package, which takes
-    seconds. Calling ``set_bm25`` or ``set_qld`` on the result replaces both.
+    seconds. Calling ``set_bm25`` or ``set_qld`` on the result replaces model and parameters.
 
     Raises
     ------
@@ -159,4 +161,4 @@ def open_searcher(index: str | os.PathLike, model: str | None = None, **paramete
 
     chosen = recorded_parameters(index, model, **parameters)
     warn_of_another_model(index, chosen.model)
-    return open_pyserini(index, java_similarity(chosen, index))
+    return open_pyserini(index, java_similarity(chosen, index, "contents"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..indexes.record import java_similarity
+from ..indexes.user_data import java_similarity
 from ..progress import Progress, silent
 from .latency import TimedIndex, summarise_latency
 
@@ -37,10 +37,10 @@ def measure_end_to_end(
     texts = list(topics.values())
     sample = [texts[i] for i in rng.permutation(len(texts))[:_MOST_QUERIES]]
     searchers = {
-        n: open_pyserini(index.path, java_similarity(index.parameters, index.path))
+        n: open_pyserini(index.path, java_similarity(index.parameters, index.path, "contents"))
         for n, index in indexes.items()
     }
-    rounds = {name: [] for name in indexes}
+    rounds: dict[str, list[np.ndarray]] = {name: [] for name in indexes}
     for number in range(_WARM_UP_ROUNDS + _COUNTED_ROUNDS):
         order = rng.permutation(len(sample))
         for name, searcher in searchers.items():

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError, argument
-from ..indexes.record import java_similarity
+from ..indexes.user_data import java_similarity
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from .page_cache import resident_share
@@ -73,7 +73,7 @@ class LatencyPlan:
 class TimedIndex:
     """An index to be timed, how to search it, and the run (1000 hits) this gave."""
 
-    path: str | os.PathLike
+    path: str | os.PathLike[str]
     parameters: SearchParameters
     run: Path
 
@@ -107,7 +107,8 @@ class Latency:
     def per_query_ms(self, mode: str, name: str) -> np.ndarray:
         """Median over the rounds, float64[Q], of mode ``top10``, ``top10_exhaustive``, ..."""
         mode_at, index_at = MODES.index(mode), self.names.index(name)
-        return np.median(self.rounds_ms[:, mode_at, index_at], axis=0)
+        medians: np.ndarray = np.median(self.rounds_ms[:, mode_at, index_at], axis=0)
+        return medians
 
     def summary(self, name: str, *, exhaustive: bool = False) -> dict[str, dict[str, float]]:
         """``top10`` and ``top1000``: mean and percentiles over queries, in milliseconds."""
@@ -144,7 +145,7 @@ def measure_latency(
     before = _cached(indexes)
     found = time_queries(
         [
-            (index.path, java_similarity(index.parameters, index.path), index.run)
+            (index.path, java_similarity(index.parameters, index.path, field), index.run)
             for index in indexes.values()
         ],
         topics,

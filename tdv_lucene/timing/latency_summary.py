@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..indexes.record import java_similarity
+from ..indexes.user_data import java_similarity
 from ..progress import Progress, silent
 from .latency import MODES, Latency, TimedIndex
 
@@ -131,7 +131,9 @@ def summarise_speed(
 def _ratios(latency: Latency, name: str, seed: int) -> dict[str, Any]:
     first = latency.names[0]
     return {
-        mode: paired_ratio(*(latency.per_query_ms(mode, each) for each in (first, name)), seed)
+        mode: paired_ratio(
+            latency.per_query_ms(mode, first), latency.per_query_ms(mode, name), seed
+        )
         for mode in MODES
     }
 
@@ -185,8 +187,8 @@ def _strata(
             if members.any():
                 row = {"stratum": label, "index": name, "queries": int(members.sum())}
                 for mode in ("top10", "top1000"):
-                    pair = (latency.per_query_ms(mode, index)[members] for index in (first, name))
-                    row[mode] = paired_ratio(*pair, seed)
+                    before, after = (latency.per_query_ms(mode, index) for index in (first, name))
+                    row[mode] = paired_ratio(before[members], after[members], seed)
                 yield row
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from ..records import Shards
+from ..arguments import Shards
 
 
-def resident_share(index: str | os.PathLike) -> float | None:
+def resident_share(index: str | os.PathLike[str]) -> float | None:
     """Share of the pages of the index's files that are in the page cache, within [0, 1].
 
     None where the system does not tell: it has no ``mincore``, or, as Linux since 5.2, answers
@@ -38,7 +39,7 @@ def _may_ask(file: Path) -> bool:
     return os.access(file, os.W_OK) or file.stat().st_uid == os.geteuid()
 
 
-def _resident_pages(file: Path, mincore: ctypes._CFuncPtr) -> np.ndarray | None:
+def _resident_pages(file: Path, mincore: Callable[..., int]) -> np.ndarray | None:
     """bool[pages of the file]; the file is mapped but not read."""
     mapped = np.memmap(file, np.uint8, mode="r")
     pages = np.zeros(-(-len(mapped) // mmap.PAGESIZE), np.uint8)

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..core.scoring import Statistics
 from ..matrix.norms import norm_bytes
-from ..matrix.record import TermDocumentMatrix
-from ..records import ByteStrings
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..vocabulary import ByteStrings
 from .posting_bytes import LUCENE_9, PostingFormat, posting_bytes
 from .weighted_collection import WeightedCollection
 
@@ -42,7 +42,7 @@ def estimate_posting_bytes(
     if not lists:
         return 0
     sizes = [len(docs) for docs, _ in lists]
-    docs, tf = (np.concatenate([of[i] for of in lists]) for i in (0, 1))
+    docs, tf = (np.concatenate([part[i] for part in lists]) for i in (0, 1))
     norms = norm_bytes(collection.doc_len)[docs]
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     return every * posting_bytes(indptr, docs, tf.astype(np.int64), norms, form)
@@ -58,11 +58,12 @@ def estimate_dictionary_bytes(
 ) -> int:
     """Return the bytes of a field's terms in Lucene's dictionary, ``positions`` or not.
 
-    What a term takes: its bytes beyond those that the some 30 terms of its block share, one for
-    their number, its counts, and where its list begins; the only posting of a term is in its place,
-    and runs of terms that occur once have their counts together. ``statistics`` float64[V] are
-    those of the index; a term whose ``total_term_freq`` is 0 is not in it. Between indexes made of
-    the same one it foresaw the difference to a tenth (wiki165k: of 6.3 and 2.7 MB).
+    A term takes its bytes beyond those that the 30 or so terms of its block share, one byte for
+    their number, its counts, and where its list begins. The posting of a term with only one stands
+    there instead of a list, and runs of terms that occur once share their counts. ``statistics``
+    float64[V] are those of the index; a term whose ``total_term_freq`` is 0 is not in it. The
+    difference between two indexes made of the same one was predicted to a tenth (wiki165k: of 6.3
+    and 2.7 MB).
     """
     kept = np.flatnonzero(statistics.total_term_freq > 0)
     doc_freq = np.asarray(statistics.doc_freq)[kept].astype(np.int64)
@@ -90,7 +91,7 @@ def _variable(numbers: np.ndarray) -> np.ndarray:
 def _shared(terms: ByteStrings, kept: np.ndarray) -> int:
     """Return how many bytes the terms ``kept`` int64[n] share with the term half a block on."""
     first, other = kept[:-_HALF_BLOCK], kept[_HALF_BLOCK:]
-    shortest = np.minimum(*(np.diff(terms.indptr)[of] for of in (first, other)))
+    shortest = np.minimum(*(np.diff(terms.indptr)[some] for some in (first, other)))
     alike, shared = np.ones(len(first), bool), 0
     for place in range(int(shortest.max(initial=0))):
         alike &= shortest > place

@@ -1,4 +1,4 @@
-"""Which operating point is recommended: a rule a user can repeat."""
+"""Which operating point is recommended: a rule that a user can check."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 
 def recommend(points: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return the reduction of the smallest index that loses nothing, None where none is sure to.
+    """Return the reduction of the smallest index that surely ranks no worse; None if there is none.
 
-    A point loses nothing when the 95 % interval of its held-out difference from the tuned full
-    index is not below 0 anywhere in nDCG@5, and not wholly below 0 in R@1000. With few queries
-    intervals are wide, and little or nothing is recommended: pruning then asks.
+    That is a point whose 95 % interval of the held-out difference from the tuned full index does
+    not reach below 0 in nDCG@5, and is not wholly below 0 in R@1000. With few queries intervals
+    are wide, and little or nothing is recommended: pruning then asks for a reduction.
     """
     lossless = [point for point in points if loses_nothing(point)]
     if not lossless:

@@ -11,17 +11,17 @@ LEAST_FREQUENCY = 1
 def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float) -> np.ndarray:
     """Return float64[n]: max(1, rint(scale tf tdv)), and 0 where ``tdv`` is 0.
 
-    In double precision and half to even, as ``tdvlucene.prune.ScaledRule`` has it. What stays has
-    a frequency of at least 1: which postings go is the posting rule's matter, and one that stays
-    costs least at 1. So a scale may be so small that most frequencies are 1, which Lucene packs
-    in two bytes a block, and not one posting is lost to it. Large ones stay as they are: they are
-    few, and it is they that put a document on top. Cutting them at 15 cost more on wiki165k than
-    halving the scale, for a tenth of the bytes.
+    In double precision and half to even, as ``tdvlucene.prune.ScaledRule`` has it. A posting that
+    stays has a frequency of at least 1: the posting rule alone decides which are dropped. So the
+    scale can be so small that most frequencies are 1, which Lucene packs in two bytes a block,
+    without dropping a single posting. Large frequencies are not capped: they are few, and they
+    put a document on top. Capping them at 15 cost more on wiki165k than halving the scale, and
+    saved a tenth of the bytes.
 
     Parameters
     ----------
     tf : int[n] or float32[n]
-        As they count, with their position boost.
+        With their first-position boost.
     tdv : float32[n] or a number
         Of each posting's term.
     """

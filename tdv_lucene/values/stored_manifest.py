@@ -1,4 +1,7 @@
-"""What the manifest of term values must hold: a damaged one is told, not stumbled over."""
+"""What the manifest of term values must hold, so that a damaged one is reported when it is read.
+
+Keys keep the words of earlier versions: ``lead`` is the first-position boost.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import Any
 
 from ..matrix.first_positions import FirstPositionBoost
 from ..ranking import ANSERINI_DEFAULTS
-from ..records import StrPath
 from ..store import NUMBER, check_content, check_numbers
+from ..vocabulary import StrPath
 
 _Types = Mapping[str, type | tuple[type, ...]]
 _MANIFEST: _Types = {
@@ -35,7 +38,7 @@ _RULE: _Types = {
 def check_manifest(
     folder: StrPath, manifest: Mapping[str, Any], made_by: str, *, by_posting: bool
 ) -> None:
-    """Raise :class:`TdvError` when an entry that anybody relies on is missing or of another type.
+    """Raise :class:`TdvError` when an entry that is used later is missing or of another type.
 
     ``by_posting``: whether there is a ``posting_priority``, which needs its rule.
     """
@@ -55,8 +58,8 @@ def check_manifest(
         for measures in (point["measures"], point.get("full", {})):
             check_content(folder, measures, made_by, required=dict.fromkeys(measures, NUMBER))
     if manifest.get("lead") is not None:
-        lead = dict.fromkeys(FirstPositionBoost._fields, NUMBER)
-        check_content(folder, manifest["lead"], made_by, required=lead)
+        boost = dict.fromkeys(FirstPositionBoost._fields, NUMBER)
+        check_content(folder, manifest["lead"], made_by, required=boost)
     if by_posting:
         check_content(folder, manifest, made_by, required={"posting_rule": dict})
         rule = manifest["posting_rule"]

@@ -1,4 +1,4 @@
-"""Term values as an index keeps them: few distinct sizes, so that each costs about a byte."""
+"""TDVs as an index stores them: few distinct numbers, so that each costs about a byte."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import numpy as np
 from ..errors import TdvError, argument
 
 MANTISSA_BITS = 7
-"""Bits after the first: values are kept to 0.4 %, a fraction of what Lucene's byte loses of a
-document's length."""
+"""Bits after the first: TDVs are exact to 0.4 %, where Lucene's byte rounds a document's length by
+several times that."""
 
 _LARGEST = 2.0**20
 _DROPPED_BITS = 23 - MANTISSA_BITS
 
 
 def round_values(tdv: np.ndarray) -> np.ndarray:
-    """Return float32[V] values rounded to ``MANTISSA_BITS``, half to even; 0 stays 0.
+    """Return float32[V] TDVs rounded to ``MANTISSA_BITS``, half to even; 0 stays 0.
 
-    What is positive stays positive: 2^-20 at least.
+    A positive TDV stays positive: 2^-20 at least.
 
     Raises
     ------
     TdvError
-        When a value exceeds 2^20, beyond which scores could overflow.
+        When one exceeds 2^20, beyond which scores could overflow.
     """
     values = np.array(tdv, np.float32)
     if values.size and values.max() > _LARGEST:
         raise TdvError(
-            f"value {values.max():g} of term number {values.argmax()} exceeds {_LARGEST:g}, the "
-            f"most that {argument('tf', 'similarity')} keeps: learn the values again"
+            f"TDV {values.max():g} of term number {values.argmax()} exceeds {_LARGEST:g}, the "
+            f"most that {argument('tf', 'similarity')} can store: learn the TDVs again"
         )
     bits = values.view(np.uint32)
     half = np.uint32((1 << (_DROPPED_BITS - 1)) - 1) + (bits >> np.uint32(_DROPPED_BITS) & 1)

@@ -1,7 +1,7 @@
-"""Term values: what learning found, on disk and at a chosen reduction.
+"""What learning found, on disk and at a chosen reduction.
 
-A :class:`TermValues` holds a weight for every term and the order in which terms are given up.
-``at_reduction`` makes of them the discrimination values that pruning applies.
+A :class:`TermValues` holds a TDV for every term and the order in which terms are dropped;
+``at_reduction`` turns the two into the TDVs that pruning applies.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ..arguments import checked_reduction
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost
 from ..output import Output
-from ..records import ByteStrings, StrPath, Vocabulary
 from ..store import check_files, load_array, read_manifest, save_array
-from .dropping import drop_terms, nearest
+from ..vocabulary import ByteStrings, StrPath, Vocabulary
+from .dropped_postings import PostingRule
+from .dropped_terms import drop_terms, nearest
 from .operating_point import OperatingPoint
-from .posting_rule import PostingRule
 from .stored_manifest import check_manifest
 
 _log = logging.getLogger(__name__)
@@ -55,31 +55,30 @@ _ADMISSIBLE: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
 
 @dataclass(frozen=True, eq=False)
 class TermValues:
-    """Learned discrimination values of one field of one index.
+    """The learned TDVs of one field of one index.
 
     Attributes
     ----------
     vocabulary : Vocabulary of V terms
     doc_freq, total_term_freq : int64[V]
     weights : float32[V]
-        Discrimination values before any term is given up.
+        TDVs before any term is dropped.
     priority : float32[V]
-        Terms with the smallest go first.
+        Terms with the smallest are dropped first.
     manifest : dict
-        Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead``, ``source``, ``folds``,
-        ``recommended_reduction`` (see :func:`.frontier.recommend`; None where
-        nothing was validated), and ``points``: dicts with
-        ``reduction``, the ``measures`` on held-out queries (those of the ``full`` index with tuned
-        parameters beside them, and the mean ``difference`` of each with its interval), the
-        estimated ``posting_bytes`` and ``dictionary_bytes``, where learned from an index also
-        ``index_bytes``, all told; the postings ``visited`` in the lists of a query's terms, mean
-        over the queries; the ``scale`` that keeps the ranking and the
-        table of all ``scales`` it was chosen from. With a ``posting_priority`` also
-        ``posting_rule`` (see :meth:`.posting_rule.PostingRule.describe`) and ``unit``, what is
-        given up unless said otherwise.
+        Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
+        ``source``, ``folds``, ``recommended_reduction`` (see :func:`.frontier.recommend`; None if
+        nothing was validated), and ``points``. A point is a dict with its ``reduction``; the
+        ``measures`` on held-out queries, beside those of the tuned ``full`` index, and the mean
+        ``difference`` of each with its interval; the estimated ``posting_bytes`` and
+        ``dictionary_bytes`` and, if learned from an index, ``index_bytes``; ``visited``, the
+        postings in the lists of a query's terms, mean over the queries; the ``scale`` that keeps
+        the ranking, and all ``scales`` that were tried. With a ``posting_priority`` there is also
+        ``posting_rule`` (see :meth:`.dropped_postings.PostingRule.describe`) and ``unit``, what is
+        dropped by default.
     posting_priority : float32[V] or None
-        For the unit "posting": finite, above 0; see :class:`.posting_rule.PostingRule`. None where
-        there is no such rule.
+        For the unit "posting": finite, above 0; see :class:`.dropped_postings.PostingRule`. None
+        where there is no such rule.
     posting_factors : float32[F, V] or None
         The rule's ``factors``.
     """
@@ -141,25 +140,25 @@ class TermValues:
             said = f": {_SHOWN} on held-out queries is {found}" if found else ""
             full = f", {measured[0]['full'][_SHOWN]:.4f} of the full index" if measured else ""
             raise TdvError(
-                f"no reduction is recommended for these values{said}{full}; choose "
+                f"no reduction is recommended for these TDVs{said}{full}; choose "
                 f"{argument('reduction')}, {argument('max_loss')} or {argument('max_bytes')}"
             )
         return recommended
 
     @property
     def parameters(self) -> dict[str, float]:
-        """k1, b and mu of training and search; with a scale, multiply k1 and mu by it."""
+        """k1, b and mu of training and search; at a scale, multiply k1 and mu by it."""
         return dict(self.manifest["parameters"])
 
     @property
     def position_boost(self) -> FirstPositionBoost | None:
-        """What frequencies count for by their place; None for what they are."""
+        """None if the term's first position does not count."""
         described = self.manifest.get("lead")
         return None if described is None else FirstPositionBoost(**described)
 
     @property
     def posting_rule(self) -> PostingRule | None:
-        """How single postings are given up; None where only whole terms are."""
+        """How single postings are dropped; None if only whole terms are."""
         if self.posting_priority is None:
             return None
         return PostingRule.read(
@@ -168,19 +167,19 @@ class TermValues:
 
     @property
     def unit(self) -> str:
-        """``"term"`` or ``"posting"``: what is given up unless said otherwise."""
+        """``"term"`` or ``"posting"``: what is dropped by default."""
         unit: str = self.manifest.get("unit", "term")
         return unit
 
     def summary(self) -> dict[str, Any]:
-        """Return the manifest without its tables by fold, scale and threshold: to be printed."""
+        """Return the manifest without its long tables (folds, scales, thresholds), for printing."""
         long = ("folds", "points", "posting_rule", "files")
         shown = {k: v for k, v in self.manifest.items() if k not in long}
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
 
     def check(self, vocabulary_sha256: str) -> None:
-        """Raise :class:`TdvError` unless these are values of that vocabulary."""
+        """Raise :class:`TdvError` unless these are TDVs of that vocabulary."""
         if vocabulary_sha256 != self.vocabulary.sha256:
             raise TdvError(
                 f"these term values belong to another vocabulary ({self.vocabulary.sha256[:12]}; "
@@ -195,13 +194,12 @@ class TermValues:
         original_tf: bool = False,
         unit: str | None = None,
     ) -> OperatingPoint:
-        """Return values that remove about ``reduction`` of the field's postings.
+        """Return the TDVs that drop about ``reduction`` of the field's postings.
 
-        Terms are given up by ``priority`` (see :func:`.dropping.drop_terms`), postings besides by
-        ``posting_priority`` (see :class:`.posting_rule.PostingRule`). Terms whose learned value is
-        0 go in any case, so a small ``reduction`` may be exceeded: see
-        ``OperatingPoint.reduction``. What frequencies become at a scale is told in
-        :mod:`.quantisation`.
+        Terms are dropped in order of ``priority`` (see :func:`.dropped_terms.drop_terms`), single
+        postings by ``posting_priority`` as well (see :class:`.dropped_postings.PostingRule`). Terms
+        with a learned TDV of 0 are always dropped, so a small ``reduction`` may be exceeded: see
+        ``OperatingPoint.reduction``. :mod:`.quantisation` says what frequencies become at a scale.
 
         Parameters
         ----------
@@ -212,7 +210,7 @@ class TermValues:
         original_tf
             Frequencies will be kept.
         unit
-            What is given up, ``"term"`` or ``"posting"``; None for what the recipe recommends.
+            What is dropped, ``"term"`` or ``"posting"``; None for what the recipe recommends.
         """
         if reduction is None:
             reduction = self.recommended_reduction
@@ -238,8 +236,8 @@ class TermValues:
             raise TdvError(f"no unit '{unit}': choose one of {', '.join(UNITS)}")
         if unit == "posting" and self.posting_priority is None:
             raise TdvError(
-                "these values know only whole terms: prune with unit 'term', or learn them again "
-                "with the default recipe"
+                "these TDVs have no rule for single postings: prune with unit 'term', or learn "
+                "them again with the default recipe"
             )
         return self.posting_rule if unit == "posting" else None
 
@@ -267,7 +265,7 @@ class TermValues:
         Raises
         ------
         TdvError
-            When it is not such a folder, or its values are damaged or not admissible.
+            When it is not such a folder, or what it holds is damaged or not admissible.
         """
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)

@@ -1,4 +1,4 @@
-"""The collection after term values have been applied: lengths and statistics, by NumPy alone."""
+"""The collection after TDVs have been applied: lengths and statistics, in NumPy."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from ..core.scoring import Statistics
 from ..matrix.norms import has_exact_norms, lucene_length, stored_lengths
-from ..matrix.record import TermDocumentMatrix
-from .posting_rule import PostingCut, stays
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from .dropped_postings import PostingCut, stays
 from .quantisation import stored_frequency
 
 _BLOCK = 1 << 22
@@ -22,21 +22,21 @@ class WeightedCollection:
 
     Attributes
     ----------
-    term_values : float32[V]
+    tdv : float32[V]
     scale : float or None
         What the stored frequencies are multiplied by; None is the real-valued model of training.
     statistics : Statistics of float64[V] and float64[]
     doc_len : float64[D]
         As the ranking function reads it: with a scale, after Lucene's byte.
     cut : PostingCut or None
-        Postings that are gone beside those of terms whose value is 0.
+        Postings that are dropped besides those of terms with a TDV of 0.
     length_norm : float64[D] or None
         The cut's K_d.
     postings : int or None
         How many are left, where they were counted.
     """
 
-    term_values: np.ndarray
+    tdv: np.ndarray
     scale: float | None
     statistics: Statistics
     doc_len: np.ndarray
@@ -46,7 +46,7 @@ class WeightedCollection:
 
     def stored_tf(self, term: int, docs: np.ndarray, tf: np.ndarray) -> np.ndarray:
         """Return float[n]: the frequencies ``tf`` of a term in ``docs`` as they are now."""
-        now = weighted_tf(tf, self.term_values[term], self.scale)
+        now = weighted_tf(tf, self.tdv[term], self.scale)
         if self.cut is not None:
             assert self.length_norm is not None  # they come together
             now[~stays(tf, self.cut.least[term], self.length_norm[docs])] = 0
@@ -55,7 +55,7 @@ class WeightedCollection:
 
 def apply_values(
     matrix: TermDocumentMatrix,
-    term_values: np.ndarray,
+    tdv: np.ndarray,
     scale: float | None = None,
     cut: PostingCut | None = None,
 ) -> WeightedCollection:
@@ -68,7 +68,7 @@ def apply_values(
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
         old, docs = matrix.tf(span), matrix.indices[span]
-        tf = weighted_tf(old, np.repeat(term_values[first:last], row_sizes), scale)
+        tf = weighted_tf(old, np.repeat(tdv[first:last], row_sizes), scale)
         if cut is not None:
             assert length_norm is not None
             tf[~stays(old, np.repeat(cut.least[first:last], row_sizes), length_norm[docs])] = 0
@@ -83,13 +83,13 @@ def apply_values(
     if scale is not None and not has_exact_norms(matrix):
         doc_len = lucene_length(doc_len).astype(np.float64)
     left = int(doc_freq.sum())
-    return WeightedCollection(term_values, scale, statistics, doc_len, cut, length_norm, left)
+    return WeightedCollection(tdv, scale, statistics, doc_len, cut, length_norm, left)
 
 
 def keep_postings(
-    matrix: TermDocumentMatrix, term_values: np.ndarray, cut: PostingCut | None
+    matrix: TermDocumentMatrix, tdv: np.ndarray, cut: PostingCut | None
 ) -> TermDocumentMatrix:
-    """Return the matrix without what is pruned, frequencies as they were.
+    """Return the matrix without what is dropped, frequencies as they were.
 
     The vocabulary stays, so terms may be left without a posting. Memory: 8 bytes a posting kept, 10
     with positions.
@@ -102,7 +102,7 @@ def keep_postings(
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
         tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
-        kept = np.repeat(term_values[first:last] > 0, row_sizes)
+        kept = np.repeat(tdv[first:last] > 0, row_sizes)
         if cut is not None:
             assert length_norm is not None
             least = np.repeat(cut.least[first:last], row_sizes)
@@ -123,7 +123,7 @@ def keep_postings(
 
 
 def term_totals(matrix: TermDocumentMatrix) -> np.ndarray:
-    """Return float64[V]: what all occurrences of a term count for together."""
+    """Return float64[V]: total term frequencies, with the first-position boost."""
     if matrix.position_boost is None:
         return np.asarray(matrix.total_term_freq, np.float64)
     totals = np.zeros(matrix.shape[0])
@@ -141,11 +141,11 @@ def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:
     )
 
 
-def weighted_tf(tf: np.ndarray, term_value: np.ndarray | float, scale: float | None) -> np.ndarray:
+def weighted_tf(tf: np.ndarray, tdv: np.ndarray | float, scale: float | None) -> np.ndarray:
     """Return tf * tdv, or with ``scale`` the integer frequency that the rewriter stores."""
     if scale is None:
-        return tf * np.asarray(term_value, np.float32)
-    return stored_frequency(tf, term_value, scale)
+        return tf * np.asarray(tdv, np.float32)
+    return stored_frequency(tf, tdv, scale)
 
 
 def _row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:

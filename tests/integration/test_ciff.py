@@ -22,7 +22,7 @@ from tdv_lucene.matrix import ciff
 from tdv_lucene.matrix.ciff import export_ciff, write_ciff
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 pytestmark = pytest.mark.jvm
 
@@ -30,13 +30,13 @@ pytestmark = pytest.mark.jvm
 def postings_of(lists, documents):
     """Term -> external id -> frequency."""
     found = {}
-    for of in lists:
-        numbers = np.cumsum([posting.docid for posting in of.postings])
-        found[of.term] = {
+    for one in lists:
+        numbers = np.cumsum([posting.docid for posting in one.postings])
+        found[one.term] = {
             documents[number].collection_docid: posting.tf
-            for number, posting in zip(numbers, of.postings)
+            for number, posting in zip(numbers, one.postings)
         }
-        assert (of.df, of.cf) == (len(of.postings), sum(found[of.term].values()))
+        assert (one.df, one.cf) == (len(one.postings), sum(found[one.term].values()))
     return found
 
 
@@ -53,10 +53,10 @@ def test_a_full_index(tiny_index, tmp_path):
     header, lists, documents = read_ciff(tmp_path / "tiny.ciff")
     docs = [Doc(f"d{i}", text.split()) for i, text in enumerate(TINY_TEXTS)]
     assert postings_of(lists, documents) == expected(docs)
-    assert [of.term for of in lists] == sorted(expected(docs), key=str.encode)
-    assert [(of.docid, of.collection_docid, of.doclength) for of in documents] == [
-        (number, doc.id, len(doc.tokens)) for number, doc in enumerate(docs)
-    ]
+    assert [message.term for message in lists] == sorted(expected(docs), key=str.encode)
+    assert [
+        (message.docid, message.collection_docid, message.doclength) for message in documents
+    ] == [(number, doc.id, len(doc.tokens)) for number, doc in enumerate(docs)]
     tokens = sum(len(doc.tokens) for doc in docs)
     assert (header.version, header.total_postings_lists, header.total_docs) == (1, len(lists), 10)
     assert (header.total_terms_in_collection, header.average_doclength) == (tokens, tokens / 10)
@@ -73,8 +73,8 @@ def test_deleted_and_empty_documents_and_long_postings(make_index, tmp_path):
     export_ciff(index, tmp_path / "out")
     _, lists, documents = read_ciff(tmp_path / "out")
     living = [doc for doc in many if not doc.deleted]
-    assert [of.collection_docid for of in documents] == [doc.id for doc in living]
-    assert [of.doclength for of in documents] == [len(doc.tokens) for doc in living]
+    assert [message.collection_docid for message in documents] == [doc.id for doc in living]
+    assert [message.doclength for message in documents] == [len(doc.tokens) for doc in living]
     assert postings_of(lists, documents) == expected(living)
 
 
@@ -89,10 +89,10 @@ def test_a_pruned_index_has_its_quantised_frequencies(tiny_index, tmp_path, monk
     told = json.loads(capsys.readouterr().out)
     header, lists, documents = read_ciff(tmp_path / "p.ciff")
     matrix = extract_matrix(tmp_path / "pruned", tmp_path / "matrix")
-    assert [of.term.encode() for of in lists] == list(matrix.vocabulary.terms)
-    frequencies = [posting.tf for of in lists for posting in of.postings]
+    assert [message.term.encode() for message in lists] == list(matrix.vocabulary.terms)
+    frequencies = [posting.tf for message in lists for posting in message.postings]
     assert frequencies == matrix.data.tolist()
-    assert [of.doclength for of in documents] == matrix.doc_len.tolist()
+    assert [message.doclength for message in documents] == matrix.doc_len.tolist()
     assert told["postings"] == len(frequencies) < extract_matrix(
         tiny_index, tmp_path / "full").postings  # fmt: skip
     assert "rank by bm25, k1 " in header.description and told["format"] == "ciff"
@@ -163,6 +163,8 @@ def test_numbers_of_every_size(data):
         write_ciff(matrix, written, "")
     path = SimpleNamespace(read_bytes=written.getvalue)
     _, lists, _ = read_ciff(path)
-    found = [np.cumsum([p.docid for p in of.postings], dtype=np.int64).tolist() for of in lists]
+    found = [
+        np.cumsum([p.docid for p in message.postings], dtype=np.int64).tolist() for message in lists
+    ]
     assert found == [sorted(row) for row in rows]
-    assert [p.tf for of in lists for p in of.postings] == tf
+    assert [p.tf for message in lists for p in message.postings] == tf

@@ -66,18 +66,18 @@ def test_report_json_is_what_was_returned(compared):
 def test_keys_scripts_rely_on(compared):
     report = compared.report
     assert list(report["indexes"]) == ["full", "pruned"]
-    for of in report["indexes"].values():
-        assert {"bytes", "postings", "terms", "documents", "bytes_by_kind"} <= of.keys()
-        assert sum(of["bytes_by_kind"].values()) == of["bytes"] > 0
+    for entry in report["indexes"].values():
+        assert {"bytes", "postings", "terms", "documents", "bytes_by_kind"} <= entry.keys()
+        assert sum(entry["bytes_by_kind"].values()) == entry["bytes"] > 0
     assert list(report["measures"]) == ["nDCG@5", "nDCG@10", "MAP", "R@1000"]
-    for of in report["measures"].values():
-        assert {"full", "pruned", "p_value"} <= of.keys()
+    for entry in report["measures"].values():
+        assert {"full", "pruned", "p_value"} <= entry.keys()
     for key in ("latency_ms", "latency_exhaustive_ms"):
         for name in ("full", "pruned"):
             for depth in ("top10", "top1000"):
-                of = report[key][name][depth]
-                assert list(of) == ["mean", "p50", "p95", "p99"]
-                assert 0 < of["p50"] <= of["p95"] <= of["p99"]
+                entry = report[key][name][depth]
+                assert list(entry) == ["mean", "p50", "p95", "p99"]
+                assert 0 < entry["p50"] <= entry["p95"] <= entry["p99"]
     assert {"judged", "emptied"} <= report["queries"].keys()
     assert report["parameters"]["search"]["pruned"] == {"k1": 0.9, "b": 0.4}
     assert {"python", "java", "lucene", "pyserini", "trectools"} <= report["versions"].keys()
@@ -85,19 +85,19 @@ def test_keys_scripts_rely_on(compared):
 
 def test_speed_is_told_with_its_interval(case, compared):
     report = compared.report
-    for mode, of in report["latency_ratio"]["pruned"].items():
+    for mode, found in report["latency_ratio"]["pruned"].items():
         key = "latency_exhaustive_ms" if "exhaustive" in mode else "latency_ms"
         full, pruned = (report[key][n][mode.split("_")[0]]["mean"] for n in ("full", "pruned"))
-        assert of["ratio"] == pytest.approx(full / pruned)
-        assert of["ci95"][0] <= of["ratio"] <= of["ci95"][1]
+        assert found["ratio"] == pytest.approx(full / pruned)
+        assert found["ci95"][0] <= found["ratio"] <= found["ci95"][1]
     strata = report["latency_strata"]
     timed = report["latency_setup"]["queries_timed"]
     assert sum(row["queries"] for row in strata["by_length"]) == timed
     assert sum(row["queries"] for row in strata["by_dropped"]) == timed
     postings = report["postings_per_query"]
     assert postings["pruned"]["exhaustive"] < postings["full"]["exhaustive"]
-    for of in postings.values():
-        assert of["top10"] <= of["top1000"] <= of["exhaustive"]
+    for found in postings.values():
+        assert found["top10"] <= found["top1000"] <= found["exhaustive"]
     assert report["service_ms"]["analysis_ms"] > 0
     assert all(report["service_ms"]["stored_fields_ms"][name] > 0 for name in ("full", "pruned"))
     assert report["throughput"] is None and report["end_to_end"] is None
@@ -189,14 +189,14 @@ def test_further_measures_by_the_names_of_ir_measures(case, tmp_path, monkeypatc
     judged = [q for q in case.texts if any(g > 0 for g in qrels.get(q, {}).values())]
     for measure, level, theirs in (("RR", 1, "recip_rank"), ("R(rel=2)@100", 2, "recall_100")):
         evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "recall"}, level)
-        of = report["measures"][measure]
-        assert of["trec_eval"] == {} and of["tests"][0]["baseline"] == "full"
+        entry = report["measures"][measure]
+        assert entry["trec_eval"] == {} and entry["tests"][0]["baseline"] == "full"
         for name in ("full", "pruned"):
             with open(output / "runs" / f"{name}.run") as file:
                 run = pytrec_eval.parse_run(file)
             values = evaluator.evaluate({q: hits for q, hits in run.items() if q in judged})
             mean = sum(values.get(q, {}).get(theirs, 0.0) for q in judged) / len(judged)
-            assert of[name] == pytest.approx(mean, abs=1e-9)
+            assert entry[name] == pytest.approx(mean, abs=1e-9)
     head = (output / "per_query.tsv").read_text().splitlines()[0].split("\t")
     assert head[-4:] == ["RR full", "RR pruned", "R(rel=2)@100 full", "R(rel=2)@100 pruned"]
     assert "R(rel=2)@100" in (output / "report.html").read_text()
@@ -208,8 +208,12 @@ def test_an_index_against_itself(case, tmp_path):
         names=("a", "b"), **FAST,
     )  # fmt: skip
     assert list(report["indexes"]) == ["a", "b"]
-    for of in report["measures"].values():
-        assert of["a"] == of["b"] and of["p_value"] == 1.0 and of["wins"] == of["losses"] == 0
+    for entry in report["measures"].values():
+        assert (
+            entry["a"] == entry["b"]
+            and entry["p_value"] == 1.0
+            and entry["wins"] == entry["losses"] == 0
+        )
     runs = [(tmp_path / "out" / "runs" / f"{name}.run").read_bytes() for name in "ab"]
     assert runs[0] == runs[1]
 
@@ -254,13 +258,13 @@ def test_several_indexes_and_query_sets(several):
     assert pairs == [("full", "pruned"), ("full", "again"), ("full", tuned),
                      (tuned, "pruned"), (tuned, "again")]  # fmt: skip
     assert report["parameters"]["comparisons"] == 5 * len(MEASURES) * 2
-    for of in report["measures"].values():
-        assert of["again"] == of["full"]
-        for test in of["tests"]:
+    for entry in report["measures"].values():
+        assert entry["again"] == entry["full"]
+        for test in entry["tests"]:
             corrected = min(1.0, test["p_value_uncorrected"] * 40)
             assert test["p_value"] == pytest.approx(corrected)
             assert test["p_randomisation"] > 0
-        assert of["p_value"] == of["tests"][0]["p_value"]
+        assert entry["p_value"] == entry["tests"][0]["p_value"]
 
 
 def test_throughput_of_threads(several):
@@ -302,8 +306,8 @@ def test_the_tuned_baseline(several):
     assert {"k1": 0.9, "b": 0.4} == {k: tuning["tried"][0][k] for k in ("k1", "b")}
     assert len(tuning["tried"]) == 28, "the grid holds the index's own parameters"
     assert {**tuning["chosen"], "nDCG@10": best} in tuning["tried"]
-    of = several.report["query_sets"]["topics-2"]["measures"]["nDCG@10"]
-    assert of["full-tuned"] == pytest.approx(best) and best >= of["full"]
+    entry = several.report["query_sets"]["topics-2"]["measures"]["nDCG@10"]
+    assert entry["full-tuned"] == pytest.approx(best) and best >= entry["full"]
     assert several.report["parameters"]["search"]["full-tuned"] == tuning["chosen"]
 
 
@@ -378,7 +382,7 @@ def test_a_browser_shows_every_number_of_the_report_and_nothing_else(
     assert check_page(opened.dom, output) > numbers
 
 
-def operated(compared, tmp_path, script):
+def operated(compared, tmp_path, script, width=1280):
     """The page's DOM after ``script`` did what a reader's hands would; ``$`` finds by id."""
     text = (compared.output / "report.html").read_text()
     hands = """const $ = (id) => document.getElementById(id);
@@ -386,17 +390,26 @@ def operated(compared, tmp_path, script):
         $(id).value = value; $(id).dispatchEvent(new Event(kind)); };"""
     page = tmp_path / "operated.html"
     page.write_text(text.replace("</body>", f"<script>{hands}{script}</script></body>"))
-    opened = open_in_browser(page.as_uri(), tmp_path / "net.json", width=1280)
+    opened = open_in_browser(page.as_uri(), tmp_path / "net.json", width=width)
     assert "CONSOLE" not in opened.console
     return opened.dom
 
 
 @pytest.mark.parametrize("which", ["compared", "several"])
 def test_the_switch_of_the_measure_changes_every_figure_of_the_overview(which, tmp_path, request):
-    of = request.getfixturevalue(which)
-    dom = operated(of, tmp_path, "set('measure', '2', 'change')")
-    assert check_overview(dom, of.report, MEASURES[2]) > 10
-    check_listed_queries(dom, of.output, of.report, MEASURES[2])
+    comparison = request.getfixturevalue(which)
+    dom = operated(comparison, tmp_path, "set('measure', '2', 'change')")
+    assert check_overview(dom, comparison.report, MEASURES[2]) > 10
+    check_listed_queries(dom, comparison.output, comparison.report, MEASURES[2])
+
+
+def test_a_narrow_page_scrolls_its_tables_and_not_itself(several, tmp_path):
+    """Several indexes make the widest tables; 500 pixels is the narrowest window of Chromium."""
+    script = """addEventListener('load', () => {
+        const page = document.documentElement;
+        document.body.dataset.over = String(page.scrollWidth - page.clientWidth); });"""
+    dom = operated(several, tmp_path, script, width=400)
+    assert 'data-over="0"' in dom
 
 
 def test_queries_are_searched_sorted_and_chosen(several, tmp_path):
@@ -561,15 +574,15 @@ def test_command_line_of_several(case, tmp_path, capsys, monkeypatch):
 
 def test_no_name_stands_where_the_report_has_a_key_of_its_own(case, compared, tmp_path):
     """Whatever stands beside names in a measure's entry is refused as a name."""
-    for of in compared.report["measures"].values():
-        assert of["means"] == {name: of[name] for name in ("full", "pruned")}
-        for key in of.keys() - of["means"].keys():
+    for entry in compared.report["measures"].values():
+        assert entry["means"] == {name: entry[name] for name in ("full", "pruned")}
+        for key in entry.keys() - entry["means"].keys():
             with pytest.raises(TdvError, match=f"name '{key}' is not usable"):
                 compare_indexes(
                     case.index, case.pruned, case.topics, case.qrels, tmp_path / "out",
                     names=("full", key),
                 )  # fmt: skip
-    assert "effect_size" in of.keys() - of["means"].keys()
+    assert "effect_size" in entry.keys() - entry["means"].keys()
 
 
 def test_two_runs_do_not_share_a_file(case, tmp_path):

@@ -115,7 +115,7 @@ def _changes(content: Any) -> Any:
         for other in (None, "text", -1, [], {}, True):
             yield _with(content, key, other)
         if isinstance(content, dict):
-            yield {name: of for name, of in content.items() if name != key}
+            yield {name: other for name, other in content.items() if name != key}
         if isinstance(value, (dict, list)):
             for changed in _changes(value):
                 yield _with(content, key, changed)
@@ -124,7 +124,7 @@ def _changes(content: Any) -> Any:
 def _with(content: Any, key: Any, value: Any) -> Any:
     if isinstance(content, dict):
         return {**content, key: value}
-    return [value if number == key else of for number, of in enumerate(content)]
+    return [value if number == key else other for number, other in enumerate(content)]
 
 
 def _use(values: TermValues, index: Path, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_values_with_one_entry_missing_are_pruned_or_refused(home: Path, tmp_pat
     path = tmp_path / "values" / "manifest.json"
     manifest = json.loads(path.read_text())
     for name in manifest:
-        path.write_text(json.dumps({key: of for key, of in manifest.items() if key != name}))
+        path.write_text(json.dumps({key: other for key, other in manifest.items() if key != name}))
         try:
             prune_index(home / "index", tmp_path / "values", tmp_path / name)
         except TdvError as error:

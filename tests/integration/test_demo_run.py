@@ -32,7 +32,7 @@ def test_demo_says_what_it_is_and_shows_the_comparison(finished: tuple[Path, str
     assert "600 topics to learn from and 300 to measure with" in stderr
     for measure in ("nDCG@5", "nDCG@10", "MAP", "R@1000"):
         assert measure in stdout
-    assert "nDCG@5 held out, by postings removed: 0% 0." in stderr
+    assert "held-out nDCG@5, by postings dropped: 0% 0." in stderr
     assert str(folder / "report" / "report.html") in stdout
     for words in ("by kind of query", "full-tuned", "pruned against full", "Won:  ", "Lost:  "):
         assert words in stdout

@@ -20,8 +20,10 @@ def pair(tmp_path_factory):
     folder = tmp_path_factory.mktemp("explain")
     texts = ["fox dog dog", "fox cat", "dog cat cat", "cat"]
     after = ["dog dog", "cat", "cat cat", "cat"]
-    for name, of in (("full", texts), ("pruned", after)):
-        write_index(folder / name, [[Doc(f"d{i}", text.split()) for i, text in enumerate(of)]])
+    for name, contents in (("full", texts), ("pruned", after)):
+        write_index(
+            folder / name, [[Doc(f"d{i}", text.split()) for i, text in enumerate(contents)]]
+        )
     return folder / "full", folder / "pruned"
 
 
@@ -39,8 +41,8 @@ def test_terms(pair):
 
 def test_hits_side_by_side(pair):
     found = explain_query(*pair, "fox dog", hits=2)
-    assert [of["document"] for of in found["hits"]["before"]] == ["d0", "d1"]
-    assert [of["other_rank"] for of in found["hits"]["before"]] == [1, None]
+    assert [hit["document"] for hit in found["hits"]["before"]] == ["d0", "d1"]
+    assert [hit["other_rank"] for hit in found["hits"]["before"]] == [1, None]
     (only,) = found["hits"]["after"]
     assert (only["rank"], only["document"], only["other_rank"]) == (1, "d0", 1)
     assert found["parameters"]["before"] == {"model": "bm25", "k1": 0.9, "b": 0.4}
@@ -52,13 +54,13 @@ def test_hits_side_by_side(pair):
 
 def test_hits_tell_which_postings_they_lost(pair):
     found = explain_query(*pair, "fox cat zebra dog", hits=4)
-    by_document = {of["document"]: of for of in found["hits"]["before"]}
-    assert {doc: of["lost"] for doc, of in by_document.items()} == {
+    by_document = {hit["document"]: hit for hit in found["hits"]["before"]}
+    assert {doc: hit["lost"] for doc, hit in by_document.items()} == {
         "d0": ["fox"], "d1": ["fox"], "d2": ["dog"], "d3": []
     }  # fmt: skip
     assert by_document["d0"]["tf"] == {"fox": [1, 0], "dog": [2, 2]}
     assert by_document["d2"]["tf"] == {"cat": [2, 2], "dog": [1, 0]}
-    after = {of["document"]: of["lost"] for of in found["hits"]["after"]}
+    after = {hit["document"]: hit["lost"] for hit in found["hits"]["after"]}
     assert after == {doc: by_document[doc]["lost"] for doc in after}
     assert found["matching"] == {"before": 4, "after": 4}
     assert explain_query(*pair, "fox")["matching"] == {"before": 2, "after": 0}

@@ -176,6 +176,27 @@ def test_unknown_documents_are_named(make_index, tmp_path: Path) -> None:
     assert not (tmp_path / "matrix").exists()
 
 
+def test_relative_paths_follow_a_change_of_folder(make_index, tmp_path: Path, monkeypatch) -> None:
+    """Java stays in the folder that it was started in."""
+    for name in ("here", "there"):
+        make_index([[Doc(name, ["x"])]], name=name)
+    for name in ("here", "there"):
+        monkeypatch.chdir(tmp_path / name)
+        (tmp_path / f"of-{name}").mkdir()
+        matrix = extract_matrix(".", f"../of-{name}/matrix")
+        assert list(matrix.doc_ids) == [name.encode()]
+
+
+def test_documents_may_come_from_standard_input(make_index, tmp_path: Path) -> None:
+    from tdv_lucene.cli.extract import command
+
+    index = make_index([[Doc("a", ["x"]), Doc("b", ["x"])]])
+    arguments = ["--index", str(index), "--output", str(tmp_path / "matrix"), "--documents", "-"]
+    done = CliRunner().invoke(command, arguments, input="b\n")
+    assert done.exit_code == 0, done.output
+    assert list(load_matrix(tmp_path / "matrix").doc_ids) == [b"b"]
+
+
 @pytest.mark.parametrize("checksum", ["wrong", "right"])
 def test_damage_is_told(checksum: str, make_index, tmp_path: Path) -> None:
     """By the checksum; where that happens to agree, by what cannot be decoded, with its place."""

@@ -23,7 +23,7 @@ def docs() -> list[Doc]:
     """120 documents on 20 topics of 8 words: RM3 takes no word of more than a tenth of them."""
     rng = np.random.default_rng(4)
     words = [[f"g{i % 20}w{w}" for w in rng.permutation(8)[:5]] for i in range(120)]
-    return [Doc(f"d{i}", [*of, "all"]) for i, of in enumerate(words)]
+    return [Doc(f"d{i}", [*tokens, "all"]) for i, tokens in enumerate(words)]
 
 
 def pruned(docs, make_index, folder, tf: str, vectors: str):
@@ -87,7 +87,7 @@ def test_search_says_what_feedback_needs(feedback, docs, make_index, tmp_path):
     index, _ = pruned(docs, make_index, tmp_path, "scaled", vectors="")
     with pytest.raises(TdvError, match=f"no term vectors of 'contents', which {feedback}.*-storeD"):
         search_index(index, {"q": QUERY}, tmp_path / "run", feedback=feedback)
-    with pytest.raises(TdvError, match="searches the field 'contents' alone, not 'title'"):
+    with pytest.raises(TdvError, match="searches only the field 'contents', not 'title'"):
         search_index(index, {"q": QUERY}, tmp_path / "run", feedback=feedback, field="title")
     with pytest.raises(TdvError, match="no feedback 'prf'"):
         search_index(index, {"q": QUERY}, tmp_path / "run", feedback="prf")

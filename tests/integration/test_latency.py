@@ -7,7 +7,7 @@ import pytest
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.record import recorded_parameters
+from tdv_lucene.indexes.user_data import recorded_parameters
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.timing.end_to_end import measure_end_to_end
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency
@@ -23,9 +23,9 @@ def timed(index, folder, name="run"):
 
 
 def test_every_measurement_is_kept(tiny_index, tmp_path):
-    of = timed(tiny_index, tmp_path)
+    timed_index = timed(tiny_index, tmp_path)
     latency = measure_latency(
-        {"a": of, "b": of}, TOPICS, LatencyPlan(5, 1.0), raw=tmp_path / "raw.npy"
+        {"a": timed_index, "b": timed_index}, TOPICS, LatencyPlan(5, 1.0), raw=tmp_path / "raw.npy"
     )
     assert latency.rounds_ms.shape == (5, 4, 2, 3)
     assert set(latency.queries) == set(TOPICS)
@@ -41,10 +41,10 @@ def test_every_measurement_is_kept(tiny_index, tmp_path):
 def test_the_order_of_the_queries_is_seeded(tiny_index, tmp_path):
     topics = {f"q{i:02}": text for i, text in enumerate(["fox", "dog", "index term", "sleep"] * 5)}
     search_index(tiny_index, topics, tmp_path / "run")
-    of = TimedIndex(tiny_index, recorded_parameters(tiny_index), tmp_path / "run")
+    timed_index = TimedIndex(tiny_index, recorded_parameters(tiny_index), tmp_path / "run")
     one, again, other = [
         measure_latency(
-            {"a": of}, topics, LatencyPlan(5, 0.2, seed), raw=tmp_path / f"{i}.npy"
+            {"a": timed_index}, topics, LatencyPlan(5, 0.2, seed), raw=tmp_path / f"{i}.npy"
         ).queries
         for i, seed in enumerate((1, 1, 2))
     ]
@@ -64,9 +64,9 @@ def test_postings_visited_are_counted(skippable, tmp_path):
     """Exhaustive scoring stops at every posting, skipping at some; both do so again."""
     topics = {"one": "common", "two": "common odd", "none": "zyzzy"}
     search_index(skippable, topics, tmp_path / "run")
-    of = TimedIndex(skippable, recorded_parameters(skippable), tmp_path / "run")
+    timed_index = TimedIndex(skippable, recorded_parameters(skippable), tmp_path / "run")
     latency = measure_latency(
-        {"a": of, "b": of}, topics, LatencyPlan(5, 1.0), raw=tmp_path / "raw.npy"
+        {"a": timed_index, "b": timed_index}, topics, LatencyPlan(5, 1.0), raw=tmp_path / "raw.npy"
     )
     visited = {
         mode: dict(zip(latency.queries, counts[0], strict=True))
@@ -82,18 +82,22 @@ def test_postings_visited_are_counted(skippable, tmp_path):
 
 
 def test_the_state_of_the_machine_is_told(tiny_index, tmp_path):
-    of = timed(tiny_index, tmp_path)
-    setup = measure_latency({"a": of}, TOPICS, LatencyPlan(5, 0.5), raw=tmp_path / "raw.npy").setup
+    timed_index = timed(tiny_index, tmp_path)
+    setup = measure_latency(
+        {"a": timed_index}, TOPICS, LatencyPlan(5, 0.5), raw=tmp_path / "raw.npy"
+    ).setup
     assert setup["gc_collections"] >= 0 <= setup["gc_ms"]
     assert setup["share_in_page_cache"] == {"before": {"a": 1.0}, "after": {"a": 1.0}}
 
 
 @pytest.mark.parametrize("spoil", [lambda lines: lines[1:], lambda lines: lines[::-1]])
 def test_other_hits_than_the_runs_are_not_timed(tiny_index, tmp_path, spoil):
-    of = timed(tiny_index, tmp_path)
-    of.run.write_text("".join(spoil(of.run.read_text().splitlines(keepends=True))))
+    timed_index = timed(tiny_index, tmp_path)
+    timed_index.run.write_text(
+        "".join(spoil(timed_index.run.read_text().splitlines(keepends=True)))
+    )
     with pytest.raises(RuntimeError, match="returns other hits than the run"):
-        measure_latency({"a": of}, TOPICS, LatencyPlan(5, 1.0), raw=tmp_path / "raw.npy")
+        measure_latency({"a": timed_index}, TOPICS, LatencyPlan(5, 1.0), raw=tmp_path / "raw.npy")
 
 
 def test_plans_out_of_range():
@@ -105,8 +109,8 @@ def test_plans_out_of_range():
 
 @pytest.mark.pyserini
 def test_end_to_end_through_pyserini(tiny_index, tmp_path):
-    of = timed(tiny_index, tmp_path)
-    found = measure_end_to_end({"a": of, "b": of}, TOPICS)
+    timed_index = timed(tiny_index, tmp_path)
+    found = measure_end_to_end({"a": timed_index, "b": timed_index}, TOPICS)
     assert found["queries"] == 3
     for ms in found["ms"].values():
         assert 0 < ms["p50"] <= ms["p99"]

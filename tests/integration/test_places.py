@@ -55,7 +55,7 @@ def test_first_positions_are_those_of_the_index(source, tmp_path) -> None:
         for row, doc, first in zip(rows, matrix.indices, matrix.first_positions)
     }
     tokens = {doc.id: doc.tokens for doc in _docs() if not doc.deleted}
-    assert found == {(t, d): of.index(t) for d, of in tokens.items() for t in set(of)}
+    assert found == {(t, d): words.index(t) for d, words in tokens.items() for t in set(words)}
     assert len(positions) == len(found)
 
 

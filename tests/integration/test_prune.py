@@ -27,13 +27,13 @@ from tdv_lucene.indexes.inspection import index_bytes
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.matrix.record import TermDocumentMatrix
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.pruning.field_rule import point_at
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
-from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.values.posting_thresholds import make_posting_rule
 from tdv_lucene.values.term_values import TermValues
-from tdv_lucene.values.thresholds import make_posting_rule
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 pytestmark = pytest.mark.jvm
 
@@ -169,7 +169,7 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
     [
         ({"tf": "squared"}, "tf must be 'scaled', 'original' or 'similarity', got 'squared'"),
         ({"unit": "list"}, "no unit 'list': choose one of term, posting"),
-        ({"unit": "posting"}, "know only whole terms"),
+        ({"unit": "posting"}, "have no rule for single postings"),
         ({"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0"),
         ({"threads": 0}, "threads must be at least 1, got 0"),
         ({"scale": "big"}, "scale must be 'auto' or a number above 0, got 'big'"),
@@ -459,7 +459,7 @@ def test_an_unlearned_pruning_keeps_frequencies(tiny_index: Path, tmp_path: Path
     assert report["reduction"] == pytest.approx(0.3, abs=0.1) and report["model"] == "any"
 
 
-def _path(values: TermValues, *of: tuple[float, float]) -> TermValues:
+def _path(values: TermValues, *shape: tuple[float, float]) -> TermValues:
     """The values with operating points of (reduction, nDCG@5); the full index has .5.
 
     The interval of each difference reaches .002 to either side.
@@ -469,7 +469,7 @@ def _path(values: TermValues, *of: tuple[float, float]) -> TermValues:
          "full": {"nDCG@5": 0.5, "R@1000": 1.0},
          "difference": {"nDCG@5": {"mean": m - 0.5, "ci95": [m - 0.502, m - 0.498]},
                         "R@1000": {"mean": 0.0, "ci95": [-0.002, 0.002]}}}
-        for r, m in of
+        for r, m in shape
     ]  # fmt: skip
     return replace(values, manifest={**values.manifest, "points": points})
 

@@ -84,6 +84,22 @@ def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, t
     assert found["postings"] == report["postings"] + report["fields"]["title"]["postings"]
 
 
+def test_values_kept_for_the_search_are_those_of_the_searched_field(source, values, tmp_path):
+    first, both = tmp_path / "first", tmp_path / "both"
+    prune_index(source, values["contents"], first, tf="similarity")
+    prune_index(first, values["title"], both, tf="similarity")
+    alone = tmp_path / "alone"
+    prune_index(source, values["title"], alone, tf="similarity")
+    for field, one in (("contents", first), ("title", alone)):
+        runs = [tmp_path / f"{field}-{index.name}" for index in (one, both)]
+        for index, run in zip((one, both), runs, strict=True):
+            search_index(
+                index, {"1": "pruned index terms"}, run,
+                field=field, tag="t", model="bm25", k1=0.9, b=0.4,
+            )  # fmt: skip
+        assert runs[0].read_text() == runs[1].read_text() != ""
+
+
 @pytest.fixture
 def pruned(source: Path, values: dict, tmp_path: Path) -> Path:
     """Pruned in both fields, by what each was recommended."""
@@ -118,13 +134,13 @@ def test_wrong_second_field_is_found(source, pruned, matrices, values, tmp_path)
 
 
 def test_values_that_do_not_suit_the_pruned_fields_are_refused(source, pruned, values, tmp_path):
-    with pytest.raises(TdvError, match="'contents', 'title', and no values.*a further values"):
+    with pytest.raises(TdvError, match="'contents', 'title', and no TDVs.*a further values"):
         verify_pruned(source, pruned, values["contents"])
     one = tmp_path / "one"
     prune_index(source, values["contents"], one)
     with pytest.raises(TdvError, match="was pruned in 'contents', not in 'title'.*leave them out"):
         verify_pruned(source, one, values["contents"], others=[values["title"]])
-    with pytest.raises(TdvError, match="two sets of values for the field 'title'"):
+    with pytest.raises(TdvError, match="two sets of TDVs for the field 'title'"):
         verify_pruned(source, pruned, values["title"], others=[values["title"]])
 
 
@@ -149,7 +165,7 @@ def test_command_verifies_several_fields(source, pruned, values, tmp_path) -> No
     assert json.loads(done.output)["equal"]
     given[-1] = f"title={folders['contents']}"
     done = CliRunner().invoke(verify, [*arguments, *given])
-    assert "holds values of 'contents', not of 'title'" in str(done.exception)
+    assert "holds TDVs of 'contents', not of 'title'" in str(done.exception)
 
 
 def test_one_segment_of_a_single_field_is_verified(source, values, tmp_path) -> None:
@@ -161,7 +177,7 @@ def test_one_segment_of_a_single_field_is_verified(source, values, tmp_path) -> 
 @pytest.mark.parametrize(
     ("fields", "options", "message"),
     [
-        (("contents", "contents"), {}, "two sets of values for the field 'contents'"),
+        (("contents", "contents"), {}, "two sets of TDVs for the field 'contents'"),
         (FIELDS, {"tf": "similarity"}, "tf similarity is for one field, got.*contents, title"),
         (FIELDS, {"max_loss": 0.1}, "max_loss is for one field"),
     ],
@@ -184,4 +200,4 @@ def test_command_takes_values_by_field(source, values, tmp_path) -> None:
     assert (report["field"], [*report["fields"]], report["segments"]) == ("contents", ["title"], 1)
     wrong = ["--tdv", f"title={tmp_path / 'contents'}", "--output", str(tmp_path / "q")]
     done = CliRunner().invoke(command, [*arguments, *wrong])
-    assert "holds values of 'contents', not of 'title'" in str(done.exception)
+    assert "holds TDVs of 'contents', not of 'title'" in str(done.exception)

@@ -100,7 +100,7 @@ def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkey
     with pytest.raises(TdvError, match="no such field|no field"):
         prune_index(source, None, tmp_path / "P", field="nothing")
     prune_index(source, None, tmp_path / "P", save_values=tmp_path / "V")
-    with pytest.raises(TdvError, match="values are given"):
+    with pytest.raises(TdvError, match="values is given"):
         prune_index(source, tmp_path / "V", tmp_path / "Q", save_values=tmp_path / "W")
     with pytest.raises(TdvError, match="exists"):
         prune_index(source, None, tmp_path / "Q", save_values=tmp_path / "V")

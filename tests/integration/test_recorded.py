@@ -16,12 +16,12 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.term_changes import trade_off
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.record import recorded_parameters
+from tdv_lucene.indexes.user_data import recorded_parameters
 from tdv_lucene.learning.peers import unlearned_values
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.searching.baseline_tuning import tune_parameters
 from tdv_lucene.searching.search import open_searcher, search_index
-from tdv_lucene.searching.tuning import tune_parameters
 
 pytestmark = pytest.mark.jvm
 
@@ -104,7 +104,7 @@ def test_a_searcher_has_the_recorded_model(case, tmp_path, caplog):
 def test_explain_and_compare_take_the_recorded_model(case, tmp_path, caplog):
     pruned = pruned_for(case, "qld", tmp_path)
     found = explain_query(case.index, pruned, "alpha beta")["parameters"]
-    assert {of["model"] for of in found.values()} == {"qld"}
+    assert {recorded["model"] for recorded in found.values()} == {"qld"}
     assert caplog.messages == []
     explain_query(case.index, pruned, "alpha beta", model="tfidf")
     assert "was learned for qld and is searched with tfidf" in caplog.text
@@ -157,14 +157,14 @@ def saved(case, tmp_path):
 
 
 def test_values_of_another_pruning_are_refused(case, saved, tmp_path):
-    with pytest.raises(TdvError, match="was not pruned with the values in .*other-values"):
+    with pytest.raises(TdvError, match="was not pruned with the TDVs in .*other-values"):
         explain_query(case.index, saved.pruned, "alpha", values=saved.others)
-    with pytest.raises(TdvError, match="was not pruned with the values in .*other-values"):
+    with pytest.raises(TdvError, match="was not pruned with the TDVs in .*other-values"):
         compare_indexes(
             case.index, saved.pruned, case.topics, case.qrels, tmp_path / "out",
             values=saved.others,
         )  # fmt: skip
-    with pytest.raises(TdvError, match="does not say that its field 'contents' was pruned"):
+    with pytest.raises(TdvError, match="does not record that its field 'contents' was pruned"):
         explain_query(case.index, case.index, "alpha", values=saved.contents)
 
 
@@ -176,10 +176,10 @@ def test_a_field_has_its_own_values(case, saved):
     )
     point = values_of(case.matrices["title"]).at_reduction(0.45, unit="term")
     expected = {term: float(point.tdv[i]) for i, term in enumerate(terms)}
-    shown = {of["term"]: of["tdv"] for of in found["terms"]}
+    shown = {term["term"]: term["tdv"] for term in found["terms"]}
     assert found["tdv_kind"] == "learned" and any(shown.values())
     assert shown == {term: value if value else 0.0 for term, value in expected.items()}
-    with pytest.raises(TdvError, match="holds values of the field 'contents', not of 'title'"):
+    with pytest.raises(TdvError, match="holds TDVs of the field 'contents', not of 'title'"):
         explain_query(case.index, saved.pruned, "alpha", field="title", values=saved.contents)
 
 
@@ -187,14 +187,14 @@ def test_values_are_shown_at_the_reduction_that_was_asked_for(case, saved):
     """Terms that stayed have a value, although more went than was asked for."""
     words = [f"w{i}" for i in range(20)]
     found = explain_query(case.index, saved.pruned, " ".join(words), values=saved.contents)
-    kept = [of for of in found["terms"] if of["df_after"]]
-    assert kept and all(of["tdv"] > 0 for of in kept)
+    kept = [term for term in found["terms"] if term["df_after"]]
+    assert kept and all(term["tdv"] > 0 for term in kept)
 
 
 def test_the_curve_marks_what_was_asked_for(saved):
     found = trade_off(saved.pruned, "contents", saved.contents)
     assert found["chosen"] == 0.45 and len(found["points"]) > 3
-    with pytest.raises(TdvError, match="holds values of the field 'title'"):
+    with pytest.raises(TdvError, match="holds TDVs of the field 'title'"):
         trade_off(saved.pruned, "contents", saved.title)
 
 

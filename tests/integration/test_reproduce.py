@@ -84,11 +84,11 @@ def test_baselines_count_judged_documents_of_the_collection_only(newswire, repro
     topics = {q: text for q, text in read_topics(newswire.topics).items() if q != "301"}
     qrels = read_qrels(newswire.qrels)
     del qrels["51"]["WSJ870324-0001"]
-    for model, of in reproduced.report["models"].items():
+    for model, entry in reproduced.report["models"].items():
         run = reproduced.output / f"{model}.baseline.run"
         means = evaluate_run(run, topics, qrels).means()
         for measure in ("nDCG@5", "R@1000"):
-            assert of[measure]["baseline"] == pytest.approx(means[measure])
+            assert entry[measure]["baseline"] == pytest.approx(means[measure])
     assert reproduced.report["models"]["bm25"]["R@1000"]["baseline"] == 1.0
 
 
@@ -102,16 +102,16 @@ def test_every_query_is_held_out_once(reproduced):
 
 
 def test_the_three_tables_beside_the_published_ones(reproduced):
-    of = reproduced.report["models"]["bm25"]
-    assert of["nDCG@5"]["published"] == [44.70, 47.09]
-    assert of["latency_ms"]["baseline"] > 0 < of["latency_ms"]["tdv"]
-    assert of["postings_removed"]["mean"] == pytest.approx(
-        np.mean(of["postings_removed"]["by_fold"])
+    entry = reproduced.report["models"]["bm25"]
+    assert entry["nDCG@5"]["published"] == [44.70, 47.09]
+    assert entry["latency_ms"]["baseline"] > 0 < entry["latency_ms"]["tdv"]
+    assert entry["postings_removed"]["mean"] == pytest.approx(
+        np.mean(entry["postings_removed"]["by_fold"])
     )
     text = (reproduced.output / "tables.md").read_text()
     for number, published in ((1, "683.8"), (2, "47.09"), (3, "-46.91 %")):
         assert f"Table {number}, AP88-89" in text and published in text
-    assert f"{100 * of['nDCG@5']['baseline']:.2f}" in text
+    assert f"{100 * entry['nDCG@5']['baseline']:.2f}" in text
 
 
 @pytest.mark.parametrize(

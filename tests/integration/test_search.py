@@ -13,7 +13,7 @@ import pytest
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.record import recorded_parameters
+from tdv_lucene.indexes.user_data import recorded_parameters
 from tdv_lucene.jvm import java_class
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import open_searcher, search_index

@@ -84,7 +84,7 @@ def test_ranks_are_known_deeper_than_what_is_shown(answered):
     gone = found["indexes"]["pruned"]["gone"]
     (shown,) = found["indexes"]["pruned"]["hits"]
     assert shown["first_rank"] is not None
-    assert all(of["rank"] > 1 for of in gone)
+    assert all(hit["rank"] > 1 for hit in gone)
 
 
 def test_words_are_marked_where_they_stand(answered):
@@ -104,8 +104,8 @@ def test_three_indexes_and_none_with_text(make_index, answered):
     found = answered("fox", indexes=indexes)
     assert [*found["indexes"]] == [*indexes]
     assert found["terms"][0]["tdv"] == {"two": 1.0, "three": 1.0}
-    for name, of in found["indexes"].items():
-        (hit,) = of["hits"]
+    for name, index in found["indexes"].items():
+        (hit,) = index["hits"]
         assert hit["excerpt"] is None and hit["ranks"] == dict.fromkeys(indexes.keys() - {name}, 1)
 
 
@@ -119,7 +119,7 @@ def test_another_field(tmp_path, pair):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"indexes": {"full": "x"}}, "one index is nothing to compare"),
+        ({"indexes": {"full": "x"}}, "one index cannot be compared"),
         ({"indexes": {"full": "/nowhere", "b": "/nowhere"}}, "no such index"),
         ({"field": "title"}, "no field 'title'"),
         ({"model": "lm"}, "no such model"),
@@ -234,12 +234,12 @@ class _Texts(HTMLParser):
         self.feed(dom)
 
     def handle_starttag(self, tag, attrs):
-        of = dict(attrs)
+        attributes = dict(attrs)
         self.tags.append(tag)
         if tag == "mark":
             self.marked.append("")
-        if of.get("id") == "q":
-            self.query = of["value"]
+        if attributes.get("id") == "q":
+            self.query = attributes["value"]
 
     def handle_data(self, data):
         self.texts.append(data)
@@ -303,4 +303,4 @@ def test_the_command_refuses_names_it_cannot_use(pair, monkeypatch, capsys):
         with pytest.raises(SystemExit) as exit_:
             main()
         assert exit_.value.code == 2
-    assert "one index is nothing to compare" in capsys.readouterr().err
+    assert "one index cannot be compared" in capsys.readouterr().err

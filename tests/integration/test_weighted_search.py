@@ -17,7 +17,7 @@ from test_search import read_lines
 from tdv_lucene.core.scoring import Bm25, Dirichlet, Statistics, TfIdf
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.indexes.record import java_similarity, recorded_parameters
+from tdv_lucene.indexes.user_data import java_similarity, recorded_parameters
 from tdv_lucene.jvm import find_java, java_class, pyserini_jar, rewriter
 from tdv_lucene.jvm.index import analyze
 from tdv_lucene.jvm.searcher import explain_scores, make_similarity, weigh_similarity

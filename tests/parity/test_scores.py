@@ -12,7 +12,7 @@ import ranking_oracle as oracle
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.core.scoring import Bm25, Dirichlet, Statistics, TfIdf
-from tdv_lucene.indexes.record import java_similarity
+from tdv_lucene.indexes.user_data import java_similarity
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.searcher import explain_scores
 from tdv_lucene.matrix.extract import extract_matrix

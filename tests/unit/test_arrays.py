@@ -10,7 +10,7 @@ from small_problem import make_collection
 
 from tdv_lucene.arrays import load_array
 from tdv_lucene.embedding.lsa import latent_semantic_vectors
-from tdv_lucene.embedding.record import TermVectors
+from tdv_lucene.embedding.term_vectors import TermVectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.peers import unlearned_values

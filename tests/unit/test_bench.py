@@ -60,6 +60,14 @@ def test_every_executable_script_is_tried() -> None:
     assert executable == set(SCRIPTS)
 
 
+def test_every_method_of_the_table_names_code_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the table would stop at its first cell."""
+    monkeypatch.syspath_prepend(str(BENCH))
+    methods = load("table").METHODS
+    codes = {method.name: method.code for method in methods}
+    assert len(codes) == len(methods) and len(set(codes.values())) > 2
+
+
 def test_short_rows_of_a_table_are_filled_up(results: ModuleType) -> None:
     found = results.markdown_table(("a", "", "c"), [["1"], ["1", "", "3"]])
     assert found == "| a | | c |\n| --- | --- | --- |\n| 1 | | |\n| 1 | | 3 |"

@@ -62,7 +62,10 @@ def test_a_manifest_lists_every_file_but_itself(tmp_path: Path) -> None:
     (tmp_path / "below" / "manifest.json").write_text("{}")
     write_manifest(tmp_path, "thing", {"files": "of another"})
     listed = read_manifest(tmp_path, "thing", "make")["files"]
-    assert {name: of["bytes"] for name, of in listed.items()} == {"a": 3, "below/manifest.json": 2}
+    assert {name: entry["bytes"] for name, entry in listed.items()} == {
+        "a": 3,
+        "below/manifest.json": 2,
+    }
     assert listed["a"]["sha256"].startswith("ba7816bf")  # FIPS 180-2's example
 
 

@@ -256,13 +256,13 @@ public final class Dumped {
     }
   }
 
-  private static Object call(Object of, String name) throws ReflectiveOperationException {
-    return method(of, name).invoke(of);
+  private static Object call(Object target, String name) throws ReflectiveOperationException {
+    return method(target, name).invoke(target);
   }
 
-  private static Method method(Object of, String name, Class<?>... parameters)
+  private static Method method(Object target, String name, Class<?>... parameters)
       throws ReflectiveOperationException {
-    Method method = of.getClass().getMethod(name, parameters);
+    Method method = target.getClass().getMethod(name, parameters);
     method.setAccessible(true); // public, but of a class that is not
     return method;
   }

@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...arguments import SHARD_SEPARATOR, Shards
 from ...errors import TdvError, argument
-from ...records import SHARD_SEPARATOR, Shards
 
 LIST = "@"
 """Before the name of a file that lists shards."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ...arguments import Shards
 from ...errors import TdvError
-from ...records import Shards
-from ..record import CHECKSUM, PREFIX, SHARDS
+from ..user_data import CHECKSUM, PREFIX, SHARDS
 
 _OF_ITS_OWN = ("source_commit", "reduction")
 """Of a field, what each shard has for itself."""

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ...arguments import Shards
 from ...errors import TdvError
 from ...jvm.index import inspect, survey_shard, whole_identity
 from ...progress import Progress
-from ...records import Shards
 from .record import user_data_of_whole
 from .workers import Workers
 

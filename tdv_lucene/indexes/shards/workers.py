@@ -71,8 +71,7 @@ class Workers:
         TdvError
             The first error of a worker, or when workers died over a shard again and again.
         """
-        import distributed
-
+        distributed = _distributed()
         futures = {
             self._client.submit(_call, function, *given, retries=_TRIES - 1, pure=False): name
             for name, given in shards.items()

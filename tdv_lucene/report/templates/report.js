@@ -46,8 +46,8 @@
     : Object.keys(set.measures)[0];
   const measured = (set) => set.measures[shownMeasure(set)];
 
-  function test(of, baseline, treatment) {
-    const found = of.tests.find(([b, t]) => b === baseline && t === treatment);
+  function test(tested, baseline, treatment) {
+    const found = tested.tests.find(([b, t]) => b === baseline && t === treatment);
     if (!found) return null;
     const [, , difference, low, high, p] = found;
     return { difference, low, high, p, sure: p !== null && p < data.significant };
@@ -89,13 +89,13 @@
   }
 
   function effectCell(set, i) {
-    const of = measured(set);
-    const found = i ? test(of, 0, i) : null;
-    if (!found) return cell(number(of.means[i], 4));
-    const other = tuned === null ? null : test(of, tuned, i);
+    const shown = measured(set);
+    const found = i ? test(shown, 0, i) : null;
+    if (!found) return cell(number(shown.means[i], 4));
+    const other = tuned === null ? null : test(shown, tuned, i);
     const marks = (found.sure ? "*" : "") + (other && other.sure ? "†" : "");
-    return cell(number(of.means[i], 4), signed(found.difference, 4) + marks,
-      between(found.low, found.high, 3), tint(found.difference, of.means[0], found.sure));
+    return cell(number(shown.means[i], 4), signed(found.difference, 4) + marks,
+      between(found.low, found.high, 3), tint(found.difference, shown.means[0], found.sure));
   }
 
   function tint(difference, mean, sure) {
@@ -145,12 +145,12 @@
   /** What stands in one plot: for each query set its points, left to right. */
   function points(kind) {
     return sets.map((set) => systems.map((name, i) => {
-      const place = across[kind].at(i), of = measured(set);
+      const place = across[kind].at(i), shown = measured(set);
       if (!place) return null;
-      const found = i ? test(of, 0, i) : null;
-      const y = of.means[i];
+      const found = i ? test(shown, 0, i) : null;
+      const y = shown.means[i];
       const bounds = found && found.low !== null
-        ? { yLow: of.means[0] + found.low, yHigh: of.means[0] + found.high } : {};
+        ? { yLow: shown.means[0] + found.low, yHigh: shown.means[0] + found.high } : {};
       const text = `${name}, ${set.label}: ${state.measure} ${number(y, 4)}, ` +
         across[kind].shown(i) + (found ? `; ${signed(found.difference, 4)}` +
         (found.low === null ? "" : ` (${between(found.low, found.high, 3)})`) : "");
@@ -311,8 +311,8 @@
   }
 
   function queryRows() {
-    const set = sets[state.set], of = measured(set);
-    const before = decode(of.values[0]), after = decode(of.values[state.system]);
+    const set = sets[state.set], shown = measured(set);
+    const before = decode(shown.values[0]), after = decode(shown.values[state.system]);
     const words = state.search.toLowerCase().split(/\s+/).filter(Boolean);
     const rows = set.queries.map((id, q) => ({ id, text: set.texts[q], before: before[q],
       after: after[q], difference: after[q] - before[q] }));
@@ -394,7 +394,7 @@
   /** The difference of every measure with its interval. */
   function forest() {
     const measures = Object.entries(sets[state.set].measures)
-      .map(([name, of]) => [name, test(of, 0, state.system)]).filter(([, found]) => found);
+      .map(([name, tested]) => [name, test(tested, 0, state.system)]).filter(([, found]) => found);
     const width = 520, row = 38, left = 84, top = 10, height = top + row * measures.length + 34;
     const x = scale(measures.flatMap(([, t]) => [t.difference, t.low ?? 0, t.high ?? 0, 0]),
       left, width - 24, 0.08);

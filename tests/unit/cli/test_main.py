@@ -58,6 +58,11 @@ def test_a_defect_is_one_line_and_its_traceback_is_for_those_who_ask(error, tmp_
     assert verbose.returncode == 1 and "Traceback" in verbose.stderr
 
 
+def test_log_lines_do_not_act_on_the_terminal(tmp_path: Path) -> None:
+    done = _run("import logging; logging.getLogger('x').warning('of %s', '\\x1b[2Jgone')", tmp_path)
+    assert done.stderr == "of \\x1b[2Jgone\n"
+
+
 def test_errors_of_the_system_name_the_file(tmp_path: Path) -> None:
     done = _run("open('gone')", tmp_path)
     assert (done.returncode, done.stderr) == (2, "tdv-lucene: gone: No such file or directory\n")

@@ -27,7 +27,7 @@ def test_indexes_of_another_source_are_named_together():
 def test_other_models_document_numbers_and_deletions_are_said():
     found = notes({"full": {**FULL, "deleted": 1200}, "pruned": described(documents=8)}, "qld")
     assert found == [
-        "the values of 'pruned' were learned for bm25, this comparison ranks with qld",
+        "the TDVs of 'pruned' were learned for bm25, this comparison ranks with qld",
         "the indexes hold different numbers of documents: 9 ('full') and 8 ('pruned')",
         "the postings of 'full' include those of 1,200 deleted documents",
     ]

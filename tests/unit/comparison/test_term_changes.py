@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from tdv_lucene.comparison.term_changes import frequency_ratio, list_changes
-from tdv_lucene.indexes.record import FieldRecord
+from tdv_lucene.indexes.user_data import FieldRecord
 
 BEFORE = {"gone": (50, 60), "rare": (2, 2), "up": (20, 40), "down": (30, 40), "same": (10, 10)}
 AFTER = {"up": (20, 240), "down": (15, 40), "same": (10, 40)}

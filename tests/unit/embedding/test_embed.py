@@ -11,7 +11,7 @@ from small_problem import make_collection, make_matrix
 from tdv_lucene.embedding.embed import latent_semantic_vectors, load_term_vectors, read_word_vectors
 from tdv_lucene.embedding.files import WordVectors
 from tdv_lucene.embedding.matching import match_terms
-from tdv_lucene.embedding.record import TermVectors
+from tdv_lucene.embedding.term_vectors import TermVectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.progress import silent
 

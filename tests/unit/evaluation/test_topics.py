@@ -19,7 +19,7 @@ from tdv_lucene.evaluation.topics import (
     read_qrels,
     read_topics,
 )
-from tdv_lucene.records import ByteStrings
+from tdv_lucene.vocabulary import ByteStrings
 
 TREC_1 = """<top>
 <head> Tipster Topic Description

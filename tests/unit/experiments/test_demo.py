@@ -176,7 +176,7 @@ def test_an_existing_collection_is_kept(tmp_path: Path) -> None:
 def test_demo_removes_the_most_that_held_out_queries_bear(
     pruned: tuple[float, ...], expected: float
 ) -> None:
-    points = [_point(*of) for of in zip((0.0, 0.3, 0.6), pruned)]
+    points = [_point(*figures) for figures in zip((0.0, 0.3, 0.6), pruned)]
     assert careful_reduction(points) == expected
 
 
@@ -195,6 +195,6 @@ def _point(reduction: float, value: float) -> dict[str, object]:
 def test_demo_prunes_carefully_and_as_recommended(
     recommended: float | None, asked: float | None, expected: dict[str, float]
 ) -> None:
-    points = [_point(*of) for of in ((0.0, 0.31), (0.3, 0.30), (0.6, 0.2))]
+    points = [_point(*figures) for figures in ((0.0, 0.31), (0.3, 0.30), (0.6, 0.2))]
     learned = SimpleNamespace(points=points, manifest={"recommended_reduction": recommended})
     assert _reductions(learned, asked) == expected

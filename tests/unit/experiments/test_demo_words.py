@@ -48,10 +48,10 @@ def test_every_pruned_index_is_told_of() -> None:
     report = copy.deepcopy(REPORT)
     report["indexes"]["smaller"] = {"postings": 20, "bytes": 900, "bytes_by_kind": {"positions": 1}}
     report["latency_ratio"]["smaller"] = {"top10": {"ratio": 3.0, "ci95": None}}
-    for of in report["measures"].values():
+    for entry in report["measures"].values():
         more = {"baseline": "full-tuned", "treatment": "smaller", "difference": -0.4, "ci95": None}
-        of["tests"].append({**more, "p_value": 0.001})
-        of["smaller"] = 0.3
+        entry["tests"].append({**more, "p_value": 0.001})
+        entry["smaller"] = 0.3
     first, second, rule = tell_outcomes(report).split("\n\n")
     assert "all 12 comparisons" in rule
     assert first == "pruned against full\n" + tell_outcome(REPORT, "pruned")

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tdv_lucene.arguments import Shards
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.shards import survey, workers
 from tdv_lucene.indexes.shards.survey import Survey, survey_shards
 from tdv_lucene.indexes.shards.workers import Workers, open_workers
 from tdv_lucene.progress import silent
-from tdv_lucene.records import Shards
 
 SHARDS = Shards(("/S/a", "/S/b"))
 CONTENTS = {"index_options": "DOCS_AND_FREQS", "vectors": False, "norms": "default", "tokens": 9}

@@ -29,9 +29,11 @@ def doctor(*words, **environment):
 def test_nothing_is_wrong_where_the_tests_run():
     code, shown = doctor("--json")
     told = json.loads(shown)
-    problems = {of["name"]: of["problem"] for of in told["findings"] if of["problem"]}
+    problems = {
+        finding["name"]: finding["problem"] for finding in told["findings"] if finding["problem"]
+    }
     assert (code, told["well"], problems) == (0, True, {})
-    values = {of["name"]: of["value"] for of in told["findings"]}
+    values = {finding["name"]: finding["value"] for finding in told["findings"]}
     assert set(PARTS) <= values.keys()
     assert values["numpy"] == metadata.version("numpy")
     assert f"Lucene {values['lucene']}" in values["java starts"]
@@ -57,7 +59,7 @@ def test_a_java_that_does_not_start_is_told(monkeypatch):
 
 
 def found(name):
-    (finding,) = [of for of in installation.examine() if of.name == name]
+    (finding,) = [finding for finding in installation.examine() if finding.name == name]
     return finding
 
 
@@ -76,21 +78,21 @@ def no_jvm(monkeypatch):
     ],
 )
 def test_packages(monkeypatch, requires, name, problem):
-    monkeypatch.setattr(metadata, "requires", lambda of: requires)
-    (finding,) = [of for of in installation.examine() if of.name == name and of.problem]
+    monkeypatch.setattr(metadata, "requires", lambda one: requires)
+    (finding,) = [one for one in installation.examine() if one.name == name and one.problem]
     assert problem in finding.problem
 
 
 @pytest.mark.usefixtures("no_jvm")
 def test_extras_are_not_missed(monkeypatch):
-    monkeypatch.setattr(metadata, "requires", lambda of: ["no-such>1; extra == 'test'", "numpy"])
-    assert [of.name for of in installation.examine() if of.problem] == []
+    monkeypatch.setattr(metadata, "requires", lambda one: ["no-such>1; extra == 'test'", "numpy"])
+    assert [one.name for one in installation.examine() if one.problem] == []
 
 
 @pytest.mark.usefixtures("no_jvm")
 def test_not_installed_at_all(monkeypatch):
-    def requires(of):
-        raise metadata.PackageNotFoundError(of)
+    def requires(name):
+        raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "requires", requires)
     assert "pip install it" in found("packages").problem

@@ -11,15 +11,15 @@ from small_problem import make_collection, make_matrix
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.parameter_choice import choose_parameters
 from tdv_lucene.learning.peers import unlearned_values
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
-from tdv_lucene.matrix.first_positions import DEFAULT_BOOST, PLACES, FirstPositionBoost
+from tdv_lucene.learning.tuning_before_learning import choose_parameters
+from tdv_lucene.matrix.first_positions import DEFAULT_BOOST, POSITIONS, FirstPositionBoost
 from tdv_lucene.matrix.norms import lucene_length
 from tdv_lucene.progress import silent
 from tdv_lucene.pruning.field_rule import checksum, point_at
-from tdv_lucene.values.posting_rule import LengthNorm, PostingCut
+from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.values.weighted_collection import (
     apply_values,
@@ -68,10 +68,10 @@ def matrix():
 
 def test_a_frequency_counts_most_at_the_beginning():
     lead = FirstPositionBoost(2.0, 4.0)
-    first = np.array([0, 4, 12, PLACES - 1, PLACES, 65535], np.uint16)
+    first = np.array([0, 4, 12, POSITIONS - 1, POSITIONS, 65535], np.uint16)
     counted = lead.weigh(np.full(6, 3), first)
     assert counted.dtype == np.float32
-    far = 3 * (1 + 2 / (1 + (PLACES - 1) / 4) ** 2)
+    far = 3 * (1 + 2 / (1 + (POSITIONS - 1) / 4) ** 2)
     np.testing.assert_allclose(counted, [9, 4.5, 3.375, far, far, far], rtol=1e-6)
 
 
@@ -83,7 +83,7 @@ def test_a_recount_finds_what_values_and_lead_make_of_the_index(matrix):
         rng.uniform(0.2, 0.8, len(tdv)).astype(np.float32), LengthNorm.of(0.9, 0.4, 30.0)
     )
     rows = np.repeat(np.arange(len(tdv)), np.diff(matrix.indptr))
-    place = np.minimum(matrix.first_positions, PLACES - 1).astype(np.float64)
+    place = np.minimum(matrix.first_positions, POSITIONS - 1).astype(np.float64)
     counted = matrix.data * (1 + 3 / (1 + place / 2) ** 2)
     length = lucene_length(matrix.doc_len)  # of the index as it is: no lead
     length_norm = cut.length_norm.fixed + cut.length_norm.per_token * length[matrix.indices]
@@ -129,7 +129,7 @@ def test_a_lead_that_serves_the_queries_is_kept_and_sized():
 
 def test_a_lead_that_harms_goes():
     matrix, topics, qrels = make_titled()
-    last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, of in qrels.items() for doc in of}
+    last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, grades in qrels.items() for doc in grades}
     chosen = choose_parameters(problem_of((matrix, topics, last)), 0, silent)
     assert chosen.matrix.position_boost is None
 

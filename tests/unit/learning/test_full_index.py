@@ -47,7 +47,7 @@ def test_a_query_has_no_part_in_what_measures_it(problem):
             problem.with_parameters(Parameters(k1=k1, b=b)).measure(problem.plain, fold)
             for k1, b in best
         ]
-        assert any(np.array_equal(full.measured[fold], of) for of in measured)
+        assert any(np.array_equal(full.measured[fold], per_query) for per_query in measured)
 
 
 def test_visited_are_the_lists_of_the_query_terms(problem):

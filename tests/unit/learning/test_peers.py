@@ -12,8 +12,8 @@ from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.peers import CARMEL_K, PEERS, binary_values, unlearned_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.norms import stored_lengths
-from tdv_lucene.records import ByteStrings, Vocabulary
 from tdv_lucene.values.weighted_collection import apply_values
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from tdv_lucene.learning.prior import (
     collection_statistics,
     settings_for,
 )  # fmt: skip
-from tdv_lucene.learning.prior_values import prior_values
+from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.matrix.extract import load_matrix
@@ -111,7 +111,7 @@ def _words(length: int, documents: int = 300, seed: int = 0):
 def test_a_collection_unlike_the_known_ones_is_told_and_loses_least(monkeypatch) -> None:
     told: list[str] = []
     monkeypatch.setattr(
-        "tdv_lucene.learning.prior._log.warning", lambda text, *of: told.append(text % of)
+        "tdv_lucene.learning.prior._log.warning", lambda text, *given: told.append(text % given)
     )
     prior, matrix = Prior.load(), _words(3)
     assert any("mean length" in difference for difference in prior.differences(matrix))

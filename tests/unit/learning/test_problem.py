@@ -12,7 +12,7 @@ from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import Parameters
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
-from tdv_lucene.values.thresholds import make_posting_rule
+from tdv_lucene.values.posting_thresholds import make_posting_rule
 from tdv_lucene.values.weighted_collection import keep_postings
 
 

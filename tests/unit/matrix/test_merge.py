@@ -9,9 +9,9 @@ import pytest
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix import merge
-from tdv_lucene.matrix.record import TermDocumentMatrix
-from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.store import save_array
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 
 def _random(documents: int, terms: int, seed: int, positions: bool = True) -> TermDocumentMatrix:

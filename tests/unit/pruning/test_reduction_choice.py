@@ -15,7 +15,7 @@ from tdv_lucene.pruning.reduction_choice import (
 )
 
 
-def points(*of: tuple[float, float], half: float = 0.0):
+def points(*measured: tuple[float, float], half: float = 0.0):
     """(reduction, nDCG@5) pairs with an interval of ``half`` either way; the full index has .5."""
     return [
         {
@@ -24,7 +24,7 @@ def points(*of: tuple[float, float], half: float = 0.0):
             "full": {"nDCG@5": 0.5},
             "difference": {"nDCG@5": {"mean": m - 0.5, "ci95": [m - 0.5 - half, m - 0.5 + half]}},
         }
-        for r, m in of
+        for r, m in measured
     ]
 
 
@@ -120,7 +120,7 @@ def test_what_fits_already_is_not_pruned():
 
 
 def test_a_size_out_of_reach_names_the_smallest():
-    with pytest.raises(TdvError, match=r"95% of the postings removed it has 2,\d{3},\d{3}"):
+    with pytest.raises(TdvError, match=r"95% of the postings dropped it has 2,\d{3},\d{3}"):
         reduction_within_bytes(Index(), 2_000_000, fixed_bytes=2_000_000)
 
 

@@ -51,7 +51,7 @@ def _comparison(indexes: int, sets: int, queries: int, text: str) -> SimpleNames
         ids = [f"s{number}q{i}" for i in range(queries)]
         topics = {qid: f"{text} {rng.integers(1e9)} words of query {qid}" for qid in ids}
         values = {n: {m: rng.random(queries) * 0.999 for m in MEASURES} for n in names}
-        evaluations = {n: Evaluation(tuple(ids), of, of) for n, of in values.items()}
+        evaluations = {n: Evaluation(tuple(ids), arrays, arrays) for n, arrays in values.items()}
         words = {
             qid: QueryTerms(("a", "b"), {n: {"a": 9 - k, "b": 20 - k} for k, n in enumerate(names)})
             for qid in ids
@@ -112,7 +112,7 @@ def _comparison(indexes: int, sets: int, queries: int, text: str) -> SimpleNames
 
 
 def _measure(measure: str, evaluations: dict[str, Evaluation], names: list[str]) -> dict:
-    means = {n: float(of.values[measure].mean()) for n, of in evaluations.items()}
+    means = {n: float(evaluation.values[measure].mean()) for n, evaluation in evaluations.items()}
     tests = [
         {"baseline": names[0], "treatment": n, "difference": means[n] - means[names[0]],
          "p_value": 0.5, "p_randomisation": 0.5, "effect_size": 0.1, "wins": 1, "ties": 1,
@@ -128,7 +128,7 @@ def test_seven_indexes_on_five_query_sets_stay_below_a_megabyte() -> None:
     page = render_page(made.report, made.measured, made.latency)
     assert 500_000 < len(page.encode()) < 1_000_000
     assert page.count('"s4q499"') == 1, "each datum once"
-    assert page.count("Effectiveness against postings removed") == 2, "caption and label of one"
+    assert page.count("Effectiveness against postings dropped") == 2, "caption and label of one"
 
 
 def test_strange_text_of_a_collection_is_only_text(tmp_path) -> None:

@@ -22,7 +22,7 @@ POINTS = [
 def read(svg: str) -> tuple[list[str], list[np.ndarray]]:
     """Texts, and the (x, y) of every group of three markers, y upwards."""
     root = ElementTree.fromstring(svg)
-    texts = ["".join(of.itertext()).strip() for of in root.iter(f"{SVG}text")]
+    texts = ["".join(element.itertext()).strip() for element in root.iter(f"{SVG}text")]
     groups = []
     for group in root.iter(f"{SVG}g"):
         marks = group.findall(f"{SVG}use")
@@ -34,7 +34,7 @@ def read(svg: str) -> tuple[list[str], list[np.ndarray]]:
 def test_trade_off_draws_every_point_and_the_chosen_one():
     svg = plot_trade_off({"points": POINTS, "full": FULL, "chosen": 0.45})
     texts, (ndcg, recall) = read(svg)
-    assert {"nDCG@5", "R@1000", "chosen", "postings removed, %"} <= set(texts)
+    assert {"nDCG@5", "R@1000", "chosen", "postings dropped, %"} <= set(texts)
     changes = {"nDCG@5": (10.0, 20.0, -20.0), "R@1000": (0.0, -5.0, -20.0)}  # percent of full
     for drawn, expected in zip((ndcg, recall), changes.values(), strict=True):
         assert drawn[1, 0] - drawn[0, 0] == pytest.approx(drawn[2, 0] - drawn[1, 0], rel=1e-4)

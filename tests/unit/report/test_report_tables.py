@@ -36,8 +36,8 @@ def test_ratio():
 
 def evaluation(values: list[float]) -> Evaluation:
     queries = tuple(f"q{i}" for i in range(len(values)))
-    of = {measure: np.array(values) for measure in MEASURES}
-    return Evaluation(queries, of, of)
+    per_measure = {measure: np.array(values) for measure in MEASURES}
+    return Evaluation(queries, per_measure, per_measure)
 
 
 def test_extreme_queries_are_only_those_that_changed():
@@ -54,12 +54,12 @@ def test_extreme_queries_are_only_those_that_changed():
 @pytest.mark.parametrize("removed, shown", [(32.304, "-32.30 %"), (0.001, "0.00 %")])
 def test_the_papers_third_table_has_the_papers_signs(removed, shown):
     effect = {"baseline": 0.5, "tdv": 0.25, "p_value": 0.01, "published": [31.5, 33.25]}
-    of = {
+    entry = {
         "nDCG@5": effect, "R@1000": {**effect, "published": None},
         "latency_ms": {"baseline": 2.0, "tdv": 1.0, "published": None},
         "postings_removed": {"mean": removed, "published": 47.1},
     }  # fmt: skip
-    report = {"collection": "LA", "queries": 10, "folds": 5, "models": {"bm25": of}}
+    report = {"collection": "LA", "queries": 10, "folds": 5, "models": {"bm25": entry}}
     first, second, third = paper_tables(report)
     assert first.rows == [("BM25", "2.000", "1.000", "x2.00", "-", "-", "-")]
     assert second.rows[0] == ("BM25, nDCG@5", "50.00", "25.00*", "0.010", "31.50", "33.25")

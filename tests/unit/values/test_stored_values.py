@@ -24,5 +24,5 @@ def test_zero_and_only_zero_is_zero():
 
 
 def test_what_could_overflow_is_refused():
-    with pytest.raises(TdvError, match="value 2e.06 of term number 1 exceeds"):
+    with pytest.raises(TdvError, match="TDV 2e.06 of term number 1 exceeds"):
         round_values(np.array([1, 2e6]))

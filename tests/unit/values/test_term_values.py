@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.records import ByteStrings, Vocabulary
 from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 POINT = {
     "reduction": 0.0,
@@ -118,7 +118,7 @@ def test_arrays_of_another_kind_are_refused(name, array, message):
 
 @pytest.mark.parametrize("wrong", [{"fixed": float("nan")}, {"thresholds": [0.0, float("inf")]}])
 def test_a_rule_without_finite_numbers_is_refused(wrong):
-    with pytest.raises(TdvError, match="no finite numbers"):
+    with pytest.raises(TdvError, match="numbers that are not finite"):
         with_rule({**RULE, **wrong}).at_reduction(0.3)
 
 

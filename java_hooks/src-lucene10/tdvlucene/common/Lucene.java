@@ -25,8 +25,8 @@ import org.apache.lucene.search.TopScoreDocCollectorManager;
 import org.apache.lucene.store.Directory;
 
 /**
- * What Lucene 10 calls otherwise than Lucene 9: this class is written once for each, with the same
- * methods, and everything else is compiled against both.
+ * The calls that differ between Lucene 9 and 10. Each has a version of this class with the same
+ * methods; all other classes are compiled against both.
  */
 public final class Lucene {
   private Lucene() {}

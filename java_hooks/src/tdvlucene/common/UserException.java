@@ -1,6 +1,6 @@
 package tdvlucene.common;
 
-/** An error the user can mend; its message is shown as it stands, without a stack. */
+/** An error that the user can fix; its message is shown as it is, without a stack. */
 public final class UserException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -19,7 +19,7 @@ public final class UserException extends RuntimeException {
     this.doubtful = doubtful;
   }
 
-  /** An error that wrong bytes in the index cause as well: told only if its files are sound. */
+  /** An error that damage can also cause: shown only if the files of the index are sound. */
   public static UserException unlessDamaged(String message) {
     return new UserException(message, null, true);
   }

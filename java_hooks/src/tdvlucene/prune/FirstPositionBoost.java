@@ -9,7 +9,7 @@ package tdvlucene.prune;
  * on every posting.
  */
 final class FirstPositionBoost {
-  /** Frequencies count for what they are. */
+  /** No boost: frequencies stay as they are. */
   static final FirstPositionBoost NONE = new FirstPositionBoost(new float[] {1});
 
   private final float[] factors;

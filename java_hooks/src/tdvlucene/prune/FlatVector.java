@@ -2,9 +2,7 @@ package tdvlucene.prune;
 
 import java.util.Collections;
 import java.util.Iterator;
-import org.apache.lucene.index.BaseTermsEnum;
 import org.apache.lucene.index.Fields;
-import org.apache.lucene.index.ImpactsEnum;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
@@ -57,7 +55,7 @@ final class FlatVector extends Fields {
 
     @Override
     public long getSumTotalTermFreq() {
-      throw mergeOnly();
+      throw MergeTermsEnum.notForMerges();
     }
 
     @Override
@@ -91,7 +89,7 @@ final class FlatVector extends Fields {
     }
   }
 
-  private final class VectorTermsEnum extends BaseTermsEnum {
+  private final class VectorTermsEnum extends MergeTermsEnum {
     private final BytesRef text = new BytesRef();
     private int at = start - 1;
 
@@ -121,31 +119,7 @@ final class FlatVector extends Fields {
 
     @Override
     public PostingsEnum postings(PostingsEnum reuse, int flags) {
-      throw mergeOnly();
+      throw MergeTermsEnum.notForMerges();
     }
-
-    @Override
-    public ImpactsEnum impacts(int flags) {
-      throw mergeOnly();
-    }
-
-    @Override
-    public SeekStatus seekCeil(BytesRef text) {
-      throw mergeOnly();
-    }
-
-    @Override
-    public void seekExact(long ord) {
-      throw mergeOnly();
-    }
-
-    @Override
-    public long ord() {
-      throw mergeOnly();
-    }
-  }
-
-  private static UnsupportedOperationException mergeOnly() {
-    return new UnsupportedOperationException("a merge reads terms and frequencies, and no more");
   }
 }

@@ -2,8 +2,6 @@ package tdvlucene.prune;
 
 import java.io.IOException;
 import java.util.function.LongConsumer;
-import org.apache.lucene.index.BaseTermsEnum;
-import org.apache.lucene.index.ImpactsEnum;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
@@ -14,7 +12,7 @@ import org.apache.lucene.util.BytesRef;
  * <p>A term whose postings are all dropped still appears here; Lucene's terms writer leaves out
  * terms without documents.
  */
-final class PrunedTermsEnum extends BaseTermsEnum {
+final class PrunedTermsEnum extends MergeTermsEnum {
   private final TermsEnum in;
   private final Pruning pruning;
   private final LongConsumer progress;
@@ -70,35 +68,11 @@ final class PrunedTermsEnum extends BaseTermsEnum {
 
   @Override
   public int docFreq() {
-    throw mergeOnly();
+    throw notForMerges();
   }
 
   @Override
   public long totalTermFreq() {
-    throw mergeOnly();
-  }
-
-  @Override
-  public ImpactsEnum impacts(int flags) {
-    throw mergeOnly();
-  }
-
-  @Override
-  public SeekStatus seekCeil(BytesRef text) {
-    throw mergeOnly();
-  }
-
-  @Override
-  public void seekExact(long ord) {
-    throw mergeOnly();
-  }
-
-  @Override
-  public long ord() {
-    throw mergeOnly();
-  }
-
-  private static UnsupportedOperationException mergeOnly() {
-    return new UnsupportedOperationException("a merge reads terms in order and asks no more");
+    throw notForMerges();
   }
 }

@@ -3,8 +3,9 @@ package tdvlucene.prune;
 /**
  * Drops the postings that add little to a BM25 score, and leaves the others to another rule.
  *
- * <p>A posting stays when its saturation {@code tf / (tf + K)} reaches the least its term asks for.
- * K is BM25's length norm, {@code k1 (1 - b + b length / avgdl)}, of the length before pruning.
+ * <p>A posting stays if its saturation {@code tf / (tf + K)} is at least its term's least
+ * saturation. K is BM25's length norm, {@code k1 (1 - b + b length / avgdl)}, of the length before
+ * pruning.
  * Computed without a division, in double precision and of the tf that {@link FirstPositionBoost}
  * gives, as in Python: the two must agree on every posting.
  */

@@ -42,14 +42,14 @@ final class Feedback implements Closeable {
     requireVectors(index, reader, method);
     Object searcher = Class.forName(SEARCHER).getConstructor(String.class).newInstance(index);
     SearcherHooks.setSimilarity(searcher, similarity);
-    Class<?> of = searcher.getClass();
+    Class<?> type = searcher.getClass();
     Class<?> string = String.class; // of a collection to parse documents with, where no vectors are
     if (method.equals("rm3")) {
-      of.getMethod(
+      type.getMethod(
               "set_rm3", string, int.class, int.class, float.class, boolean.class, boolean.class)
           .invoke(searcher, null, 10, 10, 0.5f, false, true);
     } else {
-      of.getMethod(
+      type.getMethod(
               "set_rocchio", string, int.class, int.class, int.class, int.class, float.class,
               float.class, float.class, boolean.class, boolean.class)
           .invoke(searcher, null, 10, 10, 10, 10, 1f, 0.75f, 0f, false, false);

@@ -114,9 +114,9 @@ public final class ServiceTimes extends Job {
     for (int work = 0; work < works.size(); work++) {
       double nanos = 0;
       for (int query = 0; query < queries; query++) {
-        long[] of = rounds[work * queries + query];
-        Arrays.sort(of);
-        nanos += of[COUNTED_ROUNDS / 2];
+        long[] nanosOfRounds = rounds[work * queries + query];
+        Arrays.sort(nanosOfRounds);
+        nanos += nanosOfRounds[COUNTED_ROUNDS / 2];
       }
       means.add(nanos / 1e6 / queries);
     }

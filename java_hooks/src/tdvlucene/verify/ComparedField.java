@@ -52,8 +52,8 @@ final class ComparedField {
   }
 
   /**
-   * New frequency of a vector's current term; 0 also for terms the postings lack, which is told of
-   * those.
+   * New frequency of a vector's current term; 0 also for terms without postings, which the
+   * comparison of postings reports.
    */
   int freq(TermsEnum vector, int number) throws IOException {
     int term = table.find(vector.term());

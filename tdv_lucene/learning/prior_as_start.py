@@ -1,4 +1,4 @@
-"""Learning that starts from the prior: where it begins, and how far it went."""
+"""Learning that starts from the prior: where it begins, and how far it moves away."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from ..core import tdv
-from ..matrix.record import TermDocumentMatrix
+from ..evaluation.significance import t_test
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from .measures import MEASURES
 from .prior import Prior, Settings
 from .problem import Problem
@@ -17,7 +17,6 @@ from .recipes import DefaultRecipe
 from .term_scores import TermScores, rule_of_order
 
 _MEASURE = "nDCG@5"
-_CONFIDENCE = 0.95
 
 
 class PriorStart(NamedTuple):
@@ -47,12 +46,12 @@ class PriorStart(NamedTuple):
         of_folds: list[TermScores],
         folds: list[np.ndarray],
     ) -> dict[str, Any]:
-        """Return how far learning left the prior, and what that was worth.
+        """Return how far learning moved away from the prior, and what that gained.
 
-        ``parameters`` and ``lead`` are the prior's own. ``values`` is the mean of a token's
-        |tdv - prior's|, both of mean 1. ``gain`` is that of the nDCG@5 of held-out queries at the
-        prior's reduction over what it alone gives them, with its 95 % interval (Student's t; None
-        for a single query).
+        ``parameters`` and ``lead`` (the first-position boost) are the prior's own. ``values`` is
+        the mean over tokens of |tdv - prior's tdv|, both of mean 1. ``gain`` is what held-out
+        queries gain in nDCG@5 over the prior alone, at the prior's reduction, with its 95 %
+        interval (see :func:`..evaluation.significance.t_test`).
         """
         tokens = np.asarray(problem.matrix.total_term_freq, np.float64)
         away = np.abs(final.weights - self.problem.base_values)
@@ -69,12 +68,12 @@ class PriorStart(NamedTuple):
             "gain": {
                 "measure": _MEASURE,
                 "mean": float(gains.mean()),
-                "interval": _interval(gains),
+                "interval": t_test(gains)[1],
             },
         }
 
     def _scores(self) -> TermScores:
-        """What the prior alone says."""
+        """Return the scores of the prior alone."""
         problem, at = self.problem, (self.prior.content["reduction"],)
         order, rule = rule_of_order(
             problem.matrix, self.prior.order, problem.model, problem.parameters, DefaultRecipe(), at
@@ -99,10 +98,3 @@ def _measure(
         collection = scores.prune(left, reduction, None, "posting")
         found[fold] = left.problem.measure(collection, fold)[:, MEASURES.index(_MEASURE)]
     return found
-
-
-def _interval(gains: np.ndarray) -> tuple[float, float] | None:
-    if len(gains) < 2:
-        return None
-    half = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(gains) - 1) * stats.sem(gains))
-    return float(gains.mean()) - half, float(gains.mean()) + half

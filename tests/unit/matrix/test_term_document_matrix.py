@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.record import TermDocumentMatrix
-from tdv_lucene.records import ByteStrings, Vocabulary
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 TERMS = [b"", b"\x00", b"abc", "né".encode(), b"\xff\xfe"]
 

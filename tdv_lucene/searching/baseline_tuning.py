@@ -1,4 +1,4 @@
-"""A ranking function's parameters chosen on training queries: the baseline that is no straw man."""
+"""The full index's parameters, tuned on training queries, so that the baseline is no straw man."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.topics import Qrels
-from ..indexes.record import recorded_parameters
+from ..indexes.user_data import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import GRIDS, SearchParameters
@@ -21,9 +21,9 @@ _HITS = 10
 
 
 def candidates(
-    index: str | os.PathLike, model: str, field: str | None = None
+    index: str | os.PathLike[str], model: str, field: str | None = None
 ) -> list[dict[str, float]]:
-    """The parameters tried: the index's own, then the grid's."""
+    """Return the parameters to try: the index's own, then the grid's."""
     choices = [recorded_parameters(index, model, field=field).values()]
     grid = GRIDS[model]
     for values in itertools.product(*grid.values()):
@@ -34,7 +34,7 @@ def candidates(
 
 
 def tune_parameters(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     topics: Mapping[str, str],
     qrels: Qrels,
     model: str | None = None,
@@ -45,10 +45,10 @@ def tune_parameters(
 ) -> tuple[SearchParameters, list[dict[str, float]]]:
     """Choose the parameters with the best mean nDCG@10 over the training queries.
 
-    With ``model`` None it is the one the index records.
+    ``model`` None takes the one the index records.
 
-    Returns the parameters (the index's own unless others are better) and a table of all tried:
-    dicts of the parameters and ``nDCG@10``.
+    Returns the parameters (the index's own unless others are better) and a list of all that were
+    tried: dicts of the parameters and ``nDCG@10``.
 
     Raises
     ------
@@ -56,6 +56,7 @@ def tune_parameters(
         As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`.
     """
     model = recorded_parameters(index, model, field=field).model
+    assert model is not None  # the recorded one, else BM25
     choices = candidates(index, model, field)
     tried = []
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The thresholds of a posting rule: how far it must go to remove a share of the postings."""
+"""The thresholds of a posting rule: how high they must be to drop a share of the postings."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.scoring import bm25_idf
 from ..matrix.norms import stored_lengths
-from ..matrix.record import TermDocumentMatrix
-from .dropping import postings_before
-from .posting_rule import LengthNorm, PostingRule
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from .dropped_postings import LengthNorm, PostingRule
+from .dropped_terms import postings_before
 from .weighted_collection import apply_values, blocks
 
 REDUCTIONS = np.arange(100) / 100
@@ -31,23 +31,23 @@ def make_posting_rule(
     k1: float,
     b: float,
 ) -> PostingRule:
-    """Find the thresholds at which a rule removes 0, 1, ... 99 % of the postings, O(postings).
+    """Find the thresholds at which a rule drops 0, 1, ... 99 % of the postings, O(postings).
 
     Parameters
     ----------
     weights : float32[V]
-        Where they are 0 the term goes in any case.
+        A term with a weight of 0 is dropped in any case.
     priority : float32[V]
-        Of terms that go whole.
+        The order in which whole terms are dropped, ascending.
     posting_priority : float32[V]
         Finite and above 0; see :class:`PostingRule`.
     whole_terms
-        Of what is to go, the share that goes as whole terms, within [0, 1].
+        The share of the reduction that is made by dropping whole terms, within [0, 1].
     k1, b
         Of the saturation.
 
-    A threshold is the largest of some ten thousand, a thousandth or less apart, that removes no
-    more than was asked for.
+    A threshold is the largest of some ten thousand, a thousandth or less apart, that drops no more
+    than was asked for.
     """
     length_norm = rule_length_norm(matrix, k1, b)
     theta = _thresholds(
@@ -58,7 +58,7 @@ def make_posting_rule(
         (REDUCTIONS * matrix.postings).astype(np.int64),
         (whole_terms * REDUCTIONS * matrix.postings).astype(np.int64),
     )
-    # A term that goes whole may take more than its share with it; thresholds never fall.
+    # A whole term may take more than its share with it; thresholds never fall.
     theta = np.maximum.accumulate(theta)
     return PostingRule(posting_priority, whole_terms, length_norm, (REDUCTIONS, theta))
 
@@ -78,18 +78,18 @@ def make_up_for(
     model: str,
     k1: float,
 ) -> PostingRule:
-    """Return the rule with factors that take back what its own doing adds to a term's idf.
+    """Return the rule with factors that take back what dropped postings add to their term's idf.
 
-    A term that loses postings gets a larger idf, the more the commoner it was. Its value is
-    lowered until a posting of the mean frequency that is left scores what it scored before. The
-    language model has no idf, and its own term frequency cancels a term's value: nothing is done.
+    A term that loses postings gets a larger idf, and a common term gains most. Its TDV is lowered
+    until a posting of the mean frequency that is left scores what it scored before. The language
+    model has no idf, and its collection frequency cancels a term's TDV: nothing is done.
     """
     if model == "qld":
         return rule
     ones = np.ones(matrix.shape[0], np.float32)
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     factors = np.ones((len(reductions), matrix.shape[0]), np.float32)
-    for place, reduction in enumerate(reductions):
+    for row, reduction in enumerate(reductions):
         tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
         left = apply_values(matrix, tdv, None, cut).statistics
         share = np.minimum(idf / bm25_idf(left.doc_freq, left.doc_count), 1)
@@ -97,7 +97,7 @@ def make_up_for(
             odds = np.maximum(left.total_term_freq / left.doc_freq, 1) / max(k1, _LEAST_K1)
             wanted = share * odds / (1 + odds)
             share = wanted / (odds * (1 - wanted))
-        factors[place] = share
+        factors[row] = share
     return replace(rule, factors_at=tuple(reductions), factors=factors)
 
 
@@ -109,9 +109,9 @@ def _thresholds(
     wanted: np.ndarray,
     whole: np.ndarray,
 ) -> np.ndarray:
-    """Return float64[n]: thresholds that remove ``wanted`` int64[n] postings, ``whole`` of them
+    """Return float64[n]: thresholds that drop ``wanted`` int64[n] postings, ``whole`` of them
     with terms of ``before`` int64[V] at most."""
-    gone_from = np.searchsorted(whole, before)  # the first reduction at which the term is gone
+    dropped_from = np.searchsorted(whole, before)  # the first reduction that drops the term
     largest_tf = matrix.data.max(initial=1) * (
         1 if matrix.position_boost is None else 1 + matrix.position_boost.boost
     )
@@ -123,11 +123,11 @@ def _thresholds(
         row_sizes = np.diff(matrix.indptr[first : last + 1])
         tf, length_norms = matrix.tf(span), length_norm[matrix.indices[span]]
         cell = codes.of(np.repeat(priority[first:last], row_sizes) * (tf / (tf + length_norms)))
-        cell = cell * columns + np.repeat(gone_from[first:last], row_sizes)
+        cell = cell * columns + np.repeat(dropped_from[first:last], row_sizes)
         counts += np.bincount(cell, minlength=len(counts))
     by_column = counts.reshape(_CELLS, columns)
     in_all = by_column.sum(axis=0)
-    still_there = by_column[:, ::-1].cumsum(axis=1)[:, ::-1]  # gone at this reduction or later
+    still_there = by_column[:, ::-1].cumsum(axis=1)[:, ::-1]  # dropped at this reduction or later
     theta = np.zeros(len(wanted))
     for i, number in enumerate(wanted - in_all.cumsum()[:-1]):
         reached = np.searchsorted(still_there[:, i + 1].cumsum(), number, side="right")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
-from ..records import ByteStrings, Vocabulary
+from ..vocabulary import ByteStrings, Vocabulary
 from .first_positions import FirstPositionBoost
 
 
@@ -47,7 +47,7 @@ class TermDocumentMatrix:
         Position of the term's first occurrence in the document; 65535 stands for that and
         everything after it. None if the field has no positions, or they were not extracted.
     position_boost : FirstPositionBoost or None
-        How frequencies are weighted by these positions; None for not at all.
+        How frequencies are weighted by these positions; None if they are not.
     """
 
     vocabulary: Vocabulary
@@ -84,8 +84,9 @@ class TermDocumentMatrix:
                 )
 
     def require_whole(self, purpose: str) -> None:
-        """Raise :class:`TdvError` unless it has the postings that ``purpose`` is to count: some,
-        and those of all documents.
+        """Raise :class:`TdvError` unless the matrix has postings, and those of all documents.
+
+        ``purpose`` says what they are needed for.
         """
         if not len(self.vocabulary):
             raise TdvError(
@@ -110,11 +111,11 @@ class TermDocumentMatrix:
         return int(self.indptr[-1])
 
     def with_position_boost(self, boost: FirstPositionBoost | None) -> TermDocumentMatrix:
-        """Return the matrix with frequencies that count by ``boost``."""
+        """Return the matrix with this first-position boost."""
         return self if boost == self.position_boost else replace(self, position_boost=boost)
 
     def tf(self, postings: slice) -> np.ndarray:
-        """Return int32[n] or float32[n]: what these postings' frequencies count for."""
+        """Return int32[n] or float32[n]: these postings' frequencies, with the boost if any."""
         if self.position_boost is None:
             return self.data[postings]
         assert self.first_positions is not None  # a boost needs them

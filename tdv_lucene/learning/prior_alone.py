@@ -1,25 +1,25 @@
-"""TDVs for an index without judgements: the prior's, and the rule for its postings."""
+"""TDVs for an index without judgements: those of the prior alone, and the rule for its postings."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from ..errors import TdvError
 from ..matrix.extract import open_matrix
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
-from ..records import ByteStrings, Vocabulary
 from ..values.term_values import KIND, TermValues
-from .prior import Prior, Settings, settings_for
+from ..vocabulary import ByteStrings, Vocabulary
+from .prior import Prior, settings_for
 from .recipes import REDUCTIONS, DefaultRecipe
 from .term_scores import rule_of_order
+from .unvalidated import unvalidated_values
 
 
 def prior_values(
@@ -30,7 +30,7 @@ def prior_values(
     prior: Prior | None = None,
     reductions: Sequence[float] = REDUCTIONS,
 ) -> TermValues:
-    """Return values of every term of ``matrix`` without any judgement.
+    """Return the prior's TDVs of every term of ``matrix``; no judgements are needed.
 
     Nothing is validated: the points have no measures. Two passes over the postings, in blocks.
 
@@ -39,12 +39,11 @@ def prior_values(
     model
         ``"bm25"``, ``"qld"`` or ``"tfidf"``.
     lead
-        Let frequencies count for more where a term stands first early in its document, if the
-        matrix has ``first_positions``.
+        Use a first-position boost, if the matrix has ``first_positions``.
     prior
         None for the one that comes with the package.
     reductions
-        The points; what a reduction adds to idf is made up for as at the nearest of them.
+        The operating points; TDVs are corrected for what dropped postings add to idf at each.
 
     Raises
     ------
@@ -61,45 +60,24 @@ def prior_values(
     order, rule = rule_of_order(
         counted, prior.order, model, settings.parameters, DefaultRecipe(), reductions
     )
-    return TermValues(
-        vocabulary=matrix.vocabulary,
-        doc_freq=np.asarray(matrix.doc_freq),
-        total_term_freq=np.asarray(matrix.total_term_freq),
-        weights=prior.weights(matrix, settings.slope),
-        priority=order,
-        posting_priority=rule.priority,
-        posting_factors=rule.factors,
-        manifest={
-            **_manifest(matrix, prior, settings, model, reductions),
-            "posting_rule": rule.describe(),
-            "prior": {**prior.describe(), "lead": lead, "unlike": differences},
-        },
-    )
-
-
-def _manifest(
-    matrix: TermDocumentMatrix,
-    prior: Prior,
-    settings: Settings,
-    model: str,
-    reductions: Sequence[float],
-) -> dict[str, Any]:
-    unmeasured = {"measures": {}, "full": {}, "scale": prior.content["scale"], "scales": []}
-    return {
-        "unit": "posting",
-        "field": matrix.vocabulary.field,
-        "source": matrix.source,
-        "vocabulary_sha256": matrix.vocabulary.sha256,
+    about = {
         "model": model,
         "parameters": settings.parameters.values(),
         "lead": None if settings.boost is None else settings.boost._asdict(),
         "positions": matrix.first_positions is not None,
         "recipe": {"name": "prior"},
-        "queries": 0,
-        "folds": [],
-        "points": [{"reduction": r, "removed": r, **unmeasured} for r in reductions],
-        "recommended_reduction": prior.content["reduction"],
+        "prior": {**prior.describe(), "lead": lead, "unlike": differences},
     }
+    return unvalidated_values(
+        matrix,
+        prior.weights(matrix, settings.slope),
+        order,
+        rule,
+        about,
+        reductions=reductions,
+        scale=prior.content["scale"],
+        recommended=prior.content["reduction"],
+    )
 
 
 def prior_values_of_index(
@@ -121,13 +99,13 @@ def prior_values_of_index(
     output
         None to write nothing.
     matrix
-        A folder from :func:`extract_matrix` of this index; None extracts it on the way, into a
-        temporary folder of about ten bytes a posting.
+        A folder from :func:`extract_matrix` of this index; None extracts a temporary one of about
+        ten bytes a posting.
 
     Raises
     ------
     TdvError
-        For everything a user can mend, before anything is written.
+        For anything a user can fix, before anything is written.
     """
     place = None
     if output is not None:
@@ -142,7 +120,7 @@ def prior_values_of_index(
 
 
 def _in_memory(values: TermValues) -> TermValues:
-    """Copies of what is mapped from a folder that is about to go."""
+    """Copy what is mapped from a folder that is about to be removed."""
     terms = values.vocabulary.terms
     held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
     return replace(

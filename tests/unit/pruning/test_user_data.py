@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.record import as_user_data, read_records
+from tdv_lucene.indexes.user_data import as_user_data, read_records
 
 
 def _described(field: str, commit: str = "now") -> dict:

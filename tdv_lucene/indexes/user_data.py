@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..arguments import Shards
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, DEFAULT_MODEL, MODELS, SearchParameters
-from ..records import Shards
 
 _log = logging.getLogger(__name__)
 
@@ -22,8 +22,10 @@ CHECKSUM = "values_sha256"
 
 
 def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The user data that says this of each field: of the first as ``tdv.*``, the one searched, of
-    the others as ``tdv.fields.NAME.*``; nested names are joined by dots.
+    """Return these descriptions as the commit's user data.
+
+    Entries of the first field, the one searched, are called ``tdv.*``, those of the others
+    ``tdv.fields.NAME.*``; nested names are joined by dots.
     """
     first, *others = described
     content = [(PREFIX, first)]
@@ -32,8 +34,9 @@ def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def carried_over(user_data: Mapping[str, str], fields: Sequence[str]) -> dict[str, str]:
-    """What a source says of the field it is searched by, where that is not among the ``fields``
-    that are pruned now: it moves from the top to its own entries, for the field stays as it is.
+    """Return what the source recorded of its searched field, if that is not pruned again now.
+
+    The field stays as it is, so its record moves from ``tdv.*`` to ``tdv.fields.NAME.*``.
     """
     record = FieldRecord.of(user_data)
     if record.values_sha256 is None or record.field in fields:
@@ -69,13 +72,13 @@ class FieldRecord:
         return _record(field, _prefix_of(field), user_data)
 
     @classmethod
-    def read(cls, index: str | os.PathLike, field: str | None = None) -> FieldRecord:
+    def read(cls, index: str | os.PathLike[str], field: str | None = None) -> FieldRecord:
         """The same of an index's commit; of shards, what they say of the whole."""
         return cls.of(user_data_of(index), field)
 
     @property
     def values_sha256(self) -> str | None:
-        """Of what decided on every posting; None where the field was not pruned."""
+        """Of all that decided on the postings; None if the field was not pruned."""
         return self.content.get(CHECKSUM)
 
     @property
@@ -89,7 +92,7 @@ class FieldRecord:
 
     @property
     def model(self) -> str | None:
-        """What the values were learned for; ``ANY_MODEL`` where they were made without one."""
+        """What the TDVs were learned for; ``ANY_MODEL`` if they suit any."""
         return self.content.get("model")
 
     @property
@@ -99,7 +102,7 @@ class FieldRecord:
 
     @property
     def unit(self) -> str:
-        """What was given up: ``"term"`` or ``"posting"``."""
+        """What was dropped: ``"term"`` (whole terms) or ``"posting"``."""
         return self.content.get("unit", "term")
 
     @property
@@ -109,7 +112,7 @@ class FieldRecord:
 
     @property
     def min_doc_freq(self) -> int:
-        """Terms in fewer documents went as well; earlier versions had none."""
+        """Terms in fewer documents were dropped as well; earlier versions had no such option."""
         return int(self.content.get("min_doc_freq", 1))
 
     @property
@@ -129,16 +132,16 @@ class FieldRecord:
             for name in MODELS.get(model, ())
         }
 
-    def learned_for_another(self, model: str) -> str | None:
-        """The model that the values were learned for, where it is not ``model``; else None."""
+    def learned_for_another(self, model: str | None) -> str | None:
+        """The model the TDVs were learned for if it is not ``model``, else None."""
         return None if self.model in (None, ANY_MODEL, model) else self.model
 
     def _number(self, name: str) -> float | None:
         return float(self.content[name]) if name in self.content else None
 
 
-def user_data_of(index: str | os.PathLike) -> dict[str, str]:
-    """The user data of an index's commit; of shards, what it would be in one index.
+def user_data_of(index: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the user data of an index's commit; of shards, what it would be in one index.
 
     Raises
     ------
@@ -151,16 +154,15 @@ def user_data_of(index: str | os.PathLike) -> dict[str, str]:
     return read_whole(index) if isinstance(index, Shards) else read_user_data(index)
 
 
-def read_records(index: str | os.PathLike, user_data: Mapping[str, str]) -> list[FieldRecord]:
-    """What the commit of ``index`` says of the fields that the last rewrite pruned.
+def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) -> list[FieldRecord]:
+    """Return the records of the fields that the last rewrite of ``index`` pruned.
 
-    User data outlives rewrites: what an earlier one said of a field that this one left alone is
-    known by its other source.
+    User data outlives rewrites. A record of an earlier one has another source, and is left out.
 
     Raises
     ------
     TdvError
-        When it says nothing.
+        When the index was not pruned.
     """
     first = FieldRecord.of(user_data)
     if first.values_sha256 is None:
@@ -191,14 +193,14 @@ def _prefix_of(field: str) -> str:
     return f"{_OTHERS}{field}."
 
 
-def recorded_model(index: str | os.PathLike, field: str | None = None) -> str | None:
-    """The ranking function that a field's values were learned for; None where any will do."""
+def recorded_model(index: str | os.PathLike[str], field: str | None = None) -> str | None:
+    """Return the ranking function that a field's TDVs were learned for; None if any will do."""
     model = FieldRecord.read(index, field).model
     return model if model in MODELS else None
 
 
 def recorded_parameters(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     model: str | None = None,
     *,
     field: str | None = None,
@@ -206,17 +208,17 @@ def recorded_parameters(
     b: float | None = None,
     mu: float | None = None,
 ) -> SearchParameters:
-    """The ranking function and the parameters an index is to be searched with.
+    """Return the ranking function and the parameters to search an index with.
 
-    A pruned index records what its values were learned for, and with scaled frequencies the
-    parameters that suit them (k1 * s, mu * s); any other gets BM25 and Anserini's defaults, k1
-    0.9, b 0.4, mu 1000. What is given here takes precedence.
+    A pruned index records the model its TDVs were learned for and, with scaled frequencies, the
+    parameters that go with the scale (k1 * s, mu * s). Any other index gets BM25 and Anserini's
+    defaults: k1 0.9, b 0.4, mu 1000. Arguments given here take precedence.
 
     Parameters
     ----------
     field
-        The field searched; None for the one that the index says is. A field of which it says
-        nothing was not pruned.
+        The field searched; None for the one the index names. A field without a record was not
+        pruned.
 
     Raises
     ------
@@ -239,35 +241,41 @@ def recorded_parameters(
     return parameters
 
 
-def warn_of_another_model(index: str | os.PathLike, model: str, field: str | None = None) -> None:
+def warn_of_another_model(
+    index: str | os.PathLike[str], model: str | None, field: str | None = None
+) -> None:
     """Log a warning where ``index`` is searched with another model than it was learned for."""
     learned_for = FieldRecord.read(index, field).learned_for_another(model)
     if learned_for is not None:
         _log.warning(
             "%s was learned for %s and is searched with %s, which ranks worse than it could: "
-            "leave out the model, or learn values for %s",
+            "leave out the model, or learn TDVs for %s",
             index, learned_for, model, model,
         )  # fmt: skip
 
 
-def java_similarity(parameters: SearchParameters, index: str | os.PathLike | None = None) -> Any:
-    """The Java ``Similarity`` (starts the JVM) to search ``index`` with.
+def java_similarity(
+    parameters: SearchParameters,
+    index: str | os.PathLike[str] | None = None,
+    field: str | None = None,
+) -> Any:
+    """Return the Java ``Similarity`` to search ``field`` of ``index`` with; starts the JVM.
 
-    It applies the term values that an index made with ``--tf similarity`` keeps; to any other,
-    or without an index, the model's own.
+    For an index made with ``--tf similarity`` it applies the TDVs stored there. For any other
+    index, or without one, it is the plain ranking function.
 
     Raises
     ------
     TdvError
-        When the index should keep term values and does not, or has changed since.
+        When the index should hold TDVs and does not, or has changed since.
     """
     from ..jvm.searcher import make_similarity, weigh_similarity
 
     plain = make_similarity(**asdict(parameters))
-    record = None if index is None else FieldRecord.read(index)
-    if record is None or record.tf != "similarity":
+    if index is None:
         return plain
-    return weigh_similarity(plain, index, record.field)
+    record = FieldRecord.read(index, field)
+    return weigh_similarity(plain, index, record.field) if record.tf == "similarity" else plain
 
 
 def _flat(content: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -1,5 +1,5 @@
-"""What is chosen before anything is learned: k1 and b (or mu) of the search, and
-the first-position boost.
+"""What is tuned on the training queries before any TDV is learned: k1 and b (or mu) of the search,
+and the first-position boost.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from .problem import Problem
 from .stopping import clearly_better, deciding
 
 _QUERIES = 400
-"""A few numbers need no more queries than that."""
+"""Enough to choose a few numbers."""
 
 _BOOSTS = (1.0, 2.0, 4.0, 8.0)
 _SPANS = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 def choose_parameters(problem: Problem, seed: int, progress: Progress) -> Problem:
-    """Return the problem with the parameters that serve its queries well on all its postings.
+    """Return the problem with parameters that serve its queries well while nothing is dropped.
 
-    Values learned for parameters that do not suit the collection make up for them first, in ways
-    that suit the training's kind of query only. The grid is ``ranking.GRIDS``; then, where the
-    problem has a first-position boost, none, another boost and another span are tried, and after a
-    change the grid once more. The choice is by what decides on stopping. Of all that the queries
-    cannot tell from the best (paired t-test, p < .05) the nearest to what was given is taken: the
-    best for one kind of query goes further than others want, and few queries would choose it at
-    random.
+    With parameters that do not suit the collection, TDVs would first learn to compensate for them,
+    and in a way that helps the training's kind of query only. The grid is ``ranking.GRIDS``. If the
+    problem has a first-position boost, other boosts, none, and other spans are tried next, and
+    after a change the grid once more. Queries decide as they do on stopping (see
+    :func:`.stopping.deciding`). Of all choices that they cannot tell from the best (paired t-test,
+    p < .05) the one nearest to what was given is taken: the best for one kind of query goes too far
+    for others, and few queries would choose it by chance.
     """
     search = _Search(problem, seed, progress)
     found = search.choose(problem, _other_parameters(problem))
@@ -54,7 +54,7 @@ def choose_parameters(problem: Problem, seed: int, progress: Progress) -> Proble
 
 
 def _other_parameters(problem: Problem) -> list[Problem]:
-    """The problem at all points of the grid, by their distance from its own in logarithms."""
+    """Return the problem at all points of the grid, nearest to its own first (in logarithms)."""
     grid = GRIDS[problem.model]
     choices = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
 
@@ -67,7 +67,7 @@ def _other_parameters(problem: Problem) -> list[Problem]:
 
 
 class _Search:
-    """Chooses by what decides, of some of the queries."""
+    """Chooses between problems by a sample of the queries."""
 
     def __init__(self, problem: Problem, seed: int, progress: Progress) -> None:
         self._some = np.random.default_rng(seed).permutation(len(problem.queries))[:_QUERIES]
@@ -80,12 +80,12 @@ class _Search:
         problems = [given, *others]
         served = [self._measure(problem) for problem in problems]
         best = max(served, key=np.mean)
-        chosen = next(k for k, of in enumerate(served) if not clearly_better(best, of))
+        chosen = next(k for k, measured in enumerate(served) if not clearly_better(best, measured))
         self._kept = problems[chosen], served[chosen]
         return problems[chosen]
 
     def _measure(self, problem: Problem) -> np.ndarray:
-        """Return float64[n]: what decides, of each of some queries."""
+        """Return float64[n]: what decides, for each query of the sample."""
         if self._kept is not None and self._kept[0] is problem:
             return self._kept[1]
         self._tried += 1

@@ -1,4 +1,7 @@
-"""How a field was pruned, as its index is to record it."""
+"""How a field was pruned, in the words its index records.
+
+Keys keep the words of earlier versions: ``lead`` is the first-position boost.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
-from ..indexes.record import CHECKSUM
+from ..indexes.user_data import CHECKSUM
 from ..ranking import ANSERINI_DEFAULTS
 from ..report.wording import counted
 from ..values.operating_point import OperatingPoint
@@ -23,16 +26,16 @@ def describe_field(
     min_doc_freq: int,
     source: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return how a field was made, and how it is to be searched; read by :func:`read_records`.
+    """Return how a field was pruned, and how to search it; :func:`read_records` reads it again.
 
     Parameters
     ----------
     point
         What decided, as :func:`.field_rule.point_at` returned it.
     reduction
-        The one asked for; None for the one that the values recommend.
+        The one asked for; None for the recommended one.
     min_doc_freq
-        Terms in fewer documents went as well.
+        Terms in fewer documents were dropped as well.
     source
         The identity of the index that is pruned.
     """
@@ -61,7 +64,7 @@ def describe_field(
 
 
 def _learned_from(values: TermValues) -> str:
-    """What supervised the values."""
+    """What the TDVs were learned from."""
     prior = values.manifest.get("prior")
     if prior and not values.manifest.get("queries"):
         return made_by_prior(prior)
@@ -73,5 +76,5 @@ def _learned_from(values: TermValues) -> str:
 
 
 def made_by_prior(prior: Mapping[str, str]) -> str:
-    """What supervised values made by a prior of this ``name`` and ``sha256`` alone."""
+    """What TDVs that come from a prior alone were learned from."""
     return f"prior {prior['name']} ({prior['sha256'][:12]}), no judgements"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.record import TermDocumentMatrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..store import check_content, check_files, load_array, read_manifest, save_array
 
@@ -19,7 +19,7 @@ KIND = "term-vectors"
 _MADE_BY = "tdv-lucene embed --index INDEX --output FOLDER"
 
 MIN_DOC_FREQ = 5
-"""Terms in fewer documents get no vector of LSA's and none made of sub-words."""
+"""Terms in fewer documents get no vector from LSA or from sub-words."""
 
 
 @dataclass(frozen=True, eq=False)

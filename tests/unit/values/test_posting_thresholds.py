@@ -13,9 +13,9 @@ from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import Parameters
 from tdv_lucene.learning.term_scores import TermScores
 from tdv_lucene.matrix.norms import lucene_length, stored_lengths
-from tdv_lucene.values.dropping import first_terms
-from tdv_lucene.values.posting_rule import LengthNorm, PostingCut, PostingRule, stays
-from tdv_lucene.values.thresholds import make_posting_rule, make_up_for, rule_length_norm
+from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut, PostingRule, stays
+from tdv_lucene.values.dropped_terms import first_terms
+from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for, rule_length_norm
 from tdv_lucene.values.weighted_collection import apply_values, keep_postings
 
 
@@ -143,8 +143,8 @@ def test_a_larger_idf_is_made_up_for(matrix):
     assert len(shrunk) > 100 and (tdv[shrunk] < 1).all()
     tf = left.total_term_freq / left.doc_freq
     scored = [
-        Bm25(0.9, 0.4).term_scores(times[shrunk], of.avg_doc_len, of.at(shrunk))
-        for times, of in ((tf, before), (tf * tdv, left))
+        Bm25(0.9, 0.4).term_scores(times[shrunk], statistics.avg_doc_len, statistics.at(shrunk))
+        for times, statistics in ((tf, before), (tf * tdv, left))
     ]
     np.testing.assert_allclose(scored[1], scored[0], rtol=1e-5)
 

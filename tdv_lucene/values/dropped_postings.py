@@ -1,8 +1,8 @@
-"""Which postings stay, given their term and their document: shared by learning and by pruning.
+"""Which single postings are dropped: a rule shared by learning and pruning.
 
-A posting's saturation is tf / (tf + K_d), with K_d = k1 (1 - b + b |d| / avgdl): the part of a BM25
-score that is the posting's own. Lengths are those of the index before pruning, as its norms tell
-them (see :func:`..matrix.norms.stored_lengths`), so that the rewriter need not count them.
+A posting's saturation is tf / (tf + K_d), with the length norm K_d = k1 (1 - b + b |d| / avgdl). It
+is the part of a BM25 score that is the posting's own. Lengths are those before pruning,
+as its norms tell them (see :func:`..matrix.norms.stored_lengths`), so the rewriter need not count.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import TdvError
-from .dropping import first_terms
+from .dropped_terms import first_terms
 
 _ROUNDING = 1e-6
 """Of float32, and some; thresholds lie a thousandth apart."""
@@ -37,12 +37,12 @@ class LengthNorm(NamedTuple):
 
 
 class PostingCut(NamedTuple):
-    """The postings that go, beside those of terms whose value is 0.
+    """Which postings are dropped besides those of terms with a TDV of 0.
 
     Attributes
     ----------
     least : float32[V]
-        A term's postings stay from this saturation on.
+        A term's postings with a smaller saturation than this are dropped.
     length_norm : LengthNorm
     """
 
@@ -67,21 +67,22 @@ def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) ->
 
 @dataclass(frozen=True, eq=False)
 class PostingRule:
-    """How many postings go with their whole term, and which of the others.
+    """How many postings are dropped with their whole term, and which of the others.
 
     Attributes
     ----------
     priority : float32[V]
-        Postings with the smallest priority times saturation go first; finite and above 0.
+        Postings are dropped in ascending order of priority times saturation; finite, above 0.
     whole_terms : float
-        Of what is to go, this share goes as whole terms, in the order of the terms' own priority.
+        The share of the reduction that is made by dropping whole terms, in order of the terms' own
+        priority.
     length_norm : LengthNorm
     thresholds : (reductions, theta) float64[n] each, ascending
         The priority times saturation that postings must reach; interpolated in between.
     factors_at, factors : tuple of F float, float32[F, V]
-        What term values are multiplied by at each of these reductions, ascending; interpolated in
-        between. Postings that go make their term rarer, and Lucene would count it for more. None
-        where nothing is made up for.
+        What TDVs are multiplied by at each of these reductions, ascending; interpolated in between.
+        A term that loses postings becomes rarer, and Lucene would give it a larger idf. None if
+        this is not corrected.
     """
 
     priority: np.ndarray
@@ -94,18 +95,18 @@ class PostingRule:
     def drop(
         self, weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, reduction: float
     ) -> tuple[np.ndarray, PostingCut]:
-        """Return float32[V] values, 0 for terms that go whole, and which other postings go."""
-        gone = first_terms(weights, priority, doc_freq, self.whole_terms * reduction)
-        # A posting worth exactly theta stays, whatever the rounding.
+        """Return float32[V] TDVs, 0 for whole terms dropped, and which other postings are."""
+        dropped = first_terms(weights, priority, doc_freq, self.whole_terms * reduction)
+        # A posting of exactly theta stays, whatever the rounding.
         theta = (1 - _ROUNDING) * np.interp(reduction, *self.thresholds)
         least = (theta / np.asarray(self.priority, np.float64)).astype(np.float32)
-        tdv = np.where(gone | (least >= 1), 0, weights).astype(np.float32)
+        tdv = np.where(dropped | (least >= 1), 0, weights).astype(np.float32)
         if self.factors is not None:
             tdv *= self._factors_of(self.factors, reduction)
         return tdv, PostingCut(least, self.length_norm)
 
     def _factors_of(self, factors: np.ndarray, reduction: float) -> np.ndarray:
-        """Return float32[V]: what values are multiplied by, interpolated between two reductions."""
+        """Return float32[V]: what TDVs are multiplied by, interpolated between two reductions."""
         at = np.interp(reduction, self.factors_at, np.arange(len(self.factors_at)))
         low = int(at)
         if low == at:
@@ -128,13 +129,17 @@ class PostingRule:
     def read(
         cls, priority: np.ndarray, factors: np.ndarray | None, described: Mapping[str, Any]
     ) -> PostingRule:
-        """Make it again of what :meth:`describe` returned."""
+        """Make a rule of what :meth:`describe` returned."""
         if described.get("steepness"):
-            raise TdvError("these values are of an earlier version's rule: learn them again")
+            raise TdvError(
+                "these TDVs have the posting rule of an earlier version: learn them again"
+            )
         length_norm = LengthNorm(described["fixed"], described["per_token"])
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
         if not all(np.isfinite(part).all() for part in (*length_norm, *thresholds)):
-            raise TdvError("the posting rule of these values holds no finite numbers: learn again")
+            raise TdvError(
+                "the posting rule of these TDVs holds numbers that are not finite: learn them again"
+            )
         return cls(
             priority, described["whole_terms"], length_norm, thresholds,
             tuple(described["factors_at"]), factors,

@@ -1,0 +1,105 @@
+"""What a comparison is given: indexes, their TDVs and query sets, read and checked first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import TdvError, argument
+from ..indexes.inspection import inspect_index
+from ..indexes.user_data import recorded_parameters
+from . import content
+from .config import CompareConfig
+from .systems import QuerySet, Results, System, read_query_sets, shared_model
+
+FilePair = tuple[str | os.PathLike, str | os.PathLike]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What is compared, read and checked before anything is measured.
+
+    Attributes
+    ----------
+    paths : name -> index; the others are compared with the first
+    found : name -> what :func:`inspect_index` says of it
+    systems : name -> index and parameters, those of ``--tune-topics`` not among them
+    query_sets : those measured on, the first also for latency
+    relevant : label -> relevant documents that the first index lacks, and all
+    training : the queries to tune on, if any
+    """
+
+    paths: Mapping[str, str | os.PathLike]
+    found: Mapping[str, dict[str, Any]]
+    systems: dict[str, System]
+    query_sets: Sequence[QuerySet]
+    relevant: Mapping[str, tuple[int, int]]
+    training: QuerySet | None
+
+    def notes(self, results: Sequence[Results], field: str) -> list[str]:
+        """What a reader should know before trusting the numbers."""
+        first, *_ = self.paths
+        return [
+            *content.notes(self.found, self.systems[first].parameters.model, field),
+            *content.notes_on_documents(first, self.relevant, _lacking(self.paths, results)),
+        ]
+
+
+def read_inputs(
+    paths: Mapping[str, str | os.PathLike],
+    queries: Sequence[FilePair],
+    tune: FilePair | None,
+    config: CompareConfig,
+) -> Compared:
+    """Read the query sets and inspect the indexes; refuse what does not belong together."""
+    first, *_ = paths.values()
+    query_sets = read_query_sets(queries, config.topic_field)
+    training = None if tune is None else QuerySet.read(*tune, config.topic_field)
+    relevant = {one.label: one.check(first) for one in query_sets}
+    if training is not None:
+        training.check(first)
+    found = {name: inspect_index(path) for name, path in paths.items()}
+    model = config.model or shared_model(paths, config.field)
+    systems = {
+        name: System(path, recorded_parameters(path, model, field=config.field))
+        for name, path in paths.items()
+    }
+    return Compared(paths, found, systems, query_sets, relevant, training)
+
+
+def values_by_name(
+    values: str | os.PathLike | Mapping[str, str | os.PathLike] | None,
+    paths: Mapping[str, str | os.PathLike],
+) -> Mapping[str, str | os.PathLike]:
+    """Return index name -> TDVs; the first index, the baseline, has none."""
+    _, second, *further = paths
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        return {second: values}
+    for name in values:
+        if name not in (second, *further):
+            raise TdvError(
+                f"{argument('values')} are given for '{name}', which is none of the indexes "
+                f"compared with the first: {', '.join((second, *further))}"
+            )
+    return values
+
+
+def _lacking(
+    paths: Mapping[str, str | os.PathLike], results: Sequence[Results]
+) -> dict[str, tuple[int, int]]:
+    """Return for every index but the first: how many of the documents that the first retrieves it
+    lacks, and how many there are. An index pruned from the first lacks none.
+    """
+    from ..jvm.searcher import known_documents
+
+    retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
+    _, *others = paths.items()
+    return {
+        name: (len(retrieved) - len(set(known_documents(path, retrieved))), len(retrieved))
+        for name, path in others
+        if retrieved
+    }

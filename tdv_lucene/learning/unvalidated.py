@@ -1,0 +1,64 @@
+"""TDVs that were not learned from queries and not measured: those of peers and of the prior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..values.dropped_postings import PostingRule
+from ..values.term_values import TermValues
+
+
+def unvalidated_values(
+    matrix: TermDocumentMatrix,
+    weights: np.ndarray,
+    priority: np.ndarray,
+    rule: PostingRule | None,
+    about: Mapping[str, Any],
+    *,
+    reductions: Sequence[float],
+    scale: float,
+    recommended: float,
+) -> TermValues:
+    """Return these TDVs with operating points that have no measures.
+
+    Parameters
+    ----------
+    weights, priority : float32[V]
+        See :class:`.TermValues`.
+    rule
+        How single postings are dropped; None if only whole terms are.
+    about
+        What the manifest says of their origin: ``model``, ``parameters``, ``recipe`` and more.
+    recommended
+        The reduction that pruning takes unless told otherwise.
+    """
+    by_posting = {} if rule is None else {"unit": "posting", "posting_rule": rule.describe()}
+    return TermValues(
+        vocabulary=matrix.vocabulary,
+        doc_freq=np.asarray(matrix.doc_freq),
+        total_term_freq=np.asarray(matrix.total_term_freq),
+        weights=weights,
+        priority=priority,
+        posting_priority=None if rule is None else rule.priority,
+        posting_factors=None if rule is None else rule.factors,
+        manifest={
+            **by_posting,
+            "field": matrix.vocabulary.field,
+            "source": matrix.source,
+            "vocabulary_sha256": matrix.vocabulary.sha256,
+            **about,
+            "queries": 0,
+            "folds": [],
+            "points": [{"reduction": r, "removed": r, **unmeasured(scale)} for r in reductions],
+            "recommended_reduction": recommended,
+        },
+    )
+
+
+def unmeasured(scale: float) -> dict[str, Any]:
+    """Return the entries of an operating point that was not measured."""
+    return {"measures": {}, "full": {}, "scale": scale, "scales": []}
