@@ -61,7 +61,9 @@ def prune_shards(
     """
     _refuse(shards, config)
     out = Path(os.path.abspath(output))
-    if not out.is_dir():
+    if out.is_dir():
+        _refuse_others(out, shards)
+    else:
         Output.folder(out, None, inputs=[shards, *given])  # may it be there?
     kept = save_values and Output.folder(
         save_values, VALUES, inputs=[shards, out], overwrite=overwrite, option="save_values"
@@ -88,6 +90,17 @@ def prune_shards(
         fields[0].save(kept)
     report = _report(rows, out, done, whole)
     return {**report, "chosen": {**chosen, "reduction": reduction}} if chosen else report
+
+
+def _refuse_others(out: Path, shards: Shards) -> None:
+    """In ``out`` are results of an earlier run, or nothing: all that is in it will be searched."""
+    hidden = (".tdv-lucene-", *(f".{name[:100]}." for name in shards.names))
+    for entry in sorted(out.iterdir()):
+        if entry.name not in shards.names and not entry.name.startswith(hidden):
+            raise TdvError(
+                f"{out} holds '{entry.name}', which is none of these shards: choose another "
+                f"{argument('output')}, for all that it holds is to be their pruned index"
+            )
 
 
 def _plans(plan: Rewriting, shards: Shards, whole: Mapping[str, Any]) -> dict[str, Rewriting]:
