@@ -30,6 +30,7 @@ WEIGHTS = {
 }  # fmt: skip
 """How often a command is tried; others, 4."""
 
+RESULTS = ("matrix", "run")
 LONG = {"reproduce", "demo"}
 """Take minutes where all is well, so one thing is wrong at least."""
 
@@ -136,6 +137,7 @@ class _Maker:
         rng = self._rng
         names = [name for name in _COMMANDS if name not in ENDLESS]
         name = rng.choices(names, [WEIGHTS.get(n, 4) for n in names])[0]
+        self._command = name
         wrongness = rng.choice([0, 0, 0.1, 0.3])
         if name in LONG:
             wrongness = 1.0
@@ -183,7 +185,7 @@ class _Maker:
     def _value(self, option: click.Option, wrongness: float) -> str:
         rng = self._rng
         wrong = rng.random() < wrongness
-        if option.name in ("output", "plot"):
+        if option.name in ("output", "plot", "save_values"):
             return self._new_place(option.name, wrong)
         if option.name in FILES:
             return self._file(FILES[option.name], wrong)
@@ -232,8 +234,10 @@ class _Maker:
             if rng.random() < 0.2:
                 return rng.choice(["", ".", "/", "..", "/dev/null", "x" * 300])
             home = self._home
-            taken = rng.choice([None, home / "folder", home / "index", home / "run",
-                home / "index" / "new", home / "matrix", self._place / "no" / "where",
+            # With --overwrite these two may replace a result of their own, which is no input.
+            result = "values" if self._command in ("extract", "search") else rng.choice(RESULTS)
+            taken = rng.choice([None, home / "folder", home / "index", home / result,
+                home / "index" / "new", self._place / "no" / "where",
                 home, home / "loop"])  # fmt: skip
             place = taken or self._old(place)
         self._outputs.append(place)

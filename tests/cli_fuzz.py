@@ -238,8 +238,7 @@ class Fuzz:
         self._worker.stop()
 
 
-def _share(seeds: range, jobs_folder: Path, lock: threading.Lock, found: list[str], all_: Counter):
-    fuzz = Fuzz(jobs_folder)
+def _share(seeds: range, fuzz: Fuzz, lock: threading.Lock, found: list[str], all_: Counter):
     try:
         for seed in seeds:
             wrong = fuzz.run(seed)
@@ -273,8 +272,9 @@ def main() -> None:
             place = Path(folder) / str(job)
             place.mkdir()
             seeds = range(arguments.seed + job, arguments.seed + arguments.cases, jobs)
+            fuzz = Fuzz(place)  # here, for two threads at once confuse pyjnius
             threads.append(
-                threading.Thread(target=_share, args=(seeds, place, lock, found, outcomes))
+                threading.Thread(target=_share, args=(seeds, fuzz, lock, found, outcomes))
             )
         for thread in threads:
             thread.start()

@@ -189,16 +189,15 @@ def _digest(folder: Path) -> dict[str, str]:
 def _why_refused(case: Case) -> list[str]:
     """Parts of the messages with which the case may be refused; empty when it must not be.
 
-    Several where whichever is met first while postings and vectors are written is told.
+    Several where whichever is met first is told: fields are looked at one after the other, and
+    postings and vectors are written beside each other.
     """
     present = {name for _, doc in case.documents() for name in doc["fields"]}
-    for field in case.rules:
-        if field not in present:
-            return [f"no field '{field}'"]
-    for field in case.rules:
-        if _norms(case, field) == "impact":
-            return ["its norms are all 1"]
-    found = []
+    found = [f"no field '{field}'" for field in case.rules if field not in present]
+    if any(_norms(case, field) == "impact" for field in case.rules if field in present):
+        found.append("its norms are all 1")
+    if found:  # before anything is written
+        return found
     for field, rule in case.rules.items():
         vectors = case.index["layout"]["fields"][field]["vectors"]
         held = any(terms_of(doc, field) for number, doc in case.documents() if number >= 0)

@@ -38,8 +38,8 @@ def _call(name: str, method: str, *arguments: str) -> Any:
 @cache
 def _handle(name: str, method: str) -> Any:
     """By name alone: of reflection, pyjnius knows little, and that partly wrong."""
-    java_class = _loader().loadClass(f"tdvtesting.{name}")
-    found = next(each for each in java_class.getMethods() if each.getName() == method)
+    loaded = _loader().loadClass(f"tdvtesting.{name}")
+    found = next(each for each in loaded.getMethods() if each.getName() == method)
     return java_class("java.lang.invoke.MethodHandles").publicLookup().unreflect(found)
 
 

@@ -163,8 +163,6 @@ def prune_index(
             at = REDUCTIONS if config.max_bytes is not None else (config.reduction,)
             made = values_without_judgements(index, config.field, config.tf, at, progress)
             given.insert(0, made)
-            if kept is not None:
-                made.save(kept)
         rewriting = plan_rewriting(index, load_fields(given), config, progress)
         reduction, chosen = chosen_by_loss(rewriting)
         if config.max_bytes is None:
@@ -178,6 +176,8 @@ def prune_index(
         if chosen:
             report["chosen"] = {**chosen, "reduction": reduction}
         place.write_manifest(report)
+        if kept is not None:
+            fields[0].save(kept)
     return {"output": str(place.path), **report}
 
 

@@ -94,7 +94,8 @@ def test_another_reduction_and_original_frequencies(source: Path, tmp_path: Path
 
 def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkeypatch) -> None:
     with pytest.raises(TdvError, match="max_loss needs points"):
-        prune_index(source, None, tmp_path / "P", max_loss=0.01)
+        prune_index(source, None, tmp_path / "P", max_loss=0.01, save_values=tmp_path / "V")
+    assert list(tmp_path.iterdir()) == [source]
     with pytest.raises(TdvError, match=r"within \[0, 1\)"):
         prune_index(source, None, tmp_path / "P", reduction=float("nan"))
     with pytest.raises(TdvError, match="no such field|no field"):
