@@ -177,7 +177,7 @@ def prune_index(
             report["chosen"] = {**chosen, "reduction": reduction}
         place.write_manifest(report)
         if kept is not None:
-            fields[0].save(kept)
+            rewriting.fields[0].save(kept)
     return {"output": str(place.path), **report}
 
 
