@@ -77,5 +77,6 @@ def all_names(*columns: pd.Series) -> list[str]:
     """Return the strings in any of the columns, in order, each once."""
     found: set[str] = set()
     for column in columns:
-        found.update(column.astype("category").cat.remove_unused_categories().cat.categories)
+        used = column.astype("category").cat.remove_unused_categories().cat.categories
+        found.update(used.to_numpy(object).tolist())
     return sorted(found)
