@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from .errors import TdvError, argument
@@ -26,6 +26,47 @@ LARGEST_SEED = 2**32 - 1
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
           "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}  # fmt: skip
+
+
+SHARD_SEPARATOR = "\x1e"
+"""Between the folders of shards in what Java takes for a path: ASCII's record separator."""
+
+
+@dataclass(frozen=True)
+class Shards(os.PathLike[str]):
+    """One index in several folders, its shards; most functions take it where they take a path.
+
+    Its documents are those of the first, then those of the second, and so on; its statistics are
+    those of all of them. :func:`tdv_lucene.find_shards` makes one and checks it.
+
+    Attributes
+    ----------
+    folders : tuple of str
+        Absolute, each another.
+    scheduler : str or None
+        Address of the Dask scheduler whose workers do what is done shard by shard; None for
+        processes of this machine.
+    """
+
+    folders: tuple[str, ...]
+    scheduler: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The folders' own names, in their order."""
+        return tuple(os.path.basename(folder) for folder in self.folders)
+
+    def __fspath__(self) -> str:
+        return SHARD_SEPARATOR.join(self.folders)
+
+    def __str__(self) -> str:
+        above = os.path.commonpath([os.path.dirname(folder) for folder in self.folders])
+        return f"{len(self.folders)} shards of {above}"
+
+
+def absolute(index: str | os.PathLike[str]) -> str:
+    """How an index is named in records and reports: its absolute path; of shards, their folder."""
+    return str(index) if isinstance(index, Shards) else os.path.abspath(index)
 
 
 def checked_threads(threads: int | None, name: str = "threads") -> int:

@@ -18,7 +18,8 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 
 
 @options.command("learn")
-@options.index_option
+@options.shards_option
+@options.scheduler_option
 @click.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
 @click.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.topic_field_option

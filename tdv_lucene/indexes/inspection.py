@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ..arguments import Shards, absolute
 from ..progress import Progress, silent
+from .user_data import user_data_of
 
 FILE_KINDS = {
     "postings": ("doc",),
@@ -56,10 +58,12 @@ def inspect_index(
     from ..jvm.index import inspect
 
     found = inspect(index, True if check else None, progress)
+    if isinstance(index, Shards):
+        found["user_data"] = user_data_of(index)
     kinds = _by_kind(found.pop("files"))
     why_not = _why_not(found)
     return {
-        "path": os.path.abspath(index),
+        "path": absolute(index),
         **found,
         "can_be_pruned": not why_not,
         "why_not": why_not,

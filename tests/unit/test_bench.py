@@ -17,7 +17,7 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["tf_encodings.py", "full_against_pruned.py", "rewriting.py", "table.py", "frontier.py",
-           "size.py"]  # fmt: skip
+           "size.py", "shards.py"]  # fmt: skip
 
 
 def load(name: str) -> ModuleType:
