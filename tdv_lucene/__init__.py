@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays light
+    from .arguments import Shards as Shards
     from .comparison.compare import compare_indexes as compare_indexes
     from .comparison.config import CompareConfig as CompareConfig
     from .comparison.explain import explain_query as explain_query
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .indexes.build import build_index as build_index
     from .indexes.inspection import index_bytes as index_bytes
     from .indexes.inspection import inspect_index as inspect_index
+    from .indexes.shards.finding import find_shards as find_shards
     from .jvm.index import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
     from .learning.from_index import learn_from_index as learn_from_index
@@ -58,6 +60,7 @@ _PUBLIC = {
     "LearnConfig": "learning.config",
     "OperatingPoint": "values.operating_point",
     "PruneConfig": "pruning.config",
+    "Shards": "arguments",
     "TdvError": "errors",
     "TermDocumentMatrix": "matrix.term_document_matrix",
     "TermValues": "values.term_values",
@@ -71,6 +74,7 @@ _PUBLIC = {
     "explain_query": "comparison.explain",
     "export_ciff": "matrix.ciff",
     "extract_matrix": "matrix.extract",
+    "find_shards": "indexes.shards.finding",
     "index_bytes": "indexes.inspection",
     "inspect_index": "indexes.inspection",
     "learn_from_index": "learning.from_index",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from .errors import TdvError, argument
@@ -22,6 +23,50 @@ MOST_HITS = 1_000_000
 
 LARGEST_SEED = 2**32 - 1
 """The most that every generator in use takes."""
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
+          "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}  # fmt: skip
+
+
+SHARD_SEPARATOR = "\x1e"
+"""Between the folders of shards in what Java takes for a path: ASCII's record separator."""
+
+
+@dataclass(frozen=True)
+class Shards(os.PathLike[str]):
+    """One index in several folders, its shards; most functions take it where they take a path.
+
+    Its documents are those of the first, then those of the second, and so on; its statistics are
+    those of all of them. :func:`tdv_lucene.find_shards` makes one and checks it.
+
+    Attributes
+    ----------
+    folders : tuple of str
+        Absolute, each another.
+    scheduler : str or None
+        Address of the Dask scheduler whose workers do what is done shard by shard; None for
+        processes of this machine.
+    """
+
+    folders: tuple[str, ...]
+    scheduler: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The folders' own names, in their order."""
+        return tuple(os.path.basename(folder) for folder in self.folders)
+
+    def __fspath__(self) -> str:
+        return SHARD_SEPARATOR.join(self.folders)
+
+    def __str__(self) -> str:
+        above = os.path.commonpath([os.path.dirname(folder) for folder in self.folders])
+        return f"{len(self.folders)} shards of {above}"
+
+
+def absolute(index: str | os.PathLike[str]) -> str:
+    """How an index is named in records and reports: its absolute path; of shards, their folder."""
+    return str(index) if isinstance(index, Shards) else os.path.abspath(index)
 
 
 def checked_threads(threads: int | None, name: str = "threads") -> int:
@@ -54,6 +99,21 @@ def _within(name: str, value: int, least: int, most: int) -> int:
             f"{argument(name)} must be at least {least}, got {value}, and at most {most}"
         )
     return value
+
+
+def parse_bytes(text: str | int, name: str = "max_bytes") -> int:
+    """Return the number in ``25MB``, ``1.5 GiB``, ``25000000``; k, M, G are powers of 1000.
+
+    Raises
+    ------
+    TdvError
+        When it is not such a number above 0; ``name`` is what the caller calls it.
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", str(text).lower())
+    number = float(found[1]) * _UNITS.get(found[2], 0) if found else 0
+    if number < 1:
+        raise TdvError(f"{argument(name)} must be a size such as 25MB or 1.5GiB, got '{text}'")
+    return int(number)
 
 
 def checked_reduction(reduction: float) -> float:

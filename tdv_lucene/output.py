@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .arguments import Shards
 from .destination import Destination
 from .errors import TdvError
 from .interruption import check, deferred
@@ -29,6 +30,11 @@ _MARK = "unfinished"
 _MARK_TEXT = "tdv-lucene makes {} here. Once no such run is at work, this folder can be removed.\n"
 _finished: list[Path] = []
 _log = logging.getLogger(__name__)
+
+
+def note_finished(path: Path) -> None:
+    """Another process has finished this result for us."""
+    _finished.append(path)
 
 
 def finished() -> list[Path]:
@@ -62,8 +68,8 @@ class Output:
             What the manifest calls the result; None for what has no manifest and is never
             replaced.
         inputs
-            All that is read: paths, of which those that do not exist are passed over, as is
-            anything that is no path (None, values in memory). Also the outputs beside this one.
+            All that is read: paths and shards; those that do not exist are passed over, as is
+            anything else (None, values in memory). Also the outputs beside this one.
         manifest
             The manifest's file name.
         option
@@ -101,6 +107,7 @@ class Output:
         cls, path: str | os.PathLike[str], kind: str | None, inputs: Sequence[Any], **options: Any
     ) -> Output:
         given = [i.path if isinstance(i, Output) else i for i in inputs]
+        given = [f for i in given for f in (i.folders if isinstance(i, Shards) else (i,))]
         read = [Path(i) for i in given if isinstance(i, (str, os.PathLike))]
         beside = [i.path for i in inputs if isinstance(i, Output)]
         return cls(Destination(path, kind, inputs=read, beside=beside, **options))
@@ -115,7 +122,7 @@ class Output:
         self._place.check()
         try:
             with deferred():
-                self._remove_abandoned()
+                remove_abandoned(self.path)
                 self._make_aside()
         except BaseException as error:
             self._clear()
@@ -174,7 +181,9 @@ class Output:
         return self._aside / "result"
 
     def _make_aside(self) -> None:
-        self._aside = Path(tempfile.mkdtemp(prefix=self._prefix("unfinished"), dir=self._parent))
+        self._aside = Path(
+            tempfile.mkdtemp(prefix=_prefix(self.path, "unfinished"), dir=self._parent)
+        )
         self._mark = os.open(self._aside / _MARK, os.O_CREAT | os.O_RDWR, 0o600)
         self._unfinished.mkdir()
         try:
@@ -190,17 +199,6 @@ class Output:
         if self._mark is not None:
             os.close(self._mark)
         self._aside = self._mark = None
-
-    def _remove_abandoned(self) -> None:
-        """Remove what a killed run left: only that whose lock nobody holds."""
-        for left in self._parent.glob(f"{_escape(self._prefix('unfinished'))}*/{_MARK}"):
-            try:
-                with open(left, "rb+") as mark:
-                    fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    if mark.read().decode(errors="replace") == _MARK_TEXT.format(self.path):
-                        shutil.rmtree(left.parent, ignore_errors=True)
-            except OSError:
-                continue  # another run's, at work
 
     def _finish(self) -> None:
         """Move the whole result into its place."""
@@ -218,7 +216,7 @@ class Output:
         self._tell()
 
     def _tell(self) -> None:
-        _finished.append(self.path)
+        note_finished(self.path)
         _log.info("wrote %s (%s)", self.path, self._place.kind or "index")
 
     def _refuse_unlisted(self, folder: Path) -> None:
@@ -236,7 +234,7 @@ class Output:
         if not os.path.lexists(self.path):
             yield
             return
-        old = Path(tempfile.mkdtemp(prefix=self._prefix("replaced"), dir=self._parent))
+        old = Path(tempfile.mkdtemp(prefix=_prefix(self.path, "replaced"), dir=self._parent))
         os.rename(self.path, old / self.path.name)
         try:
             yield
@@ -252,8 +250,21 @@ class Output:
     def _parent(self) -> Path:
         return self.path.parent
 
-    def _prefix(self, what: str) -> str:
-        return f".{self.path.name[:100]}.{what}-"
+
+def remove_abandoned(path: Path) -> None:
+    """Remove what a killed run to ``path`` left beside it: only that whose lock nobody holds."""
+    for left in path.parent.glob(f"{_escape(_prefix(path, 'unfinished'))}*/{_MARK}"):
+        try:
+            with open(left, "rb+") as mark:
+                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if mark.read().decode(errors="replace") == _MARK_TEXT.format(path):
+                    shutil.rmtree(left.parent, ignore_errors=True)
+        except OSError:
+            continue  # another run's, at work
+
+
+def _prefix(path: Path, what: str) -> str:
+    return f".{path.name[:100]}.{what}-"
 
 
 def explain_os_error(error: OSError, output: Path, within: Path | None = None) -> TdvError:

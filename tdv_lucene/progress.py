@@ -13,6 +13,10 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 """Called as ``progress(label, done, total)``; ``total`` 0 means unknown."""
 
 
+_LONG = 5
+"""Seconds that are worth telling are to go."""
+
+
 def silent(label: str, done: int, total: int) -> None:
     """Ignore all progress: the default of every stage function."""
 
@@ -66,18 +70,24 @@ class _Bar:
 
 
 class _Lines:
-    """Whole lines; of work whose end is unknown, one."""
+    """Whole lines, with the time to go where that is long; of work whose end is unknown, one."""
 
     def __init__(self, label: str, delay_seconds: float) -> None:
         self._label = label
-        self._begin = time.monotonic() + delay_seconds
+        self._started = time.monotonic()
+        self._begin = self._started + delay_seconds
         self._told = 0
 
     def update(self, done: int, total: int) -> None:
         tenths = 10 * done // total if total else 1
         if tenths > self._told and time.monotonic() >= self._begin:
             self._told = tenths
-            print(f"{self._label}: {10 * tenths} %" if total else self._label, file=sys.stderr)
+            share = f": {10 * tenths} %{self._to_go(done, total)}" if total else ""
+            print(self._label + share, file=sys.stderr)
+
+    def _to_go(self, done: int, total: int) -> str:
+        seconds = round((time.monotonic() - self._started) * (total - done) / done)
+        return f", {seconds // 60}:{seconds % 60:02} to go" if seconds >= _LONG else ""
 
     def close(self) -> None:
         pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,11 @@ import numpy as np
 
 StrPath = str | os.PathLike[str]
 """How a user names a file or folder."""
+
+_AT_ONCE = 1 << 16
+"""Strings copied at a time while they are gone through."""
+_MANY = 1 << 20
+"""Terms of a vocabulary of which no table is made to find a few."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +42,11 @@ class ByteStrings:
         return self.data[self.indptr[i] : self.indptr[i + 1]].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
-        buffer, ends = self.data.tobytes(), self.indptr.tolist()
-        return (buffer[start:end] for start, end in zip(ends, ends[1:]))
+        for first in range(0, len(self), _AT_ONCE):
+            ends = self.indptr[first : first + _AT_ONCE + 1]
+            buffer = self.data[ends[0] : ends[-1]].tobytes()
+            places = (ends - ends[0]).tolist()
+            yield from (buffer[start:end] for start, end in zip(places, places[1:]))
 
     @classmethod
     def of(cls, strings: Iterable[bytes]) -> ByteStrings:
@@ -75,5 +84,12 @@ class Vocabulary:
 
     def find(self, terms: Iterable[bytes | str]) -> np.ndarray:
         """Return int64[n] positions of ``terms`` in the vocabulary, -1 where a term is absent."""
-        encoded = (t.encode() if isinstance(t, str) else t for t in terms)
+        encoded = [t.encode() if isinstance(t, str) else t for t in terms]
+        if len(self) > _MANY and len(encoded) < len(self) // 64:
+            return np.fromiter(map(self._search, encoded), np.int64)
         return np.fromiter((self._position.get(t, -1) for t in encoded), np.int64)
+
+    def _search(self, term: bytes) -> int:
+        """The position of a term, by halving; -1 where it is absent."""
+        place = bisect_left(range(len(self)), term, key=self.terms.__getitem__)
+        return place if place < len(self) and self.terms[place] == term else -1

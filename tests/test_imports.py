@@ -178,7 +178,7 @@ def _declared(section: str = "options", *keys: str) -> set[str]:
 
 def _optional() -> set[str]:
     """What the extras install, but for the tests' own."""
-    return _declared("options.extras_require", "ir-datasets", "neural")
+    return _declared("options.extras_require", "ir-datasets", "dask", "neural")
 
 
 def test_what_is_imported_is_what_setup_cfg_installs() -> None:

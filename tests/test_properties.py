@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from tdv_lucene.arguments import parse_bytes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.matrix.first_positions import POSITIONS, FirstPositionBoost
 from tdv_lucene.matrix.norms import lucene_length, norm_bytes
-from tdv_lucene.pruning.reduction_choice import parse_bytes
 from tdv_lucene.values.dropped_postings import LengthNorm, stays
 from tdv_lucene.values.quantisation import stored_frequency
 from tdv_lucene.values.stored_values import round_values

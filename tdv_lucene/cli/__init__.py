@@ -108,6 +108,8 @@ def _set_up_logging(verbose: bool) -> None:
     to_stderr.setFormatter(_Shown("%(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[to_stderr])
     logging.getLogger(_PACKAGE).setLevel(logging.INFO if verbose else logging.NOTSET)
+    if not verbose:  # read by Dask when it is imported, here and in the processes it starts
+        os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")
 
 
 def main() -> None:

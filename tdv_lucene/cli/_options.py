@@ -43,6 +43,47 @@ def folder_of_index(given: str) -> str:
     return find_index(given)
 
 
+def index_or_shards(context: click.Context, parameter: Any, given: tuple[str, ...]) -> Any:
+    """What commands take that work on shards: the folder of one index, or its shards."""
+    from ..indexes.shards.finding import find_shards, means_shards
+
+    scheduler = context.meta.get(_SCHEDULER)
+    if means_shards(given):
+        return find_shards(given, scheduler=scheduler)
+    if scheduler is not None:
+        raise click.UsageError("--scheduler is for shards: name several, as --index 'SHARDS/*'")
+    return folder_of_index(given[0])
+
+
+def folder_or_shards(given: str) -> Any:
+    """An index that this package made: a folder, or shards in several."""
+    from ..indexes.shards.finding import find_shards, means_shards
+
+    return find_shards(given) if means_shards([given]) else given
+
+
+def _keep_scheduler(context: click.Context, parameter: Any, given: str | None) -> None:
+    context.meta[_SCHEDULER] = given
+
+
+_SCHEDULER = "tdv_lucene.scheduler"
+shards_option = click.option(
+    "--index",
+    required=True,
+    multiple=True,
+    metavar="INDEX",
+    callback=index_or_shards,
+    help="Lucene index: a folder, or the name of one of Pyserini's prebuilt indexes. Of one in "
+    "shards 'SHARDS/*' (quoted), a file of their folders as @FILE, or --index again for each.",
+)
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    is_eager=True,
+    expose_value=False,
+    callback=_keep_scheduler,
+    help="Of a Dask cluster whose workers do the work on shards.  [default: processes here]",
+)
 index_option = click.option(
     "--index",
     required=True,

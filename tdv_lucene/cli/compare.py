@@ -14,7 +14,8 @@ from . import _options as options
 @options.command("compare")
 @click.option(
     "--index", "indexes", required=True, multiple=True, metavar="[NAME=]FOLDER",
-    help="Lucene index. Repeat it with names to compare several; the first is the baseline.",
+    help="Lucene index. Repeat it with names to compare several; the first is the baseline. One in "
+    "shards is 'SHARDS/*' (quoted), or @FILE.",
 )  # fmt: skip
 @click.option("--pruned", metavar="FOLDER", help="What 'prune' wrote from the only --index.")
 @click.option(
@@ -137,7 +138,7 @@ def _named(
 ) -> list[tuple[str, str]]:
     """(name, folder) of every index, the baseline first."""
     if len(indexes) == 1 and pruned is not None:
-        return [(names[0], options.folder_of_index(indexes[0])), (names[1], pruned)]
+        return [(names[0], _found(indexes[0])), (names[1], options.folder_or_shards(pruned))]
     if pruned is not None:
         raise click.UsageError("--pruned goes with one --index: name it --index NAME=FOLDER too")
     if len(indexes) == 1:
@@ -148,7 +149,13 @@ def _named(
             raise click.UsageError(f"--index {given}: several indexes need names, NAME=FOLDER")
     if len(dict(pairs)) < len(pairs):
         raise click.UsageError("two --index have the same name: give different names")
-    return [(name, options.folder_of_index(folder)) for name, folder in pairs]
+    return [(name, _found(folder)) for name, folder in pairs]
+
+
+def _found(given: str) -> Any:
+    """The folder of an index, or its shards."""
+    found = options.folder_or_shards(given)
+    return options.folder_of_index(found) if isinstance(found, str) else found
 
 
 def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str, str]:

@@ -12,7 +12,8 @@ from . import _options as options
 
 
 @options.command("extract")
-@options.index_option
+@options.shards_option
+@options.scheduler_option
 @options.output_option
 @options.field_option
 @click.option(

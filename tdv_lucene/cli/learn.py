@@ -18,7 +18,8 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 
 
 @options.command("learn")
-@options.index_option
+@options.shards_option
+@options.scheduler_option
 @click.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
 @click.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.topic_field_option
@@ -80,6 +81,19 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
 @click.option("--k1", type=float, help=f"BM25's k1 at search.  {_CHOSEN.format(0.9)}")
 @click.option("--b", type=float, help=f"BM25's b at search.  {_CHOSEN.format(0.4)}")
 @click.option("--mu", type=float, help=f"QLD's mu at search.  {_CHOSEN.format(1000)}")
+@click.option(
+    "--pool",
+    type=int,
+    metavar="DOCUMENTS",
+    help="Learn from so many documents: the judged ones, those that searches find, others at "
+    "random; 0 for all.  [default: all of up to 300,000, and 100,000 of more]",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="What learning may take, such as 4GB, Java's included and mapped files not: by a pool, or "
+    "a smaller one, where needed.  [default: as much as it takes]",
+)
 @click.option(
     "--plot",
     metavar="FILE",
@@ -148,6 +162,11 @@ def _notes(values: TermValues) -> Iterator[str]:
     whole = "the index, predicted" if "index_bytes" in full else "posting lists, estimated"
     yield f"MB: {whole}; visited: postings in the lists of a query's terms, on average"
     yield "- full: difference from the full index with its own best parameters, 95 % interval"
+    if pool := values.manifest.get("pool"):
+        yield (
+            f"Measured in a pool of {pool['documents']:,} of {pool['of']:,} documents, with the "
+            "statistics of all: ranks far down, and so R@1000, are estimates, and sizes too"
+        )
     names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
     if names:
         pruned, tuned = (

@@ -22,7 +22,8 @@ Plain Pyserini and Anserini rank by the original frequencies."""
 
 
 @options.command("prune")
-@options.index_option
+@options.shards_option
+@options.scheduler_option
 @options.values_or_prior_option
 @options.output_option
 @click.option(

@@ -12,7 +12,7 @@ _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 
 
 @options.command("search")
-@options.index_option
+@options.shards_option
 @options.topics_option
 @click.option(
     "--output",

@@ -11,8 +11,15 @@ from . import _options as options
 
 
 @options.command("verify")
-@options.index_option
-@click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' made of it.")
+@options.shards_option
+@options.scheduler_option
+@click.option(
+    "--pruned",
+    required=True,
+    metavar="FOLDER",
+    callback=lambda context, parameter, given: options.folder_or_shards(given),
+    help="What 'prune' made of it; of shards, 'OUT/*'.",
+)
 @options.values_or_prior_option
 @options.threads_option
 @options.json_option

@@ -7,12 +7,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..errors import TdvError
-from ..evaluation.evaluate import Evaluation, evaluate_run, read_run
+from ..evaluation.evaluate import Evaluation, evaluate_run
 from ..evaluation.named_topics import without_prefix
 from ..evaluation.rank_agreement import compare_rankings
+from ..evaluation.run_arrays import load_run
 from ..evaluation.topics import (
     STDIN,
     Qrels,
@@ -155,16 +157,18 @@ def search_all(
     for name, system in systems.items():
         run = results.runs[name] = folder / f"{prefix}{name}.run"
         place = Output.file(run, RUN, inputs=[system.path])
-        summary = write_run(
-            system.path, queries.topics, place, system.parameters, hits=DEPTH, **search
-        )
+        with TemporaryDirectory(prefix="tdv-lucene-") as arrays:
+            summary = write_run(
+                system.path, queries.topics, place, system.parameters,
+                hits=DEPTH, arrays=Path(arrays), **search,
+            )  # fmt: skip
+            frames[name] = load_run(Path(arrays), list(queries.topics))
         results.without_hits[name] = summary["queries_without_hits"]
-        frames[name] = read_run(run)
         results.evaluations[name] = evaluate_run(
             frames[name], queries.topics, queries.qrels, measures=measures
         )
     first, *others = frames
-    documents = list(dict.fromkeys(frames[first]["docid"]))
+    documents = frames[first]["docid"].unique().tolist()
     results.retrieved.extend(documents[:: 1 + len(documents) // _LOOKED_UP])
     for name in others:
         results.rank_effects[name] = compare_rankings(frames[first], frames[name])

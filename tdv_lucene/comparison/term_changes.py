@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -11,8 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..indexes.user_data import FieldRecord
 from ..pruning.recorded_values import values_of_index
+from ..vocabulary import ByteStrings
 
 _MOST = 20
 _COMMON = 1000  # raised and lowered terms are shown from one document in so many
@@ -105,20 +107,6 @@ def measure_terms(
     return TermMeasure(value, "learned", f"learned ({Path(values).name})")
 
 
-def pair_terms(
-    before: Iterable[tuple[Term, int, int]], after: Iterable[tuple[Term, int, int]]
-) -> Iterator[tuple[Term, Counts, Counts]]:
-    """Merge two lists of (term, df, total), both in Lucene's order: of bytes, or code points."""
-    absent = (0, 0)
-    tagged = heapq.merge(
-        ((term, 0, counts) for term, *counts in before),
-        ((term, 1, counts) for term, *counts in after),
-    )
-    for term, group in itertools.groupby(tagged, key=lambda row: row[0]):
-        found = {side: tuple(counts) for _, side, counts in group}
-        yield term, found.get(0, absent), found.get(1, absent)
-
-
 def list_changes(
     terms: Iterable[tuple[Term, Counts, Counts]], documents: int, value: Value
 ) -> dict[str, Any]:
@@ -131,7 +119,7 @@ def list_changes(
         ``lowered`` (by TDV, of terms in at least one document of a thousand): lists of
         :class:`TermChange` as dicts.
     """
-    common = max(_FEWEST_DOCUMENTS, documents // _COMMON)
+    common = _common(documents)
     dropped = 0
     largest: list[tuple[int, Term]] = []  # a heap of those dropped so far
     valued: list[TermChange] = []
@@ -175,12 +163,37 @@ def describe_terms(
         As :func:`measure_terms`, and when ``index`` cannot be read.
     """
     from ..jvm.index import identify
-    from ..jvm.searcher import every_term
+    from ..jvm.searcher import every_pair
 
     shown = measure_terms(pruned, field, values)
-    with every_term(index, field) as before, every_term(pruned, field) as after:
-        changes = list_changes(pair_terms(before, after), identify(index)["documents"], shown.value)
+    documents = identify(index)["documents"]
+    with every_pair(index, pruned, field) as (terms, counts):
+        changes = list_changes(_worth_showing(terms, counts, documents), documents, shown.value)
+        changes["dropped"] = int(np.count_nonzero(_dropped(counts)))
     return {"source": shown.source, "tdv_kind": shown.kind, **changes}
+
+
+def _dropped(counts: np.ndarray) -> np.ndarray:
+    """bool[n]: whether a term with these counts, before and after, was dropped."""
+    dropped: np.ndarray = (counts[:, 0] > 0) & (counts[:, 2] == 0)
+    return dropped
+
+
+def _worth_showing(
+    terms: ByteStrings, counts: np.ndarray, documents: int
+) -> Iterator[tuple[Term, Counts, Counts]]:
+    """All that :func:`list_changes` may list: of most terms nothing is told but their number."""
+    dropped, doc_freq = _dropped(counts), counts[:, 0]
+    most = np.sort(doc_freq[dropped])[-_MOST:]
+    among_most = dropped & (doc_freq >= (most[0] if len(most) else 0))
+    for number in np.flatnonzero(among_most | (~dropped & (doc_freq >= _common(documents)))):
+        before_df, before_total, after_df, after_total = counts[number].tolist()
+        yield terms[number], (before_df, before_total), (after_df, after_total)
+
+
+def _common(documents: int) -> int:
+    """Documents that a term is in to be listed for its value."""
+    return max(_FEWEST_DOCUMENTS, documents // _COMMON)
 
 
 def trade_off(pruned: str | os.PathLike, field: str, values: str | os.PathLike) -> dict[str, Any]:

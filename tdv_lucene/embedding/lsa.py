@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..matrix.selection import select_documents
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from .term_vectors import MIN_DOC_FREQ, TermVectors
+
+SAMPLED_FROM, SAMPLE = 300_000, 100_000
+"""Documents of a collection that is too large to decompose, and how many are taken of it."""
+_DRAWN = 1000
+"""Fewer documents drawn at random are too few to decompose."""
+_SEEN = 2
+"""Terms in fewer documents of a pool get no vector: one document gives them its own direction."""
 
 
 def latent_semantic_vectors(
@@ -22,29 +32,73 @@ def latent_semantic_vectors(
     Randomised SVD (Halko et al. 2011, scikit-learn's) of ln(1 + tf) ln(N / df) with unit
     document columns; a term's vector is its row of U S, scaled to unit length. Terms in fewer
     than ``min_doc_freq`` documents have too little context for a direction and get no vector.
-    """
-    from scipy.sparse import csr_array
-    from sklearn.utils.extmath import randomized_svd
 
-    matrix.require_whole("latent semantic analysis")
-    terms, documents = matrix.shape
-    doc_freq = np.asarray(matrix.doc_freq)
-    kept = np.flatnonzero(doc_freq >= min_doc_freq)
-    dimensions = min(dimensions, len(kept) - 1, documents - 1)
+    Of a collection of more than ``SAMPLED_FROM`` documents ``SAMPLE`` are drawn, and what is not
+    in at least two of them gets no vector either. Of a pool's matrix only the documents drawn at
+    random are decomposed. All others are folded in: a document's place is V = A^T U / S, a term's
+    the sum of its documents' places, A V, which is U S again for the documents decomposed.
+    """
+    if matrix.pool is None:
+        matrix.require_whole("latent semantic analysis")
+        matrix = _sampled(matrix, seed, progress)
+    documents, doc_freq = matrix.shape[1], np.asarray(matrix.doc_freq)
+    seen = doc_freq if matrix.collection is None else np.diff(matrix.indptr)
+    kept = np.flatnonzero((doc_freq >= min_doc_freq) & (seen >= min(min_doc_freq, _SEEN)))
+    drawn = _drawn(matrix)
+    dimensions = min(dimensions, len(kept) - 1, (documents if drawn is None else len(drawn)) - 1)
     origin = {"method": "lsa", "min_doc_freq": min_doc_freq, "seed": seed}
+    if matrix.collection is not None:
+        origin["documents"] = documents if drawn is None else len(drawn)
     if dimensions < 1:
         empty = np.zeros((0, 1), np.float32)
         return TermVectors(matrix.vocabulary.sha256, np.zeros(0, np.int32), empty, origin)
     progress("latent semantic vectors", 0, 0)
-    log_tf = np.log1p(np.asarray(matrix.data, np.float32))
-    weighted = csr_array((log_tf, matrix.indices, matrix.indptr), (terms, documents))[kept]
-    idf = np.log(matrix.doc_count / doc_freq[kept]).astype(np.float32)
-    weighted.data *= np.repeat(idf, doc_freq[kept])
-    norms = np.sqrt(np.bincount(weighted.indices, weighted.data**2, minlength=documents))
-    weighted.data /= np.maximum(norms, 1e-9).astype(np.float32)[weighted.indices]
-    left, singular, _ = randomized_svd(weighted, dimensions, n_iter=2, random_state=seed)
-    vectors = left * singular
+    weighted = _weighted(matrix, kept)
+    if drawn is None:
+        left, singular = _decompose(weighted, dimensions, seed)
+        vectors = left * singular
+    else:
+        left, singular = _decompose(weighted[:, drawn], dimensions, seed)
+        vectors = weighted @ ((weighted.T @ left) / np.maximum(singular, 1e-9))
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     return TermVectors(
         matrix.vocabulary.sha256, kept.astype(np.int32), vectors.astype(np.float32), origin
     )
+
+
+def _sampled(matrix: TermDocumentMatrix, seed: int, progress: Progress) -> TermDocumentMatrix:
+    """The rows of documents drawn at random, where there are too many for all of them."""
+    documents = matrix.shape[1]
+    if documents <= SAMPLED_FROM:
+        return matrix
+    chosen = np.random.default_rng(seed).choice(documents, SAMPLE, replace=False)
+    return select_documents(matrix, np.sort(chosen), progress)[0]
+
+
+def _drawn(matrix: TermDocumentMatrix) -> np.ndarray | None:
+    """The documents to decompose; None for all of them."""
+    if matrix.pool is None or matrix.pool.drawn.sum() < _DRAWN:
+        return None
+    return np.flatnonzero(matrix.pool.drawn)
+
+
+def _weighted(matrix: TermDocumentMatrix, kept: np.ndarray) -> Any:
+    """Return the rows ``kept`` of ln(1 + tf) ln(N / df), float32, with unit columns."""
+    from scipy.sparse import csr_array
+
+    doc_freq, sizes = np.asarray(matrix.doc_freq), np.diff(matrix.indptr)
+    log_tf = np.log1p(np.asarray(matrix.data, np.float32))
+    weighted = csr_array((log_tf, matrix.indices, matrix.indptr), matrix.shape)[kept]
+    idf = np.log(matrix.doc_count / doc_freq[kept]).astype(np.float32)
+    weighted.data *= np.repeat(idf, sizes[kept])
+    norms = np.sqrt(np.bincount(weighted.indices, weighted.data**2, minlength=matrix.shape[1]))
+    weighted.data /= np.maximum(norms, 1e-9).astype(np.float32)[weighted.indices]
+    return weighted
+
+
+def _decompose(weighted: Any, dimensions: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return U and the singular values."""
+    from sklearn.utils.extmath import randomized_svd
+
+    left, singular, _ = randomized_svd(weighted, dimensions, n_iter=2, random_state=seed)
+    return left, singular

@@ -17,12 +17,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..errors import TdvError
 from .further_measures import further_values, parse_measures
+from .run_arrays import all_names, codes
 from .topics import Qrels, judged_queries
 
 if TYPE_CHECKING:  # pandas takes half a second to import
@@ -85,14 +86,11 @@ def evaluate_run(
     frame = read_run(run) if isinstance(run, (str, os.PathLike)) else run
     queries = judged_queries(topics, qrels)
     frame = frame[frame["query"].isin(queries)]
-    judgements = _judgements(qrels, queries)
+    coded = _Coded.of(frame, qrels, queries)
     return Evaluation(
         tuple(queries),
-        {
-            **_trectools_values(frame, judgements, queries),
-            **further_values(further, frame, qrels, queries),
-        },
-        _trec_eval_values(frame, judgements, queries),
+        {**_trectools_values(coded), **further_values(further, frame, qrels, queries)},
+        _trec_eval_values(coded),
     )
 
 
@@ -106,7 +104,7 @@ def trec_eval_values(
     """
     queries = judged_queries(topics, qrels)
     run = run[run["query"].isin(queries)]
-    return tuple(queries), _trec_eval_values(run, _judgements(qrels, queries), queries)
+    return tuple(queries), _trec_eval_values(_Coded.of(run, qrels, queries))
 
 
 def read_run(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -147,30 +145,54 @@ def read_run(path: str | os.PathLike[str]) -> pd.DataFrame:
     return frame.assign(score=scores)
 
 
-def _judgements(qrels: Qrels, queries: Sequence[str]) -> pd.DataFrame:
-    import pandas as pd
+class _Coded(NamedTuple):
+    """A run of judged queries and their judgements, with numbers for ids that sort as they do.
 
-    rows = [(q, "0", doc, grade) for q in queries for doc, grade in qrels[q].items()]
-    return pd.DataFrame(rows, columns=["query", "q0", "docid", "rel"])
+    Attributes
+    ----------
+    run : columns query, docid (int64) and score
+    judgements : columns query, q0, docid, rel
+    queries : int64[Q]
+        The numbers of the queries, in topic order.
+    """
+
+    run: pd.DataFrame
+    judgements: pd.DataFrame
+    queries: np.ndarray
+
+    @classmethod
+    def of(cls, run: pd.DataFrame, qrels: Qrels, queries: Sequence[str]) -> _Coded:
+        import pandas as pd
+
+        rows = [(query, doc, grade) for query in queries for doc, grade in qrels[query].items()]
+        judged = pd.DataFrame(rows, columns=["query", "docid", "rel"])
+        names, ids = sorted(queries), all_names(run["docid"], judged["docid"])
+        numbers = [
+            {"query": codes(of["query"], names), "docid": codes(of["docid"], ids)}
+            for of in (run, judged)
+        ]
+        return cls(
+            pd.DataFrame({**numbers[0], "score": run["score"].to_numpy()}),
+            pd.DataFrame({**numbers[1], "q0": "0", "rel": judged["rel"].to_numpy()}),
+            codes(pd.Series(list(queries), dtype=object), names),
+        )
 
 
-def _trectools_values(
-    run: pd.DataFrame, judgements: pd.DataFrame, queries: Sequence[str]
-) -> dict[str, np.ndarray]:
+def _trectools_values(coded: _Coded) -> dict[str, np.ndarray]:
     """trectools' own numbers per query, its missing ones filled with 0.
 
     The run is put in the order in which trectools' reader leaves it. That reader itself is not
-    used: it turns ids that look like numbers into numbers.
+    used: it turns ids that look like numbers into numbers, and numbers into text.
     """
     from trectools import TrecEval, TrecQrel, TrecRun
 
+    run = coded.run
     if run.empty:  # trectools cannot group nothing
-        return {measure: np.zeros(len(queries)) for measure in MEASURES}
+        return {measure: np.zeros(len(coded.queries)) for measure in MEASURES}
     trec_run, trec_qrels = TrecRun(), TrecQrel()
-    trec_run.load_run_from_dataframe(
-        run.sort_values(["query", "score", "docid"], ascending=[True, False, True])
-    )
-    trec_qrels.qrels_data = judgements
+    order = np.lexsort((run["docid"], -run["score"], run["query"]))
+    trec_run.run_data = run.iloc[order].reset_index(drop=True)
+    trec_qrels.qrels_data = coded.judgements
     evaluation = TrecEval(trec_run, trec_qrels)
     per_query = {
         "nDCG@5": evaluation.get_ndcg(depth=5, per_query=True),
@@ -179,30 +201,29 @@ def _trectools_values(
         "R@1000": evaluation.get_recall(depth=_DEPTH, per_query=True),
     }
     return {
-        measure: frame.iloc[:, 0].reindex(queries).fillna(0.0).to_numpy(np.float64)
+        measure: frame.iloc[:, 0].reindex(coded.queries).fillna(0.0).to_numpy(np.float64)
         for measure, frame in per_query.items()
     }
 
 
-def _trec_eval_values(
-    run: pd.DataFrame, judgements: pd.DataFrame, queries: Sequence[str]
-) -> dict[str, np.ndarray]:
+def _trec_eval_values(coded: _Coded) -> dict[str, np.ndarray]:
     """trec_eval's ``ndcg_cut_5``, ``ndcg_cut_10``, ``map`` and ``recall_1000`` per query."""
     import pandas as pd
 
-    number = {query: i for i, query in enumerate(queries)}
-    relevant = judgements[judgements["rel"] > 0]
+    place = np.empty(len(coded.queries), np.int64)
+    place[coded.queries] = np.arange(len(coded.queries))
+    relevant = coded.judgements[coded.judgements["rel"] > 0]
     # trec_eval keeps scores in single precision, which makes ties of its own.
-    ordered = run.assign(score=run["score"].to_numpy(np.float32))
-    ordered = ordered.sort_values(["query", "score", "docid"], ascending=[True, False, False])
+    run = coded.run
+    order = np.lexsort((-run["docid"], -run["score"].to_numpy(np.float32), run["query"]))
+    ordered = run.iloc[order]
     ordered = ordered.assign(position=ordered.groupby("query").cumcount() + 1)
     found = pd.merge(ordered, relevant[["query", "docid", "rel"]], on=["query", "docid"])
     found = found[found["position"] <= _DEPTH]
     ideal = relevant.sort_values(["query", "rel"], ascending=[True, False])
 
     def summed(frame: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
-        numbers = frame["query"].map(number).to_numpy(np.int64)
-        return np.bincount(numbers, weights, minlength=len(queries))
+        return np.bincount(place[frame["query"]], weights, minlength=len(place))
 
     def dcg(frame: pd.DataFrame, rank: np.ndarray, cutoff: int) -> np.ndarray:
         gain = frame["rel"].to_numpy(np.float64)

@@ -66,6 +66,7 @@ def further_values(
 
     asked = run[run["query"].isin(queries)][["query", "docid", "score"]]
     asked.columns = ["query_id", "doc_id", "score"]
+    asked = asked.astype({"query_id": str, "doc_id": str})
     judged = {query: dict(qrels[query]) for query in queries}
     row = {query: i for i, query in enumerate(queries)}
     found = {}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .run_arrays import all_names, codes
 
 if TYPE_CHECKING:  # pandas takes half a second to import
     import pandas as pd
@@ -37,30 +40,51 @@ def rank_biased_overlap(
     1.0
     """
     short, long = sorted((first, second), key=len)
-    if not len(short):
-        return 0.0
     place = {document: rank for rank, document in enumerate(short)}
-    shared_from = [max(rank, place[d]) for rank, d in enumerate(long) if d in place]
-    shared = np.cumsum(np.bincount(shared_from, minlength=len(long))).astype(np.float64)  # X_d
-    s, depth = len(short), np.arange(1, len(long) + 1)
+    places = np.fromiter((place.get(d, -1) for d in long), np.int64, len(long))
+    return _extrapolated(places, len(short), persistence)
+
+
+def _extrapolated(places: np.ndarray, s: int, persistence: float) -> float:
+    """:func:`rank_biased_overlap` of the longer ranking's documents, by their ``places`` in the
+    shorter one, of ``s`` documents; -1 for those that are not in it.
+    """
+    if not s:
+        return 0.0
+    depth = np.arange(1, len(places) + 1)
+    shared_from = np.maximum(depth - 1, places)[places >= 0]
+    shared = np.cumsum(np.bincount(shared_from, minlength=len(places))).astype(np.float64)  # X_d
     agreement = shared + shared[s - 1] * np.maximum(depth - s, 0) / s
-    weights = persistence**depth
+    weights = _weights(persistence, len(places))
     seen = (1 - persistence) / persistence * float(np.sum(agreement / depth * weights))
-    tail = (shared[-1] - shared[s - 1]) / len(long) + shared[s - 1] / s
+    tail = (shared[-1] - shared[s - 1]) / len(places) + shared[s - 1] / s
     return min(1.0, seen + float(tail * weights[-1]))
+
+
+@cache
+def _weights(persistence: float, depth: int) -> np.ndarray:
+    """float64[depth]: the persistence to the power of 1, 2, and so on."""
+    weights: np.ndarray = persistence ** np.arange(1, depth + 1)
+    weights.setflags(write=False)
+    return weights
 
 
 def kendall_tau(
     first: Sequence[str], second: Sequence[str], depth: int = TAU_DEPTH
 ) -> float | None:
     """Kendall's tau of the documents among the best ``depth`` of both; None for fewer than 2."""
-    from scipy.stats import kendalltau
-
     place = {document: rank for rank, document in enumerate(second[:depth])}
-    ranks = [place[document] for document in first[:depth] if document in place]
+    return _tau(np.array([place[d] for d in first[:depth] if d in place], np.int64))
+
+
+def _tau(ranks: np.ndarray) -> float | None:
+    """Kendall's tau of distinct numbers with their order: of all pairs, how many agree."""
     if len(ranks) < 2:
         return None
-    return float(kendalltau(np.arange(len(ranks)), ranks).statistic)
+    pairs = len(ranks) * (len(ranks) - 1) // 2
+    discordant = int(np.count_nonzero(np.triu(ranks[:, None] > ranks)))
+    tau = (pairs - 2 * discordant) / np.sqrt(pairs) / np.sqrt(pairs)  # as SciPy computes it
+    return float(min(1.0, max(-1.0, tau)))
 
 
 def compare_rankings(baseline: pd.DataFrame, other: pd.DataFrame) -> dict[str, float | int | None]:
@@ -75,22 +99,45 @@ def compare_rankings(baseline: pd.DataFrame, other: pd.DataFrame) -> dict[str, f
         ``queries``, ``overlap_at_10``, ``rbo`` (p = 0.9), ``kendall_tau`` (of the documents in
         both top-100); None where no query has a value.
     """
-    before, after = _rankings(baseline), _rankings(other)
-    pairs = [(ranking, after.get(query, [])) for query, ranking in before.items()]
-    taus = [tau for pair in pairs if (tau := kendall_tau(*pair)) is not None]
+    documents = all_names(baseline["docid"], other["docid"])
+    before, after = (_rankings(run, documents) for run in (baseline, other))
+    place = np.full(len(documents), -1)  # of each document in one ranking at a time
+    nothing = np.zeros(0, np.int64)
+    overlaps, rbos, taus = [], [], []
+    for query, first in before.items():
+        second = after.get(query, nothing)
+        short, long = sorted((first, second), key=len)
+        overlaps.append(overlap(first[:TOP].tolist(), second[:TOP].tolist()))
+        rbos.append(_extrapolated(_places(long, short, place), len(short), RBO_PERSISTENCE))
+        ranks = _places(first[:TAU_DEPTH], second[:TAU_DEPTH], place)
+        taus.append(_tau(ranks[ranks >= 0]))
     return {
-        "queries": len(pairs),
-        "overlap_at_10": _mean([overlap(*pair) for pair in pairs]),
-        "rbo": _mean([rank_biased_overlap(*pair) for pair in pairs]),
-        "kendall_tau": _mean(taus),
+        "queries": len(before),
+        "overlap_at_10": _mean(overlaps),
+        "rbo": _mean(rbos),
+        "kendall_tau": _mean([tau for tau in taus if tau is not None]),
     }
 
 
-def _rankings(run: pd.DataFrame) -> Mapping[str, list[str]]:
-    ordered = run.sort_values("score", ascending=False, kind="stable")
-    return {
-        str(query): rows["docid"].tolist() for query, rows in ordered.groupby("query", sort=False)
-    }
+def _places(documents: np.ndarray, ranking: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """int64[n]: where the documents are in a ranking, -1 for nowhere; ``place`` is all -1."""
+    place[ranking] = np.arange(len(ranking))
+    found: np.ndarray = place[documents]
+    place[ranking] = -1
+    return found
+
+
+def _rankings(run: pd.DataFrame, documents: Sequence[str]) -> dict[str, np.ndarray]:
+    """Query -> numbers of its documents, best first; queries in the order of their best scores."""
+    import pandas as pd
+
+    order = np.argsort(-run["score"].to_numpy(np.float64), kind="stable")
+    numbers = codes(run["docid"], documents)[order]
+    asked = run["query"].astype("category").cat
+    of_query, found = pd.factorize(asked.codes.to_numpy()[order])
+    ends = np.cumsum(np.bincount(of_query, minlength=len(found)))
+    parts = np.split(numbers[np.argsort(of_query, kind="stable")], ends[:-1]) if len(ends) else []
+    return {str(asked.categories[query]): part for query, part in zip(found, parts)}
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ..arguments import Shards, absolute
 from ..progress import Progress, silent
+from .user_data import user_data_of
 
 FILE_KINDS = {
     "postings": ("doc",),
@@ -56,10 +58,12 @@ def inspect_index(
     from ..jvm.index import inspect
 
     found = inspect(index, True if check else None, progress)
+    if isinstance(index, Shards):
+        found["user_data"] = user_data_of(index)
     kinds = _by_kind(found.pop("files"))
     why_not = _why_not(found)
     return {
-        "path": os.path.abspath(index),
+        "path": absolute(index),
         **found,
         "can_be_pruned": not why_not,
         "why_not": why_not,
@@ -84,6 +88,14 @@ def index_bytes(index: str | os.PathLike[str]) -> dict[str, int]:
     from ..jvm.index import inspect
 
     return _by_kind(inspect(index, False)["files"])
+
+
+def inspect_fields(index: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Return the ``fields`` of :func:`inspect_index` alone, without comparing any checksums."""
+    from ..jvm.index import inspect
+
+    fields: list[dict[str, Any]] = inspect(index, False)["fields"]
+    return fields
 
 
 def _by_kind(by_extension: dict[str, int]) -> dict[str, int]:

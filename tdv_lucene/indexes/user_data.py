@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..arguments import Shards
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, DEFAULT_MODEL, MODELS, SearchParameters
 
@@ -15,6 +16,8 @@ _log = logging.getLogger(__name__)
 
 PREFIX = "tdv."
 _OTHERS = f"{PREFIX}fields."
+SHARDS = f"{PREFIX}shards."
+"""Of what a shard records of the whole: see :mod:`.shards.record`."""
 CHECKSUM = "values_sha256"
 
 
@@ -70,10 +73,8 @@ class FieldRecord:
 
     @classmethod
     def read(cls, index: str | os.PathLike[str], field: str | None = None) -> FieldRecord:
-        """The same of an index's commit."""
-        from ..jvm.index import read_user_data
-
-        return cls.of(read_user_data(index), field)
+        """The same of an index's commit; of shards, what they say of the whole."""
+        return cls.of(user_data_of(index), field)
 
     @property
     def values_sha256(self) -> str | None:
@@ -137,6 +138,20 @@ class FieldRecord:
 
     def _number(self, name: str) -> float | None:
         return float(self.content[name]) if name in self.content else None
+
+
+def user_data_of(index: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the user data of an index's commit; of shards, what it would be in one index.
+
+    Raises
+    ------
+    TdvError
+        Also when shards were not pruned together.
+    """
+    from ..jvm.index import read_user_data
+    from .shards.record import read_whole
+
+    return read_whole(index) if isinstance(index, Shards) else read_user_data(index)
 
 
 def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) -> list[FieldRecord]:
@@ -212,6 +227,12 @@ def recorded_parameters(
         of its range.
     """
     record = FieldRecord.read(index, field)
+    if record.content.get("shards.count"):
+        _log.warning(
+            "%s is one of %s shards and is searched by itself, with its own statistics: for those "
+            "of the whole, name all of them",
+            index, record.content["shards.count"],
+        )  # fmt: skip
     if model is None:
         model = record.model if record.model in MODELS else DEFAULT_MODEL
     given = {name: value for name, value in (("k1", k1), ("b", b), ("mu", mu)) if value is not None}

@@ -7,12 +7,13 @@ from ._java import JavaRuntime, find_java
 from ._jobs import java_class, run_job
 from ._lucene import lucene_version
 from ._plain import plain_pyserini
-from ._start import HEAP_VARIABLE, pyserini_jar, set_heap, start
+from ._start import HEAP_VARIABLE, heap_size, pyserini_jar, set_heap, start
 
 __all__ = [
     "HEAP_VARIABLE",
     "JavaRuntime",
     "find_java",
+    "heap_size",
     "java_class",
     "lucene_version",
     "plain_pyserini",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..arguments import Shards
 from ..errors import TdvError, argument
 from ..interruption import check, deferred
 from ..progress import Progress, silent
@@ -29,8 +30,11 @@ def java_class(name: str) -> Any:
 
 
 def java_path(path: str | os.PathLike) -> str:
-    """``path`` as Java takes it: absolute, for Java stays in the folder it was started in."""
-    return os.path.abspath(path)
+    """``path`` as Java takes it: absolute, for Java stays in the folder it was started in.
+
+    Of shards all their folders, which are absolute.
+    """
+    return os.fspath(path) if isinstance(path, Shards) else os.path.abspath(path)
 
 
 @contextmanager

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ..arguments import Shards, absolute
 from ..progress import Progress, silent
 from ._jobs import java_class, java_path, run_job, translate_errors
 
@@ -18,11 +23,34 @@ DEFAULT_ANALYZER = "io.anserini.analysis.DefaultEnglishAnalyzer"
 
 
 def identify(index: str | os.PathLike) -> dict[str, Any]:
-    """The identity of an index: path, commit id, segments file, Lucene version, documents."""
+    """The identity of an index: path, commit id, segments file, Lucene version, documents.
+
+    Of shards as :func:`whole_identity` has it.
+    """
+    if isinstance(index, Shards):
+        return whole_identity(index, [identify(folder) for folder in index.folders])
     with translate_errors():
         found = json.loads(java_class("tdvlucene.inspect.Identity").of(java_path(index)))
     _log.info("%s is at commit %s, of Lucene %s", index, found["commit"], found["lucene_version"])
     return {"path": os.path.abspath(index), **found}
+
+
+def whole_identity(index: Shards, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The identity of an index in shards, from those of its ``parts``, in order.
+
+    Its commit is a digest of theirs; under ``shards`` stand names, commits and documents.
+    """
+    commits = b"".join(bytes.fromhex(part["commit"]) for part in parts)
+    return {
+        "path": absolute(index),
+        "commit": hashlib.sha256(commits).hexdigest()[:32],
+        "lucene_version": " ".join(sorted({part["lucene_version"] for part in parts})),
+        "documents": sum(part["documents"] for part in parts),
+        "shards": [
+            {"name": name, "commit": part["commit"], "documents": part["documents"]}
+            for name, part in zip(index.names, parts)
+        ],
+    }
 
 
 def written_lucene_version() -> str:
@@ -46,7 +74,27 @@ def inspect(
     job = java_class("tdvlucene.inspect.InspectJob")(java_path(index))
     if checksums is not None:
         job.compareAllChecksums() if checksums else job.compareNoChecksums()
-    return json.loads(run_job(job, progress))
+    found = json.loads(run_job(job, progress))
+    return {**found, **identify(index)} if isinstance(index, Shards) else found
+
+
+def survey_shard(
+    index: str | os.PathLike, field: str, hashes_of: Sequence[int] = ()
+) -> tuple[dict[str, Any], np.ndarray]:
+    """What tells whether an index belongs with others: see ``tdvlucene.inspect.ShardJob``.
+
+    Returns ``documents`` (live), those ``analysed`` of a sample and those found ``alike`` under the
+    default analyzer, the ``ids`` that have one of ``hashes_of``; and int64[D], a hash of each live
+    document's id.
+    """
+    analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
+    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
+        hashes = Path(folder) / "hashes.npy"
+        job = java_class("tdvlucene.inspect.ShardJob")(
+            java_path(index), field, analyzer, str(hashes)
+        )
+        job.findIds(json.dumps(list(map(str, hashes_of))))
+        return json.loads(run_job(job)), np.load(hashes)
 
 
 def extract_arrays(
@@ -58,14 +106,15 @@ def extract_arrays(
     documents: Path | None = None,
     positions: bool = False,
     sequences: bool = False,
+    is_shard: bool = False,
     progress: Progress = silent,
 ) -> dict[str, int]:
     """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder).
 
     ``documents`` is a file of ids, one a line; without it all live documents get rows. With
     ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
-    ``tokens_indptr``, where the field has positions. Returns ``documents``, ``doc_count``,
-    ``postings`` and ``tokens`` of all live documents.
+    ``tokens_indptr``, where the field has positions. A shard may lack the field. Returns
+    ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live documents.
     """
     new_job = java_class("tdvlucene.extract.ExtractJob")
     job = new_job(java_path(index), field, java_path(folder), threads)
@@ -75,6 +124,8 @@ def extract_arrays(
         job.readPositions()
     if sequences:
         job.readSequences()
+    if is_shard:
+        job.allowAbsentField()
     return json.loads(run_job(job, progress))
 
 

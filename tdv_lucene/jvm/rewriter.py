@@ -63,6 +63,7 @@ def rewrite_index(
     threads: int,
     user_data: Mapping[str, str],
     one_segment: bool = False,
+    is_shard: bool = False,
     postings_in_memory: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -79,6 +80,8 @@ def rewrite_index(
         For the new commit; ``tdv.reduction`` is added.
     one_segment
         Merge all segments into one; by default each stays one.
+    is_shard
+        The vocabularies are those of a larger index, of which this one is a part.
     postings_in_memory
         How many postings a thread may hold to make term vectors; None for a share of the heap.
 
@@ -99,6 +102,8 @@ def rewrite_index(
         _add_fields(job, fields, tables)
         if one_segment:
             job.mergeToOneSegment()
+        if is_shard:
+            job.isShard()
         if postings_in_memory is not None:
             job.setPostingsInMemory(postings_in_memory)
         for key, value in user_data.items():
@@ -112,6 +117,7 @@ def compare_indexes(
     fields: Sequence[FieldValues],
     *,
     threads: int,
+    is_shard: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Compare ``pruned`` with what :func:`rewrite_index` would make of ``index``.
@@ -126,6 +132,8 @@ def compare_indexes(
     with ExitStack() as tables:
         job = java_class("tdvlucene.verify.VerifyJob")(java_path(index), java_path(pruned), threads)
         _add_fields(job, fields, tables)
+        if is_shard:
+            job.isShard()
         return json.loads(run_job(job, progress))
 
 

@@ -12,11 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import Shards
+from ..arrays import load_array
+from ..errors import TdvError
 from ..progress import Progress, silent
+from ..vocabulary import ByteStrings
 from ._jobs import java_class, java_path, run_job, translate_errors
 from ._pyserini import importing_pyserini
 
-_TERMS_AT_ONCE = 1 << 14
+_PAIR_FILES = ("terms", "ends", "counts")
 _SIMILARITIES = "org.apache.lucene.search.similarities"
 
 
@@ -60,11 +64,13 @@ def write_run(
     tag: str,
     output: Path,
     feedback: str | None = None,
+    arrays: Path | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Search all topics and write the TREC run ``output``.
 
-    ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of field ``contents`` only.
+    ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of field ``contents`` only. Into
+    the folder ``arrays`` the run is written as :func:`..evaluation.run_arrays.load_run` reads it.
 
     Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
     """
@@ -73,6 +79,8 @@ def write_run(
     )
     if feedback is not None:
         job.expand(feedback)
+    if arrays is not None:
+        job.writeArrays(os.fspath(arrays))
     return json.loads(run_job(job, progress))
 
 
@@ -97,7 +105,16 @@ def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
     """A Pyserini ``LuceneSearcher`` that ranks with ``similarity``.
 
     Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
+
+    Raises
+    ------
+    TdvError
+        For shards.
     """
+    if isinstance(index, Shards):
+        raise TdvError(
+            f"Pyserini's searcher opens one folder, not {index}: search them with tdv-lucene"
+        )
     with importing_pyserini():
         from pyserini.search.lucene import LuceneSearcher
 
@@ -144,28 +161,20 @@ def count_terms(
 
 
 @contextmanager
-def every_term(index: str | os.PathLike, field: str) -> Iterator[Iterator[tuple[bytes, int, int]]]:
-    """Yield all (term, document frequency, total term frequency), in Lucene's order: of bytes.
+def every_pair(
+    first: str | os.PathLike, second: str | os.PathLike, field: str
+) -> Iterator[tuple[ByteStrings, np.ndarray]]:
+    """Yield all terms of two indexes, in Lucene's order (of bytes), and int64[n, 4]: document and
+    total term frequency in the first, and those in the second; zeros where a term is absent.
 
-    They pass through temporary files that are mapped, so memory does not grow with the index.
+    They are mapped from temporary files, so memory does not grow with the index.
     """
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         with translate_errors():
-            java_class("tdvlucene.search.TermCounts").write(java_path(index), field, folder)
-        names = ("terms", "ends", "counts")
-        yield _rows(*(np.load(Path(folder) / f"{name}.npy", mmap_mode="r") for name in names))
-
-
-def _rows(
-    text: np.ndarray, ends: np.ndarray, counts: np.ndarray
-) -> Iterator[tuple[bytes, int, int]]:
-    start = 0
-    for first in range(0, len(ends), _TERMS_AT_ONCE):
-        last = min(first + _TERMS_AT_ONCE, len(ends))
-        rows = zip(ends[first:last].tolist(), counts.reshape(-1, 2)[first:last].tolist())
-        for end, (doc_freq, total) in rows:
-            yield text[start:end].tobytes(), doc_freq, total
-            start = end
+            counts = java_class("tdvlucene.search.TermCounts")
+            counts.writePairs(java_path(first), java_path(second), field, folder)
+        text, ends, counted = (load_array(Path(folder) / f"{name}.npy") for name in _PAIR_FILES)
+        yield ByteStrings(text, np.r_[0, ends].astype(np.int64)), counted.reshape(-1, 4)
 
 
 def time_service(

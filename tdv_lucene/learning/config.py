@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arguments import checked_seed
+from ..arguments import checked_seed, parse_bytes
 from ..errors import TdvError
 from ..evaluation.topics import check_topic_field
 from ..ranking import MODELS, SearchParameters
+from .pool import check_pool
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .self_supervised import check_method
 
@@ -33,6 +34,9 @@ class LearnConfig:
     k1 : float or None, at least 0
     b : float or None, within [0, 1]
     mu : float or None, above 0
+    pool : int or None, at least 0
+    memory : int, str or None
+        Such as ``"4GB"``.
 
     Raises
     ------
@@ -54,6 +58,8 @@ class LearnConfig:
     k1: float | None = None
     b: float | None = None
     mu: float | None = None
+    pool: int | None = None
+    memory: int | str | None = None
 
     def __post_init__(self) -> None:
         if self.self_supervised is not None:
@@ -62,7 +68,14 @@ class LearnConfig:
         check_model(self.model)
         make_recipe(self.recipe)
         checked_seed(self.seed)
+        check_pool(self.pool)
+        _ = self.memory_bytes
         _ = self.parameters
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """What learning may take; None for as much as it does."""
+        return None if self.memory is None else parse_bytes(self.memory, "memory")
 
     @property
     def parameters(self) -> SearchParameters | None:

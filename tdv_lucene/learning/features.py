@@ -93,6 +93,8 @@ def digit_share(matrix: TermDocumentMatrix) -> np.ndarray:
 
 def _mean_log_length(matrix: TermDocumentMatrix) -> np.ndarray:
     """Return float64[V]: mean log length of the documents a term is in."""
+    if matrix.pool is not None:
+        return matrix.pool.mean_log_len
     log_len = np.log1p(np.asarray(matrix.doc_len, np.float64))
     sums = np.concatenate([[0.0], np.cumsum(log_len[matrix.indices])])[matrix.indptr]
     return np.diff(sums) / np.asarray(matrix.doc_freq)

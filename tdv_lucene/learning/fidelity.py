@@ -90,7 +90,7 @@ def _entry(
         "overlap_at_10": float(np.mean([overlap(*pair) for pair in pairs] or 1.0)),
         "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
         "posting_bytes": estimate_posting_bytes(here.matrix, collection),
-        "removed": 1 - collection.postings / max(1, problem.matrix.postings),
+        "removed": 1 - collection.postings / max(1, problem.matrix.collection_postings),
         **mean_measures(evaluate(here.postings, impacts, some)),
     }
 

@@ -11,6 +11,7 @@ from ..arguments import gathered
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
+from ..indexes.inspection import inspect_fields
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -19,6 +20,8 @@ from ..report.path_plot import check_plot, plot_points
 from ..values.term_values import KIND, TermValues
 from .config import LearnConfig
 from .learn import learn_term_values
+from .memory import Extent, fitting_pool
+from .pool_search import search_lucene
 from .predicted_sizes import with_index_bytes
 from .prior_alone import prior_values_of_index
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
@@ -47,6 +50,8 @@ def learn_from_index(
     k1: float | None = None,
     b: float | None = None,
     mu: float | None = None,
+    pool: int | None = None,
+    memory: int | str | None = None,
     config: LearnConfig | None = None,
     plot: str | os.PathLike | None = None,
     overwrite: bool = False,
@@ -83,8 +88,15 @@ def learn_from_index(
     k1, b, mu
         Of the search. If all are None, learning takes what serves the training queries clearly
         better than Anserini's defaults, else these; with ``self_supervised`` always these.
+    pool
+        Documents to learn from: a pool of the judged ones, those that searches find and others
+        drawn at random, with the statistics of all. 0 for all; None for all of up to 300,000, and
+        100,000 of more.
+    memory
+        What learning may take, such as ``"4GB"``, Java's included and mapped files not (see
+        :mod:`.memory`). It takes a pool, or a smaller one, to keep to it.
     config
-        All options from ``self_supervised`` to ``mu`` except ``vectors`` and ``matrix``, in one
+        All options from ``self_supervised`` to ``memory`` except ``vectors`` and ``matrix``, in one
         object.
     plot
         A ``.svg`` or ``.png`` file for a picture of the validated points.
@@ -118,6 +130,12 @@ def learn_from_index(
         )  # fmt: skip
     if method is None:
         texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
+        terms = dict(zip(texts, analyze(list(texts.values()), config.field)))
+    if config.memory_bytes is not None:
+        extent = _extent(index, config.field)
+        if method is None:
+            extent = extent.with_topics(terms, judgements)
+        fitting_pool(extent, config.pool, config.memory_bytes)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(
         index, matrix, field=config.field, positions=positions, progress=progress
@@ -130,11 +148,14 @@ def learn_from_index(
             )
         options = {
             "model": config.model, "recipe": recipe, "vectors": word_vectors,
-            "parameters": config.parameters, "seed": config.seed, "progress": progress,
+            "parameters": config.parameters, "seed": config.seed, "pool": config.pool,
+            "memory": config.memory_bytes,
+            "progress": progress,
         }  # fmt: skip
         if method is None:
-            tokens = analyze(list(texts.values()), config.field)
-            values = learn_term_values(counts, dict(zip(texts, tokens)), judgements, **options)
+            judged = {name: text for name, text in texts.items() if name in judgements}
+            search = search_lucene(index, judged, config.model, config.field, progress)
+            values = learn_term_values(counts, terms, judgements, search=search, **options)
         else:
             made = make_topics(index, counts, method, seed=config.seed, progress=progress)
             values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
@@ -145,6 +166,14 @@ def learn_from_index(
         recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
         plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
+
+
+def _extent(index: str | os.PathLike, field: str) -> Extent:
+    """How large the field is, as the index tells it without reading its postings."""
+    for found in inspect_fields(index):
+        if found["name"] == field:
+            return Extent(found["terms"], found["documents"], found["postings"])
+    return Extent(0, 0, 0)  # no such field: extracting it tells so
 
 
 def _check_supervision(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +16,21 @@ from ..interruption import deferred
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
+from ..values.dropped_postings import PostingRule
 from ..values.frontier import recommend
+from ..values.posting_thresholds import make_posting_rule
 from ..values.term_values import TermValues
 from .config import check_model
 from .default import learn_default
+from .memory import Extent, fitting_pool
 from .paper import learn_paper
 from .points import Learned
+from .pool import draw_pool
+from .pool_search import Search, search_matrix, searched
 from .prior import Prior, Settings, settings_for
 from .prior_as_start import start_from_prior
 from .problem import Problem
+from .queries import make_queries
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from .tuning_before_learning import choose_parameters
 
@@ -41,6 +48,9 @@ def learn_term_values(
     parameters: Parameters | None = None,
     prior: Prior | None = None,
     seed: int = 0,
+    pool: int | None = None,
+    memory: int | None = None,
+    search: Search | None = None,
     progress: Progress = silent,
 ) -> TermValues:
     """Learn the TDV of every term of ``matrix``.
@@ -69,22 +79,42 @@ def learn_term_values(
         paper's takes Anserini's defaults.
     prior
         What the default recipe starts from; None for the one that comes with the package.
+    pool
+        Documents to learn from, see :mod:`.pool`: the memory and time that learning takes depend on
+        it and not on the collection. 0 for all; None for all of up to ``POOLED_FROM``, and
+        ``POOL`` of more.
+    memory
+        Bytes that learning may take, see :mod:`.memory`. With ``pool`` None it takes a pool, or a
+        smaller one, where that is needed.
+    search
+        Finds the documents of a pool, see :mod:`.pool_search`; None for NumPy, which holds all
+        postings of the query terms.
 
     Raises
     ------
     TdvError
         When topics, qrels, vectors and matrix do not belong together, when there are too few
-        queries, or when the matrix holds only some of the documents.
+        queries, when the matrix holds only some of the documents, or when learning would take more
+        than ``memory``.
     """
     checked_seed(seed)
     check_model(model)
     chosen = make_recipe(recipe)
     matrix.require_whole("learning")
+    extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
+    size = fitting_pool(extent, pool, memory)
+    whole = matrix
+    if size:
+        make_queries(matrix, topics, qrels)  # what does not belong together is told before work
+        judged = {query_id: qrels[query_id] for query_id in topics if query_id in qrels}
+        asked = search or search_matrix(matrix, topics, judged, model)
+        rankings = searched(asked, model, len(judged), size)
+        matrix = draw_pool(matrix, judged, rankings, size, seed, progress)
     if vectors is None:
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
-    known = _known(matrix, chosen, model, prior)
+    known = _known(whole, chosen, model, prior)
     boost = known[1].boost if known else _first_boost(matrix, chosen)
     first = parameters or (known[1].parameters if known else Parameters())
     counted = matrix.with_position_boost(boost)
@@ -107,6 +137,10 @@ def learn_term_values(
             learned = learn_paper(problem, chosen, seed, progress)
     _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
     rule = learned.final.rule
+    if size and rule is not None:
+        progress("count all postings", 0, 0)
+        rule = _exact(rule, whole, problem, learned.final.priority)
+        learned = learned._replace(final=learned.final._replace(rule=rule))
     return TermValues(
         vocabulary=matrix.vocabulary,
         doc_freq=np.asarray(matrix.doc_freq),
@@ -117,6 +151,18 @@ def learn_term_values(
         posting_priority=None if rule is None else rule.priority,
         posting_factors=None if rule is None else rule.factors,
     )
+
+
+def _exact(
+    rule: PostingRule, whole: TermDocumentMatrix, problem: Problem, priority: np.ndarray
+) -> PostingRule:
+    """The rule with the thresholds that all postings give, where those of a pool were taken."""
+    counted = whole.with_position_boost(problem.matrix.position_boost)
+    of_all = make_posting_rule(
+        counted, np.ones(len(priority), np.float32), priority, rule.priority, rule.whole_terms,
+        k1=problem.parameters.k1, b=problem.parameters.b,
+    )  # fmt: skip
+    return replace(rule, thresholds=of_all.thresholds)
 
 
 def _known(
@@ -160,10 +206,27 @@ def _manifest(
         "seed": seed,
         "vectors": dict(problem.vectors.origin),
         "queries": len(problem.queries),
+        **_pool(matrix),
         "folds": learned.folds,
         "points": learned.points,
         **({} if learned.moved is None else {"prior": learned.moved}),
         "full": learned.full,
         # The paper's recipe drops just the terms with a TDV of 0.
         "recommended_reduction": 0.0 if by_paper else recommend(learned.points),
+    }
+
+
+def _pool(matrix: TermDocumentMatrix) -> dict[str, Any]:
+    """What a manifest says of the pool: measures in it are estimates."""
+    pool = matrix.pool
+    if pool is None or matrix.collection is None:
+        return {}
+    drawn = int(np.count_nonzero(pool.drawn))
+    return {
+        "pool": {
+            "documents": len(pool.drawn),
+            "of": matrix.collection["documents"],
+            "drawn": drawn,
+            "postings": matrix.postings,
+        }
     }

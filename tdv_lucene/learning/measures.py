@@ -19,14 +19,20 @@ def evaluate(
 ) -> np.ndarray:
     """Return float64[n, 3]: the ``MEASURES`` of the full ranking of each query.
 
-    ``some`` int64[n] chooses queries; None is all of them.
+    ``some`` int64[n] chooses queries; None is all of them. From a pool ranks are estimated.
     """
     queries = postings.queries
     some = np.arange(len(queries)) if some is None else some
     result = np.zeros((len(some), len(MEASURES)))
+    pool = postings.pool
+    drawn = np.zeros(0, np.int64) if pool is None else np.flatnonzero(pool.drawn)
     for row, (query, scores) in enumerate(postings.scores(impacts, some)):
         docs, grades = queries.judged_of(query)
         ranks = ranks_of(scores, docs[grades > 0])
+        if pool is not None:
+            of_drawn = scores[drawn]
+            for i, doc in enumerate(docs[grades > 0]):
+                ranks[i] += (pool.doc_weight - 1) * np.count_nonzero(of_drawn > scores[doc])
         result[row] = measures_of(ranks, grades[grades > 0], queries.ideal_grades[query])
     return result
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import TdvError
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..vocabulary import ByteStrings
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,8 @@ def make_queries(
             "no document is judged relevant to any of the topics: all grades "
             "are 0 or below, and learning needs some above 0"
         )
-    documents = {doc_id: number for number, doc_id in enumerate(matrix.doc_ids)}
+    judged = {doc for query_id in shared for doc in qrels[query_id]}
+    documents = find_documents(matrix.doc_ids, judged)
     records = [_number(matrix, documents, qid, topics[qid], qrels[qid]) for qid in shared]
     records = [record for record in records if (record[4] > 0).any()]
     if not records:
@@ -105,16 +107,25 @@ def make_queries(
     )  # fmt: skip
 
 
+def find_documents(doc_ids: ByteStrings, wanted: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of those of the ``wanted`` documents that are there, by one look at all.
+
+    No table of all ids is made. Where an id is there twice, it is the last.
+    """
+    encoded = {doc.encode(): doc for doc in wanted}
+    return {encoded[doc]: number for number, doc in enumerate(doc_ids) if doc in encoded}
+
+
 def _number(
     matrix: TermDocumentMatrix,
-    documents: Mapping[bytes, int],
+    documents: Mapping[str, int],
     query_id: str,
     tokens: Sequence[str],
     judged: Mapping[str, int],
 ) -> tuple:
     found = matrix.vocabulary.find(tokens)
     terms, tf = np.unique(found[found >= 0], return_counts=True)
-    held = sorted((documents[d.encode()], g) for d, g in judged.items() if d.encode() in documents)
+    held = sorted((documents[d], g) for d, g in judged.items() if d in documents)
     docs, grades = np.array(held, np.int32).reshape(-1, 2).T
     ideal = np.array(sorted((g for g in judged.values() if g > 0), reverse=True), np.int32)
     return query_id, terms.astype(np.int32), tf.astype(np.float32), docs, grades, ideal

@@ -25,7 +25,7 @@ class QueryPostings:
 
     def __init__(self, matrix: TermDocumentMatrix, queries: Queries) -> None:
         self.queries = queries
-        self.doc_number = matrix.shape[1]
+        self.doc_number, self.pool = matrix.shape[1], matrix.pool
         self.terms, self._position = np.unique(queries.terms, return_inverse=True)
         rows = [slice(matrix.indptr[t], matrix.indptr[t + 1]) for t in self.terms]
         self.indptr = np.concatenate([[0], np.cumsum([r.stop - r.start for r in rows])]).astype(int)

@@ -34,8 +34,11 @@ def choose_parameters(problem: Problem, seed: int, progress: Progress) -> Proble
     p < .05) the one nearest to what was given is taken: the best for one kind of query goes too far
     for others, and few queries would choose it by chance.
     """
+    grid = _other_parameters(problem)
     search = _Search(problem, seed, progress)
-    found = search.choose(problem, _other_parameters(problem))
+    boosts = 0 if problem.matrix.position_boost is None else len((*_BOOSTS, None, *_SPANS))
+    search.foresee(1 + len(grid) + boosts)
+    found = search.choose(problem, grid)
     if problem.matrix.position_boost is None:
         return found
     boost, span = problem.matrix.position_boost
@@ -50,6 +53,7 @@ def choose_parameters(problem: Problem, seed: int, progress: Progress) -> Proble
         )
     if found.matrix.position_boost == problem.matrix.position_boost:
         return found
+    search.foresee(len(grid))
     return search.choose(found, _other_parameters(found))
 
 
@@ -72,8 +76,12 @@ class _Search:
     def __init__(self, problem: Problem, seed: int, progress: Progress) -> None:
         self._some = np.random.default_rng(seed).permutation(len(problem.queries))[:_QUERIES]
         self._progress = progress
-        self._tried = 0
+        self._tried = self._foreseen = 0
         self._kept: tuple[Problem, np.ndarray] | None = None
+
+    def foresee(self, number: int) -> None:
+        """Tell the progress that so many more will be tried, about."""
+        self._foreseen += number
 
     def choose(self, given: Problem, others: Iterable[Problem]) -> Problem:
         """Return the first of ``given`` and ``others`` that the best is not clearly better than."""
@@ -89,5 +97,5 @@ class _Search:
         if self._kept is not None and self._kept[0] is problem:
             return self._kept[1]
         self._tried += 1
-        self._progress("choose search parameters", self._tried, 0)
+        self._progress("choose search parameters", min(self._tried, self._foreseen), self._foreseen)
         return deciding(problem.measure(problem.start, self._some))

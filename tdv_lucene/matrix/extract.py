@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_threads
+from ..arguments import Shards, checked_threads
 from ..errors import TdvError, argument
 from ..output import Output
 from ..progress import Progress, silent
@@ -51,9 +51,12 @@ def extract_matrix(
 
     Parameters
     ----------
+    index
+        A folder, or :class:`..arguments.Shards`: those are extracted by several processes (see
+        :mod:`.shards`), with the result that one index of their documents would have.
     documents
         Ids of the documents whose rows are wanted, in any order, or the path of a file of them,
-        one a line; None for all. The vocabulary,
+        one a line; None for all, as of shards. The vocabulary,
         ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
         scores of these documents stay true. Learning refuses such a matrix: it has to count all
         postings.
@@ -73,38 +76,88 @@ def extract_matrix(
         lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
         index; when ``tokens`` are asked for and cannot be had, or beside ``documents``.
     """
-    from ..jvm import index as jvm_index
-
-    threads = checked_threads(threads)
-    if tokens and documents is not None:
+    chosen = checked_threads(threads)
+    if tokens and (documents is not None or isinstance(index, Shards)):
         raise TdvError(
-            f"{argument('tokens', True)} is of all documents, and {argument('documents')} of some: "
-            "leave out one of them"
+            f"{argument('tokens', True)} is for all documents of one index: leave it out, or "
+            f"name one index without {argument('documents')}"
         )
     read = [documents] if isinstance(documents, os.PathLike) else []
     place = Output.folder(output, KIND, inputs=[index, *read], overwrite=overwrite)
+    if isinstance(index, Shards):
+        return _extract_shards(index, place, documents, field, positions, threads, progress)
+    from ..jvm.index import extract_arrays, identify
+
     ids = _read_ids(documents) if isinstance(documents, os.PathLike) else documents
-    source = jvm_index.identify(index)
+    source = identify(index)
     with place as folder, _id_file(ids) as listed:
-        totals = jvm_index.extract_arrays(
+        totals = extract_arrays(
             index, field, folder,
-            threads=threads, documents=listed, positions=positions, sequences=tokens,
+            threads=chosen, documents=listed, positions=positions, sequences=tokens,
             progress=progress,
         )  # fmt: skip
-        described: dict[str, Any] = {"field": field, "source": source}
+        manifest: dict[str, Any] = {"field": field, "source": source}
         if listed is not None:
-            described["collection"] = totals
+            manifest["collection"] = totals
         if tokens:
-            described["sequences"] = "positions" if sequences_written(folder) else "text"
-        if described.get("sequences") == "text":
-            counted = _load(folder, {**described, "sequences": None})
+            manifest["sequences"] = "positions" if sequences_written(folder) else "text"
+        if manifest.get("sequences") == "text":
+            counted = _load(folder, {**manifest, "sequences": None})
             sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
-        matrix = _load(folder, described)
-        if not len(matrix.vocabulary):
-            _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
-                         "nothing can be learned from it", index, field)  # fmt: skip
-        place.write_manifest(describe_matrix(matrix))
+        _finish(place, folder, manifest)
     return load_matrix(output)
+
+
+def extract_shard(
+    index: StrPath, output: StrPath, *, field: str, positions: bool, threads: int | None
+) -> None:
+    """Write the matrix of one shard, which may be without documents, or without the field."""
+    from ..jvm.index import extract_arrays, identify
+
+    place = Output.folder(output, KIND, inputs=[index])
+    source = identify(index)
+    with place as folder:
+        extract_arrays(
+            index, field, folder,
+            threads=checked_threads(threads), positions=positions, is_shard=True,
+        )  # fmt: skip
+        matrix = _load(folder, {"field": field, "source": source})
+        place.write_manifest(describe_matrix(matrix))
+
+
+def _extract_shards(
+    index: Shards,
+    place: Output,
+    documents: object,
+    field: str,
+    positions: bool,
+    threads: int | None,
+    progress: Progress,
+) -> TermDocumentMatrix:
+    from .shards import extract_shards
+
+    if documents is not None:
+        raise TdvError(
+            f"{argument('documents')} are extracted of one index: leave them out, or name the "
+            "shard they are in"
+        )
+    with place as folder:
+        source = extract_shards(
+            index, folder, place.path.with_name(f".{place.path.name}.shards"),
+            field=field, positions=positions, threads=threads, progress=progress,
+        )  # fmt: skip
+        _finish(place, folder, {"field": field, "source": source})
+    return load_matrix(place.path)
+
+
+def _finish(place: Output, folder: Path, manifest: dict[str, Any]) -> None:
+    """Describe the arrays in ``folder``."""
+    matrix = _load(folder, manifest)
+    if not len(matrix.vocabulary):
+        _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
+                     "nothing can be learned from it", matrix.source["path"],
+                     matrix.vocabulary.field)  # fmt: skip
+    place.write_manifest(describe_matrix(matrix))
 
 
 def _read_ids(path: os.PathLike[str]) -> list[str]:

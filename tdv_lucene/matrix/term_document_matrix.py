@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import TdvError
 from ..vocabulary import ByteStrings, Vocabulary
 from .first_positions import FirstPositionBoost
+from .pool import Pool
 from .token_sequences import TokenSequences
 
 
@@ -49,6 +50,8 @@ class TermDocumentMatrix:
         everything after it. None if the field has no positions, or they were not extracted.
     position_boost : FirstPositionBoost or None
         How frequencies are weighted by these positions; None if they are not.
+    pool : Pool or None
+        If the documents stand for all of a collection: how they do.
     sequences : TokenSequences or None
         The documents' tokens in order, where they were extracted.
     """
@@ -66,6 +69,7 @@ class TermDocumentMatrix:
     collection: dict[str, Any] | None = None
     first_positions: np.ndarray | None = None
     position_boost: FirstPositionBoost | None = None
+    pool: Pool | None = None
     sequences: TokenSequences | None = None
 
     def __post_init__(self) -> None:
@@ -115,6 +119,11 @@ class TermDocumentMatrix:
     def postings(self) -> int:
         """Number of postings of these documents (nnz)."""
         return int(self.indptr[-1])
+
+    @property
+    def collection_postings(self) -> int:
+        """Number of postings of all documents, of those without a row too."""
+        return self.postings if self.collection is None else int(self.collection["postings"])
 
     def with_position_boost(self, boost: FirstPositionBoost | None) -> TermDocumentMatrix:
         """Return the matrix with this first-position boost."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..arguments import checked_reduction, checked_threads
+from ..arguments import checked_reduction, checked_threads, parse_bytes
 from ..errors import TdvError, argument
 from ..values.term_values import UNITS
-from .reduction_choice import check_loss, parse_bytes
+from .reduction_choice import check_loss
 
 MODES = ("scaled", "original", "similarity")
 

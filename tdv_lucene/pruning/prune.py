@@ -9,9 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from ..arguments import gathered
+from ..arguments import Shards, gathered, parse_bytes
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
+from ..indexes.shards.record import Part
 from ..learning.recipes import REDUCTIONS
 from ..output import Output
 from ..progress import Progress, silent
@@ -23,7 +24,6 @@ from .reduction_choice import (
     foreseen_bytes,
     loss_of,
     most_loss_of,
-    parse_bytes,
     point_within_loss,
     reduction_within_bytes,
 )
@@ -64,6 +64,9 @@ def prune_index(
 
     Parameters
     ----------
+    index
+        A folder, or :class:`..arguments.Shards`: then each is pruned with the TDVs and statistics
+        of the whole, to a folder of its name inside ``output`` (see :mod:`.prune_shards`).
     values
         The TDVs of this index's vocabulary, or the folder that holds them. None takes those that
         other judged collections give this one, for BM25 (see :mod:`..learning.prior`). That needs
@@ -140,6 +143,13 @@ def prune_index(
             f"{argument('values')} is given: leave one of them out"
         )
     given = [v for v in (values, *others) if v is not None]
+    if isinstance(index, Shards):
+        from .prune_shards import prune_shards
+
+        return prune_shards(
+            index, given, output, config,
+            save_values=save_values, overwrite=overwrite, progress=progress,
+        )  # fmt: skip
     place = Output.folder(
         output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST
     )
@@ -152,17 +162,8 @@ def prune_index(
             at = REDUCTIONS if config.max_bytes is not None else (config.reduction,)
             made = values_without_judgements(index, config.field, config.tf, at, progress)
             given.insert(0, made)
-        fields = load_fields(given)
-        _refuse_several_fields(fields, config)
-        units = [_unit_of(v, config) for v in fields]
-        rewriting = Rewriting(index, fields, units, config, progress)
-        reduction = config.reduction
-        chosen: dict[str, Any] = {}
-        if config.max_loss is not None:
-            point = point_within_loss(fields[0].points, config.max_loss)
-            reduction = point["reduction"]
-            losses = {"loss": loss_of(point), "loss_at_most": most_loss_of(point)}
-            chosen = {"max_loss": config.max_loss, **losses, **_figures(point)}
+        rewriting = plan_rewriting(index, load_fields(given), config, progress)
+        reduction, chosen = chosen_by_loss(rewriting)
         if config.max_bytes is None:
             report = rewriting.write(folder, reduction)
         else:
@@ -175,8 +176,31 @@ def prune_index(
             report["chosen"] = {**chosen, "reduction": reduction}
         place.write_manifest(report)
         if kept is not None:
-            fields[0].save(kept)
+            rewriting.fields[0].save(kept)
     return {"output": str(place.path), **report}
+
+
+def plan_rewriting(
+    index: str | os.PathLike[str],
+    fields: Sequence[TermValues],
+    config: PruneConfig,
+    progress: Progress = silent,
+    part: Part | None = None,
+) -> Rewriting:
+    """What ``config`` asks to be done with these fields."""
+    _refuse_several_fields(fields, config)
+    units = [_unit_of(values, config) for values in fields]
+    return Rewriting(index, fields, units, config, progress, part)
+
+
+def chosen_by_loss(rewriting: Rewriting) -> tuple[float | None, dict[str, Any]]:
+    """The reduction asked for, and what was found out where that was said by a loss."""
+    config = rewriting.config
+    if config.max_loss is None:
+        return config.reduction, {}
+    point = point_within_loss(rewriting.fields[0].points, config.max_loss)
+    losses = {"loss": loss_of(point), "loss_at_most": most_loss_of(point)}
+    return point["reduction"], {"max_loss": config.max_loss, **losses, **_figures(point)}
 
 
 def _unit_of(values: TermValues, config: PruneConfig) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,8 +18,6 @@ _CLOSE = 0.99  # of the bytes allowed: near enough
 _ENOUGH = 0.98  # the same if the size was predicted
 _FINE = 0.002  # differences of reductions that are not told apart
 _TRIES = 12
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
-          "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}  # fmt: skip
 
 
 def loss_of(point: Mapping[str, Any]) -> float:
@@ -168,20 +165,3 @@ def _as_foreseen(
                 return guess
         error = size / foreseen(guess)
     return fitting
-
-
-def parse_bytes(text: str | int) -> int:
-    """Return the bytes in ``25MB``, ``1.5 GiB`` or ``25000000``; k, M and G are powers of 1000.
-
-    Raises
-    ------
-    TdvError
-        When it is not such a number above 0.
-    """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", str(text).lower())
-    number = float(found[1]) * _UNITS.get(found[2], 0) if found else 0
-    if number < 1:
-        raise TdvError(
-            f"{argument('max_bytes')} must be a size such as 25MB or 1.5GiB, got '{text}'"
-        )
-    return int(number)

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..arguments import checked_threads
 from ..errors import TdvError, argument
+from ..indexes.shards.record import Part, part_as_user_data
 from ..indexes.user_data import FieldRecord, as_user_data, carried_over
 from ..progress import Progress, silent
 from ..values.operating_point import OperatingPoint
@@ -38,6 +40,8 @@ class Rewriting:
         What is dropped of each field, as ``prune_index`` takes it.
     config
         The options; :meth:`write` takes the reduction.
+    part
+        Where the index is a shard: of what.
     """
 
     index: str | os.PathLike[str]
@@ -45,6 +49,26 @@ class Rewriting:
     units: Sequence[str | None]
     config: PruneConfig
     progress: Progress = silent
+    part: Part | None = None
+
+    def user_data(
+        self, points: Sequence[OperatingPoint], reduction: float | None
+    ) -> dict[str, str]:
+        """What the commit of the index will say of it, of these :meth:`points`; its reduction, too,
+        which is known when it is written.
+        """
+        return self._user_data(self._described(points, reduction))
+
+    def points(self, reduction: float | None) -> list[OperatingPoint]:
+        """What decides on every posting of each field: the same for all shards."""
+        config = self.config
+        return [
+            point_at(
+                values, reduction, tf=config.tf, scale=config.fixed_scale, unit=unit,
+                min_doc_freq=config.min_doc_freq,
+            )
+            for values, unit in zip(self.fields, self.units)
+        ]  # fmt: skip
 
     def write(self, folder: Path, reduction: float | None) -> dict[str, Any]:
         """Write the index into ``folder`` (existing, empty) and return the report of it.
@@ -55,44 +79,30 @@ class Rewriting:
             When the index cannot be read or pruned, is locked, or has another vocabulary.
         """
         from ..jvm import rewriter
-        from ..jvm.index import identify, read_user_data, written_lucene_version
+        from ..jvm.index import written_lucene_version
 
-        tf, min_doc_freq = self.config.tf, self.config.min_doc_freq
-        points = [
-            point_at(
-                values, reduction, tf=tf, scale=self.config.fixed_scale, unit=unit,
-                min_doc_freq=min_doc_freq,
-            )
-            for values, unit in zip(self.fields, self.units)
-        ]  # fmt: skip
+        tf, points = self.config.tf, self.points(reduction)
         for values, point, unit in zip(self.fields, points, self.units):
             self._refuse_empty(values, point, reduction, unit)
-        source = identify(self.index)
-        made = read_user_data(self.index)
-        self._refuse_pruned(FieldRecord.of(made))
+        self._refuse_pruned(FieldRecord.of(self._made))
         written = written_lucene_version()
-        self._warn(source, written)
-        first, *others = (
-            describe_field(values, point, tf, reduction, min_doc_freq, source)
-            for values, point in zip(self.fields, points)
-        )
+        self._warn(self._source, written)
+        described = self._described(points, reduction)
+        first, *others = described
         counts = rewriter.rewrite_index(
             self.index,
             folder,
             [rule_of(v, p, tf) for v, p in zip(self.fields, points)],
             threads=checked_threads(self.config.threads),
-            user_data={
-                **carried_over(made, [first["field"], *(about["field"] for about in others)]),
-                **as_user_data([first, *others]),
-            },
+            user_data=self._user_data(described),
             one_segment=self.config.optimize,
+            is_shard=self.part is not None,
             progress=self.progress,
         )
         for about in others:
             counts["fields"][about["field"]] = {**about, **counts["fields"][about["field"]]}
-        for about in (first | counts, *counts.get("fields", {}).values()):
-            if about["postings_before"] and not about["postings"]:
-                raise TdvError(_emptied(about["field"], first["requested_reduction"]))
+        if self.part is None:  # of a shard, nothing may be left
+            refuse_emptied(first | counts)
         before = counts["postings_before"]
         return {
             **first,
@@ -101,7 +111,36 @@ class Rewriting:
             "lucene_version": written,
             "validated": dict(points[0].nearest),
             "fidelity": _fidelity(points[0], first),
-            "source": source,
+            "source": self._source,
+        }
+
+    @cached_property
+    def _source(self) -> dict[str, Any]:
+        from ..jvm.index import identify
+
+        return identify(self.index)
+
+    @cached_property
+    def _made(self) -> dict[str, str]:
+        """What the source's commit says."""
+        from ..jvm.index import read_user_data
+
+        return read_user_data(self.index)
+
+    def _described(
+        self, points: Sequence[OperatingPoint], reduction: float | None
+    ) -> list[dict[str, Any]]:
+        tf, min_doc_freq = self.config.tf, self.config.min_doc_freq
+        return [
+            describe_field(values, point, tf, reduction, min_doc_freq, self._source)
+            for values, point in zip(self.fields, points)
+        ]
+
+    def _user_data(self, described: Sequence[dict[str, Any]]) -> dict[str, str]:
+        return {
+            **carried_over(self._made, [about["field"] for about in described]),
+            **as_user_data(described),
+            **part_as_user_data(self.part, self._made),
         }
 
     def _refuse_empty(
@@ -144,13 +183,21 @@ class Rewriting:
                 self.index, source["lucene_version"], written,
             )  # fmt: skip
         learned_on = self.fields[0].manifest.get("source", {})
-        if learned_on.get("commit") not in (None, source["commit"]):
+        ours = source["commit"] if self.part is None else self.part.source_commit
+        if learned_on.get("commit") not in (None, ours):
             _log.warning(
                 "the TDVs were learned on another commit (%s) than that of %s; the vocabularies "
                 "must be equal, statistics may differ",
                 learned_on.get("path"),
                 self.index,
             )
+
+
+def refuse_emptied(report: Mapping[str, Any]) -> None:
+    """Refuse what has no posting left of a field that had some; ``report`` as of :meth:`write`."""
+    for about in (report, *report.get("fields", {}).values()):
+        if about["postings_before"] and not about["postings"]:
+            raise TdvError(_emptied(about["field"], report["requested_reduction"]))
 
 
 def _emptied(field: str, reduction: float | None) -> str:

@@ -7,8 +7,9 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..arguments import checked_threads
+from ..arguments import Shards, checked_threads
 from ..errors import TdvError, argument
+from ..indexes.shards.record import shard_name
 from ..indexes.user_data import FieldRecord, read_records
 from ..progress import Progress, silent
 from ..values.operating_point import OperatingPoint
@@ -40,6 +41,8 @@ def verify_pruned(
 
     Parameters
     ----------
+    index, pruned
+        Folders, or :class:`..arguments.Shards` both.
     values, others
         The TDVs of every field that was pruned, in any order. None if it was pruned without
         judgements: they are then made again from ``index``.
@@ -61,8 +64,14 @@ def verify_pruned(
     from ..jvm import rewriter
     from ..jvm.index import identify, read_user_data
 
-    threads = checked_threads(threads)
-    records = read_records(pruned, read_user_data(pruned))
+    checked = checked_threads(threads)
+    if isinstance(index, Shards) or isinstance(pruned, Shards):
+        from .verify_shards import verify_shards
+
+        given_values = [] if values is None else [values, *others]
+        return verify_shards(index, pruned, given_values, threads=threads, progress=progress)
+    user_data = read_user_data(pruned)
+    records = read_records(pruned, user_data)
     loaded = [] if values is None else load_fields([values, *others])
     given = {values.vocabulary.field: [values] for values in loaded}
     if values is not None:
@@ -72,13 +81,16 @@ def verify_pruned(
     for record in records:
         _refuse_earlier(pruned, record)
         possible = given.get(record.field) or values_again(index, record, progress)
-        values, point = _find_values(possible, record)
+        values, point = find_values(possible, record)
         difference = _difference(record, source, values, point)
         if point is None or difference:
             return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
         rules.append(rule_of(values, point, record.tf))
     _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
-    found = rewriter.compare_indexes(index, pruned, rules, threads=threads, progress=progress)
+    found = rewriter.compare_indexes(
+        index, pruned, rules,
+        threads=checked, is_shard=shard_name(user_data) is not None, progress=progress,
+    )  # fmt: skip
     return {"equal": "difference" not in found, "postings": 0, **found}
 
 
@@ -98,7 +110,7 @@ def _refuse_other_fields(
             raise TdvError(f"{was}, not in '{field}', for which TDVs are given: leave them out")
 
 
-def _find_values(
+def find_values(
     possible: Iterable[TermValues], record: FieldRecord
 ) -> tuple[TermValues, OperatingPoint | None]:
     """Return the TDVs that have a point with the recorded checksum, else the last ones tried."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ..arguments import checked_hits, checked_threads
@@ -89,9 +90,13 @@ def write_run(
     field: str,
     feedback: str | None = None,
     tag: str | None = None,
+    arrays: Path | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Do the work of :func:`search_index`, with parameters and an output that were checked."""
+    """Do the work of :func:`search_index`, with parameters and an output that were checked.
+
+    The run also goes into the folder ``arrays``, for :func:`..evaluation.run_arrays.load_run`.
+    """
     from ..jvm import searcher
     from ..jvm.index import identify
 
@@ -110,6 +115,7 @@ def write_run(
             tag=tag,
             output=unfinished,
             feedback=feedback,
+            arrays=arrays,
             progress=progress,
         )
         expanded = {} if feedback is None else {"feedback": feedback}

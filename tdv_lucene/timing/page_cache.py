@@ -10,15 +10,19 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arguments import Shards
 
-def resident_share(folder: str | os.PathLike[str]) -> float | None:
-    """Share of the pages of the folder's files that are in the page cache, within [0, 1].
+
+def resident_share(index: str | os.PathLike[str]) -> float | None:
+    """Share of the pages of the index's files that are in the page cache, within [0, 1].
 
     None where the system does not tell: it has no ``mincore``, or, as Linux since 5.2, answers
     only to those who own a file or may write it.
     """
     mincore = getattr(ctypes.CDLL(None), "mincore", None)
-    files = [f for f in Path(folder).iterdir() if f.is_file() and f.stat().st_size]
+    folders = index.folders if isinstance(index, Shards) else (index,)
+    files = [f for folder in folders for f in Path(folder).iterdir() if f.is_file()]
+    files = [f for f in files if f.stat().st_size]
     if mincore is None or not all(map(_may_ask, files)):
         return None
     size = resident = 0

@@ -6,8 +6,10 @@ import numpy as np
 
 from ..core.scoring import Statistics
 from ..matrix.norms import norm_bytes
+from ..matrix.pool import Pool
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..vocabulary import ByteStrings
+from .list_sample import sample_bytes
 from .posting_bytes import LUCENE_9, PostingFormat, posting_bytes
 from .weighted_collection import WeightedCollection
 
@@ -27,6 +29,8 @@ def estimate_posting_bytes(
     None is that of the matrix's index.
     """
     form = form or posting_format(matrix)
+    if matrix.pool is not None:
+        return _bytes_of_pool(matrix, matrix.pool, collection, form)
     left = collection.statistics
     doc_freq = np.where(left.total_term_freq > 0, left.doc_freq, 0).astype(np.int64)
     every = max(1, int(doc_freq.sum()) // _SAMPLE)
@@ -46,6 +50,17 @@ def estimate_posting_bytes(
     norms = norm_bytes(collection.doc_len)[docs]
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     return every * posting_bytes(indptr, docs, tf.astype(np.int64), norms, form)
+
+
+def _bytes_of_pool(
+    matrix: TermDocumentMatrix, pool: Pool, collection: WeightedCollection, form: PostingFormat
+) -> int:
+    assert collection.cut is None  # what a rule drops is dropped from the pool's lists before
+    before = max(1, pool.stored_tokens) / max(1, matrix.doc_count)
+    shorter = float(collection.statistics.avg_doc_len) / before
+    return sample_bytes(
+        pool.lists, matrix.position_boost, collection.tdv, collection.scale, shorter, form
+    )
 
 
 def posting_format(matrix: TermDocumentMatrix) -> PostingFormat:

@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.scoring import bm25_idf
+from ..matrix.blocks import blocks, release
 from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from .dropped_postings import LengthNorm, PostingRule
 from .dropped_terms import postings_before
-from .weighted_collection import apply_values, blocks
+from .weighted_collection import apply_values
 
 REDUCTIONS = np.arange(100) / 100
 """Where thresholds are computed; between two of them they are interpolated."""
@@ -46,6 +47,8 @@ def make_posting_rule(
     k1, b
         Of the saturation.
 
+    Of a pool's matrix the postings are those of the collection, estimated.
+
     A threshold is the largest of some ten thousand, a thousandth or less apart, that drops no more
     than was asked for.
     """
@@ -55,8 +58,8 @@ def make_posting_rule(
         postings_before(weights, priority, matrix.doc_freq),
         np.asarray(posting_priority, np.float32),
         length_norm.at(stored_lengths(matrix)),
-        (REDUCTIONS * matrix.postings).astype(np.int64),
-        (whole_terms * REDUCTIONS * matrix.postings).astype(np.int64),
+        (REDUCTIONS * matrix.collection_postings).astype(np.int64),
+        (whole_terms * REDUCTIONS * matrix.collection_postings).astype(np.int64),
     )
     # A whole term may take more than its share with it; thresholds never fall.
     theta = np.maximum.accumulate(theta)
@@ -65,9 +68,10 @@ def make_posting_rule(
 
 def rule_length_norm(matrix: TermDocumentMatrix, k1: float, b: float) -> LengthNorm:
     """Return the K_d of rules for this index."""
-    lengths = stored_lengths(matrix)
+    pool = matrix.pool
+    tokens = stored_lengths(matrix).sum() if pool is None else pool.stored_tokens
     # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
-    return LengthNorm.of(max(k1, _LEAST_K1), b, float(lengths.sum() / max(1, matrix.doc_count)))
+    return LengthNorm.of(max(k1, _LEAST_K1), b, float(tokens / max(1, matrix.doc_count)))
 
 
 def make_up_for(
@@ -112,19 +116,24 @@ def _thresholds(
     """Return float64[n]: thresholds that drop ``wanted`` int64[n] postings, ``whole`` of them
     with terms of ``before`` int64[V] at most."""
     dropped_from = np.searchsorted(whole, before)  # the first reduction that drops the term
-    largest_tf = matrix.data.max(initial=1) * (
+    largest_tf = _largest_frequency(matrix) * (
         1 if matrix.position_boost is None else 1 + matrix.position_boost.boost
     )
     codes = _Codes(priority, length_norm, float(largest_tf))
     columns = len(wanted) + 1
-    counts = np.zeros(_CELLS * columns, np.int64)
+    pool = matrix.pool
+    counts = np.zeros(_CELLS * columns, np.int64 if pool is None else np.float64)
     for first, last in blocks(matrix.indptr):
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
         tf, length_norms = matrix.tf(span), length_norm[matrix.indices[span]]
         cell = codes.of(np.repeat(priority[first:last], row_sizes) * (tf / (tf + length_norms)))
         cell = cell * columns + np.repeat(dropped_from[first:last], row_sizes)
-        counts += np.bincount(cell, minlength=len(counts))
+        stands_for = None
+        if pool is not None:
+            stands_for = np.where(pool.drawn[matrix.indices[span]], pool.posting_weight, 1.0)
+        counts += np.bincount(cell, stands_for, minlength=len(counts))
+        release(matrix)
     by_column = counts.reshape(_CELLS, columns)
     in_all = by_column.sum(axis=0)
     still_there = by_column[:, ::-1].cumsum(axis=1)[:, ::-1]  # dropped at this reduction or later
@@ -133,6 +142,15 @@ def _thresholds(
         reached = np.searchsorted(still_there[:, i + 1].cumsum(), number, side="right")
         theta[i] = codes.edge(reached) if number > 0 else 0
     return theta
+
+
+def _largest_frequency(matrix: TermDocumentMatrix) -> int:
+    largest = 1
+    for first, last in blocks(matrix.indptr):
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        largest = max(largest, int(matrix.data[span].max(initial=1)))
+        release(matrix)
+    return largest
 
 
 class _Codes:

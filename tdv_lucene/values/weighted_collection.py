@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.scoring import Statistics
+from ..matrix.blocks import blocks, row_sums
 from ..matrix.norms import has_exact_norms, lucene_length, stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from .dropped_postings import PostingCut, stays
+from .list_sample import keep_sample_postings
+from .pool_statistics import PoolSums
 from .quantisation import stored_frequency
-
-_BLOCK = 1 << 22
-"""Postings weighted at a time: bounds the working memory to tens of megabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +59,15 @@ def apply_values(
     scale: float | None = None,
     cut: PostingCut | None = None,
 ) -> WeightedCollection:
-    """Weight every posting and recount what a ranking function needs, O(postings)."""
+    """Weight every posting and recount what a ranking function needs, O(postings).
+
+    Of a pool's matrix the statistics are estimates of the whole collection's.
+    """
     terms, documents = matrix.shape
     length_norm = None if cut is None else cut.length_norm.at(stored_lengths(matrix))
     doc_len, doc_freq = np.zeros(documents), np.zeros(terms, np.int64)
     total_term_freq = np.zeros(terms)
+    sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
     for first, last in blocks(matrix.indptr):
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
@@ -73,12 +77,18 @@ def apply_values(
             assert length_norm is not None
             tf[~stays(old, np.repeat(cut.least[first:last], row_sizes), length_norm[docs])] = 0
         doc_len += np.bincount(docs, tf, minlength=documents)
-        doc_freq[first:last] = _row_sums(tf > 0, row_sizes)
-        total_term_freq[first:last] = _row_sums(tf, row_sizes)
-    doc_count = max(1, np.count_nonzero(doc_len))
+        if sums is not None:
+            sums.add(first, last, row_sizes, docs, tf)
+            continue
+        doc_freq[first:last] = row_sums(tf > 0, row_sizes)
+        total_term_freq[first:last] = row_sums(tf, row_sizes)
+    doc_count, tokens = int(np.count_nonzero(doc_len)), doc_len.sum()
+    if sums is not None:
+        doc_freq, total_term_freq = sums.estimate(tdv * (scale or 1.0))
+        doc_count, tokens = sums.doc_count(doc_len), total_term_freq.sum()
     # A dropped term is scored nowhere; 1 keeps its idf finite.
     statistics = Statistics(
-        np.maximum(doc_freq, 1), total_term_freq, doc_count, max(doc_len.sum(), 1e-9)
+        np.maximum(doc_freq, 1), total_term_freq, max(1, doc_count), max(tokens, 1e-9)
     )
     if scale is not None and not has_exact_norms(matrix):
         doc_len = lucene_length(doc_len).astype(np.float64)
@@ -95,6 +105,7 @@ def keep_postings(
     with positions.
     """
     length_norm = None if cut is None else cut.length_norm.at(stored_lengths(matrix))
+    sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
     parts, doc_freq = [], np.zeros(matrix.shape[0], np.int64)
     positions: list[np.ndarray] | None = None if matrix.first_positions is None else []
     total, doc_len = np.zeros(matrix.shape[0], np.int64), np.zeros(matrix.shape[1], np.int64)
@@ -107,31 +118,68 @@ def keep_postings(
             assert length_norm is not None
             least = np.repeat(cut.least[first:last], row_sizes)
             kept &= stays(matrix.tf(span), least, length_norm[docs])
-        doc_freq[first:last] = _row_sums(kept, row_sizes)
-        total[first:last] = _row_sums(tf * kept, row_sizes)
+        doc_freq[first:last] = row_sums(kept, row_sizes)
+        total[first:last] = row_sums(tf * kept, row_sizes)
+        if sums is not None:
+            sums.add(first, last, row_sizes, docs, tf * kept)
         parts.append((docs[kept], tf[kept]))
         doc_len += np.bincount(*parts[-1], minlength=len(doc_len)).astype(np.int64)
         if positions is not None and matrix.first_positions is not None:
             positions.append(matrix.first_positions[span][kept])
     indices, data = (np.concatenate(part) for part in zip(*parts))
     norms = doc_len if has_exact_norms(matrix) else matrix.norms  # what tells their kind stays
-    return replace(
+    left = replace(
         matrix, indptr=np.concatenate([[0], np.cumsum(doc_freq)]), indices=indices, data=data,
         doc_freq=doc_freq, total_term_freq=total, doc_len=doc_len, norms=norms,
         first_positions=None if positions is None else np.concatenate(positions),
     )  # fmt: skip
+    return left if sums is None else _left_of_collection(matrix, left, sums, tdv, cut)
+
+
+def _left_of_collection(
+    matrix: TermDocumentMatrix,
+    left: TermDocumentMatrix,
+    sums: PoolSums,
+    tdv: np.ndarray,
+    cut: PostingCut | None,
+) -> TermDocumentMatrix:
+    """Return what is ``left`` of a pool's ``matrix`` with counts of what its collection keeps."""
+    assert matrix.pool is not None and matrix.collection is not None  # a pool has both
+    doc_freq, total = sums.estimate(tdv > 0)
+    lists = (
+        keep_sample_postings(sample, matrix.position_boost, tdv, cut)
+        for sample in matrix.pool.lists
+    )
+    counted = {"doc_count": sums.doc_count(left.doc_len), "postings": int(doc_freq.sum())}
+    return replace(
+        left,
+        doc_freq=doc_freq,
+        total_term_freq=np.rint(total).astype(np.int64),
+        collection={**matrix.collection, **counted},
+        pool=sums.pool_left(tuple(lists)),
+    )
 
 
 def term_totals(matrix: TermDocumentMatrix) -> np.ndarray:
-    """Return float64[V]: total term frequencies, with the first-position boost."""
+    """Return float64[V]: the collection's total term frequencies, with the first-position boost."""
     if matrix.position_boost is None:
         return np.asarray(matrix.total_term_freq, np.float64)
+    if matrix.pool is not None:
+        return _boosted_totals(matrix, PoolSums(matrix, matrix.pool))
     totals = np.zeros(matrix.shape[0])
     for first, last in blocks(matrix.indptr):
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
-        totals[first:last] = _row_sums(matrix.tf(span), row_sizes)
+        totals[first:last] = row_sums(matrix.tf(span), row_sizes)
     return totals
+
+
+def _boosted_totals(matrix: TermDocumentMatrix, sums: PoolSums) -> np.ndarray:
+    for first, last in blocks(matrix.indptr):
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        row_sizes = np.diff(matrix.indptr[first : last + 1])
+        sums.add(first, last, row_sizes, matrix.indices[span], matrix.tf(span))
+    return sums.estimate(np.ones(matrix.shape[0]))[1]
 
 
 def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:
@@ -146,18 +194,3 @@ def weighted_tf(tf: np.ndarray, tdv: np.ndarray | float, scale: float | None) ->
     if scale is None:
         return tf * np.asarray(tdv, np.float32)
     return stored_frequency(tf, tdv, scale)
-
-
-def _row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return float64[n]: sums of consecutive rows, exact for whole numbers; a row may be empty."""
-    sums, held = np.zeros(len(sizes)), sizes > 0
-    starts = np.cumsum(sizes) - sizes
-    sums[held] = np.add.reduceat(values, starts[held], dtype=np.float64)
-    return sums
-
-
-def blocks(indptr: np.ndarray) -> list[tuple[int, int]]:
-    """Split the terms into runs of about ``_BLOCK`` postings: (first, last) pairs."""
-    edges = np.searchsorted(indptr, np.arange(0, indptr[-1], _BLOCK))
-    edges = np.unique(np.append(edges, len(indptr) - 1))
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist()))

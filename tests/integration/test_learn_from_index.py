@@ -68,6 +68,36 @@ def test_topics_go_through_the_analyzer_and_the_result_prunes(case, tmp_path):
     assert terms["reduction"] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.fixture(scope="module")
+def few_judged(case, tmp_path_factory):
+    """The same topics with four judged documents each: the others leave room for a pool."""
+    path = tmp_path_factory.mktemp("few") / "qrels.txt"
+    lines = [line.split() for line in case.qrels.read_text().splitlines()]
+    by_query = {f"q{n}": [line for line in lines if line[0] == f"q{n}"] for n in range(6)}
+    kept = (line for of in by_query.values() for line in of[:4])
+    path.write_text("".join(" ".join(line) + "\n" for line in kept))
+    return SimpleNamespace(index=case.index, topics=case.topics, qrels=path)
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld"])
+def test_a_pool_holds_what_lucene_finds(few_judged, tmp_path, capsys, model):
+    values = learn(few_judged, tmp_path / "V", pool=60, model=model)
+    about = values.manifest["pool"]
+    assert (about["documents"], about["of"]) == (60, 90) and 0 < about["drawn"] < 60
+    assert np.isfinite(values.weights).all()
+    learn_command.print_points(values)
+    assert "Measured in a pool of 60 of 90 documents" in " ".join(capsys.readouterr().out.split())
+    report = prune_index(few_judged.index, tmp_path / "V", tmp_path / "P", reduction=0.3)
+    assert 0.2 < report["reduction"] <= 0.3 + 1e-9
+
+
+def test_too_little_memory_is_told_before_anything_is_extracted(case, tmp_path, monkeypatch):
+    monkeypatch.setattr("tdv_lucene.learning.from_index.open_matrix", None)
+    with pytest.raises(TdvError, match=r"learning from all documents takes about 0.6GB, more than"):
+        learn(case, tmp_path / "V", memory="100MB")
+    assert not (tmp_path / "V").exists()
+
+
 def test_an_index_without_positions_is_said_to_have_none(case, tmp_path, capsys):
     learn_command.print_points(learn(case, tmp_path / "wanted"))
     assert "-storePositions" in capsys.readouterr().out

@@ -75,6 +75,7 @@ WRITERS = [
     ),
     Writer("extract --index {index} --output {output}", "matrix", quick=True),
     Writer("extract --index {index} --documents {ids} --output {output}", "matrix"),
+    Writer("extract --index {index} --index {pruned} --output {output}", "matrix"),
     Writer(
         "embed --index {index} --matrix {matrix} --vectors {vectors} --output {output}",
         "term-vectors",

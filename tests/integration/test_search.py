@@ -13,10 +13,13 @@ import pytest
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.errors import TdvError
+from tdv_lucene.evaluation.evaluate import read_run
+from tdv_lucene.evaluation.run_arrays import load_run
 from tdv_lucene.indexes.user_data import recorded_parameters
 from tdv_lucene.jvm import java_class
+from tdv_lucene.output import Output
 from tdv_lucene.ranking import SearchParameters
-from tdv_lucene.searching.search import open_searcher, search_index
+from tdv_lucene.searching.search import open_searcher, search_index, write_run
 
 pytestmark = pytest.mark.jvm
 
@@ -215,3 +218,34 @@ def test_a_tag_fits_into_a_run(tiny_index, tmp_path):
     with pytest.raises(TdvError, match="the tag 'two words' holds white space"):
         search_index(tiny_index, TOPICS, tmp_path / "run", tag="two words")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
+def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model):
+    """Ids, order, and scores to the last bit of what is read from the text."""
+    topics = {"b": "t2 t1 t1", "none": "zyzzy", "a": "t1"}
+    parameters = recorded_parameters(tied_index, model)
+    (tmp_path / "arrays").mkdir()
+    run = Output.file(tmp_path / "run", "run", inputs=())
+    write_run(
+        tied_index, topics, run, parameters, hits=250, field="contents", arrays=tmp_path / "arrays"
+    )
+    loaded, read = load_run(tmp_path / "arrays", list(topics)), read_run(tmp_path / "run")
+    for column in ("query", "docid"):
+        assert loaded[column].astype(str).tolist() == read[column].tolist()
+    assert (loaded["score"] == read["score"]).all() and len(read) == 500
+    assert [f"{score:.6f}" for score in loaded["score"]] == [
+        line[4] for line in read_lines(tmp_path / "run")
+    ]
+
+
+def test_a_document_that_comes_twice_is_no_run(make_index, tmp_path):
+    index = make_index([[Doc("d1", ["t1"]), Doc("d1", ["t1", "t2"])]])
+    (tmp_path / "arrays").mkdir()
+    run = Output.file(tmp_path / "run", "run", inputs=())
+    write_run(
+        index, {"q": "t1"}, run, recorded_parameters(index),
+        hits=10, field="contents", arrays=tmp_path / "arrays",
+    )  # fmt: skip
+    with pytest.raises(TdvError, match="gives the document 'd1' twice for the query 'q'"):
+        load_run(tmp_path / "arrays", ["q"])

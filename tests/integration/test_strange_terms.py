@@ -35,15 +35,48 @@ def indexes(tmp_path_factory) -> tuple[Path, Path]:
 
 
 def test_every_term_comes_as_its_bytes(indexes) -> None:
-    with searcher.every_term(indexes[0], "contents") as rows:
-        terms = [term for term, _, _ in rows]
+    with searcher.every_pair(*indexes, "contents") as (found, counts):
+        terms = list(found)
     assert terms == sorted(terms)
     assert {*TERMS} <= {*terms} and len(terms) == len(TERMS) + 9
+    only_in_full = [term for term, row in zip(terms, counts) if row[0] and not row[2]]
+    assert {*only_in_full} == {*TERMS[1::2]}
 
 
 def test_no_term_at_all(make_index) -> None:
-    with searcher.every_term(make_index([[Doc("a", [])]]), "contents") as rows:
-        assert list(rows) == []
+    empty = make_index([[Doc("a", [])]])
+    with searcher.every_pair(empty, empty, "contents") as (terms, counts):
+        assert list(terms) == [] and counts.shape == (0, 4)
+
+
+def test_pairs_come_in_order_with_zeros(make_index) -> None:
+    """Terms beyond the basic plane sort by code point, as Lucene's bytes do."""
+    before = {"a": (1, 2), "\uffee": (3, 4), "\U0001f98a": (5, 6)}
+    after = {"\uffee": (1, 1), "\U0001f98a": (2, 2), "\U0001f98b": (9, 9)}
+    indexes = [
+        make_index([_with_counts(counts)], name) for name, counts in (("b", before), ("a", after))
+    ]
+    with searcher.every_pair(*indexes, "contents") as (terms, counts):
+        rows = [(term.decode(), *map(int, row)) for term, row in zip(terms, counts)]
+    assert rows == [
+        ("a", 1, 2, 0, 0),
+        ("\uffee", 3, 4, 1, 1),
+        ("\U0001f98a", 5, 6, 2, 2),
+        ("\U0001f98b", 0, 0, 9, 9),
+    ]
+
+
+def _with_counts(counts: dict[str, tuple[int, int]]) -> list[Doc]:
+    """Documents in which each term has this document frequency and total."""
+    most = max(doc_freq for doc_freq, _ in counts.values())
+    docs = []
+    for i in range(most):
+        tokens = [t for t, (doc_freq, _) in counts.items() if i < doc_freq]
+        tokens += [
+            t for t, (doc_freq, total) in counts.items() if i == 0 for _ in range(total - doc_freq)
+        ]
+        docs.append(Doc(f"d{i}", tokens))
+    return docs
 
 
 def test_compare_shows_strange_terms(indexes, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ import pytest
 from tdv_lucene.learning.recipes import DefaultRecipe
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-SCRIPTS = ["tf_encodings.py", "full_against_pruned.py", "rewriting.py", "table.py", "frontier.py"]
+SCRIPTS = ["tf_encodings.py", "full_against_pruned.py", "rewriting.py", "table.py", "frontier.py",
+           "size.py", "shards.py"]  # fmt: skip
 
 
 def load(name: str) -> ModuleType:

@@ -67,6 +67,12 @@ def test_a_config_does_not_change(config: type) -> None:
         (LearnConfig, {"self_supervised": "texts"}, "no self-supervision by 'texts'"),
         (LearnConfig, {"b": 1.5}, "b=1.5 is out of range"),
         (LearnConfig, {"mu": 0.0}, "mu=0.0 is out of range"),
+        (LearnConfig, {"pool": -1}, "pool must be at least 0, got -1"),
+        (
+            LearnConfig,
+            {"memory": "much"},
+            "memory must be a size such as 25MB",
+        ),
         (PruneConfig, {"reduction": 1.0}, r"reduction must lie within \[0, 1\), got 1.0"),
         (PruneConfig, {"max_loss": -0.1}, r"max_loss must lie within \[0, 1\), got -0.1"),
         (PruneConfig, {"max_bytes": "large"}, "max_bytes must be a size such as 25MB"),

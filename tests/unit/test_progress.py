@@ -34,6 +34,19 @@ def test_a_log_gets_whole_lines_every_ten_percent(monkeypatch):
     ]  # fmt: skip
 
 
+def test_a_log_tells_how_long_is_to_go_where_that_is_long(monkeypatch):
+    monkeypatch.setattr("sys.stderr", log := io.StringIO())
+    now = iter([0.0, *(60.0 * minute for minute in (1, 1, 2, 2, 3, 3)), 200.0, 200.0])
+    monkeypatch.setattr("tdv_lucene.progress.time.monotonic", lambda: next(now))
+    with ProgressBar(0) as progress:
+        for done in (1, 2, 3, 10):
+            progress("first", done, 10)
+    assert log.getvalue().splitlines() == [
+        "first: 10 %, 9:00 to go", "first: 20 %, 8:00 to go", "first: 30 %, 7:00 to go",
+        "first: 100 %",
+    ]  # fmt: skip
+
+
 def test_short_work_is_not_told(monkeypatch):
     monkeypatch.setattr("sys.stderr", log := io.StringIO())
     work(60)

@@ -74,6 +74,45 @@ def test_without_ties_trectools_is_trec_eval(seed):
         )
 
 
+@pytest.mark.parametrize("tied", [False, True])
+def test_numbers_are_trectools_own_to_the_last_bit(tied):
+    """Of ids as text, which are numbers inside; some look like numbers, and sort as text."""
+    trectools = pytest.importorskip("trectools")
+    topics, qrels, run = random_collection(11, tied)
+    shorter = {f"doc{i}": str(i) for i in range(60)}
+    qrels = {q: {shorter[d]: grade for d, grade in docs.items()} for q, docs in qrels.items()}
+    run = frame({q: {shorter[d]: s for d, s in docs.items()} for q, docs in run.items()})
+    found = evaluate_run(run, topics, qrels)
+    run = run[run["query"].isin(found.queries)]
+    trec_run, trec_qrels = trectools.TrecRun(), trectools.TrecQrel()
+    ascending = [True, False, True]
+    trec_run.load_run_from_dataframe(
+        run.sort_values(["query", "score", "docid"], ascending=ascending)
+    )
+    rows = [(q, "0", doc, grade) for q in found.queries for doc, grade in qrels[q].items()]
+    trec_qrels.qrels_data = pd.DataFrame(rows, columns=["query", "q0", "docid", "rel"])
+    of_trectools = trectools.TrecEval(trec_run, trec_qrels)
+    expected = {
+        "nDCG@5": of_trectools.get_ndcg(depth=5, per_query=True),
+        "nDCG@10": of_trectools.get_ndcg(depth=10, per_query=True),
+        "MAP": of_trectools.get_map(depth=1000, per_query=True),
+        "R@1000": of_trectools.get_recall(depth=1000, per_query=True),
+    }
+    for measure, values in expected.items():
+        values = values.iloc[:, 0].reindex(found.queries).fillna(0.0).to_numpy()
+        assert (found.values[measure] == values).all(), measure
+
+
+def test_ids_as_categories_give_the_same_numbers():
+    """As a search leaves them in memory."""
+    topics, qrels, run = random_collection(12, tied=True)
+    run = frame(run)
+    as_categories = run.astype({"query": "category", "docid": "category"})
+    a, b = (evaluate_run(of, topics, qrels, measures="RR@10") for of in (run, as_categories))
+    for measure in (*MEASURES, "RR@10"):
+        assert (a.values[measure] == b.values[measure]).all()
+
+
 def test_with_ties_trectools_ndcg_differs_and_the_others_do_not():
     """Pinned: trectools ranks the lower id first for nDCG, trec_eval the higher one."""
     run = frame({"q": {"a": 1.0, "b": 1.0}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -67,3 +68,35 @@ def test_queries_of_the_baseline_count():
         "kendall_tau": pytest.approx(1.0),
     }
     assert compare_rankings(run(), run(q1="a"))["rbo"] is None
+
+
+def test_tau_is_scipys_to_the_last_bit() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(0)
+    for size in (2, 3, 10, 33, 34, 100):
+        ranks = rng.permutation(size).tolist()
+        expected = stats.kendalltau(np.arange(size), ranks).statistic
+        assert kendall_tau(sorted(range(size), key=ranks.__getitem__), list(range(size))) == float(
+            stats.kendalltau(np.arange(size), np.argsort(ranks)).statistic
+        )
+        assert kendall_tau(range(size), np.argsort(ranks).tolist()) == float(expected)
+
+
+def test_runs_in_numbers_agree_as_their_rankings_do() -> None:
+    """The means of the single functions, query by query."""
+    rng = np.random.default_rng(1)
+    rows = [
+        [(f"q{q}", f"d{d}", float(s)) for q in range(9) for d, s in
+         zip(rng.choice(300, 150, replace=False), rng.integers(0, 99, 150))]
+        for _ in range(2)
+    ]  # fmt: skip
+    first, second = (pd.DataFrame(of, columns=["query", "docid", "score"]) for of in rows)
+    second = second[second["query"] != "q3"]
+    found = compare_rankings(first, second)
+    ranked = [run.sort_values("score", ascending=False, kind="stable") for run in (first, second)]
+    pairs = [[run[run["query"] == f"q{q}"]["docid"].tolist() for run in ranked] for q in range(9)]
+    assert found["queries"] == 9
+    assert found["overlap_at_10"] == pytest.approx(np.mean([overlap(*pair) for pair in pairs]))
+    assert found["rbo"] == pytest.approx(np.mean([rank_biased_overlap(*pair) for pair in pairs]))
+    taus = [kendall_tau(*pair) for pair in pairs]
+    assert found["kendall_tau"] == pytest.approx(np.mean([tau for tau in taus if tau is not None]))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tdv_lucene.arguments import parse_bytes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.pruning.reduction_choice import (
     foreseen_bytes,
     loss_of,
     most_loss_of,
-    parse_bytes,
     point_within_loss,
     reduction_within_bytes,
 )

@@ -1,6 +1,7 @@
 package tdvlucene.common;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
@@ -27,6 +28,26 @@ public final class Damage {
   public static void refuse(String index, IndexFiles files, LongConsumer progress)
       throws IOException {
     refuse(index, files, files.bytes() <= IndexFiles.CHEAP_BYTES, progress);
+  }
+
+  /**
+   * As above, of the files that a search of an index, or of its shards, reads.
+   *
+   * @param total told the bytes of all of them first
+   */
+  public static void refuseSearched(String index, LongConsumer total, LongConsumer progress)
+      throws IOException {
+    List<IndexFiles> shards = new ArrayList<>();
+    long bytes = 0;
+    for (String folder : Shards.of(index)) {
+      IndexFiles files = IndexFiles.of(folder).searched();
+      shards.add(files);
+      bytes += files.bytes();
+    }
+    total.accept(bytes);
+    for (IndexFiles files : shards) {
+      refuse(files.index(), files, bytes <= IndexFiles.CHEAP_BYTES, progress);
+    }
   }
 
   /** As above; {@code checksums} says whether to compare them. */

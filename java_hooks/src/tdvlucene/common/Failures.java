@@ -26,9 +26,11 @@ final class Failures {
       return thrown;
     }
     for (String index : indexes) {
-      UserException damage = Damage.behind(thrown, index, progress);
-      if (damage != null) {
-        return damage;
+      for (String shard : Shards.of(index)) {
+        UserException damage = Damage.behind(thrown, shard, progress);
+        if (damage != null) {
+          return damage;
+        }
       }
     }
     return thrown;

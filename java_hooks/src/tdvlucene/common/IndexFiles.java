@@ -120,6 +120,10 @@ public final class IndexFiles {
     return new IndexFiles(index, commit, kept);
   }
 
+  String index() {
+    return index;
+  }
+
   public int count() {
     return names.size();
   }

@@ -85,8 +85,34 @@ public final class Indexes {
     }
   }
 
-  /** Opens the last commit of an index; {@link #read} from it. */
+  /** Opens the last commit of an index, or of each of its shards; {@link #read} from it. */
   public static DirectoryReader open(String index) throws IOException {
+    return Shards.areSeveral(index) ? openShards(index, Indexes::openFolder) : openFolder(index);
+  }
+
+  /** The shards of an opened index; of one that has none, itself. */
+  public static List<DirectoryReader> shardsOf(DirectoryReader reader) {
+    return reader instanceof ShardsReader ? ((ShardsReader) reader).shards() : List.of(reader);
+  }
+
+  private interface Opening {
+    DirectoryReader of(String folder) throws IOException;
+  }
+
+  private static DirectoryReader openShards(String index, Opening opening) throws IOException {
+    List<DirectoryReader> shards = new ArrayList<>();
+    try {
+      for (String folder : Shards.of(index)) {
+        shards.add(opening.of(folder));
+      }
+    } catch (Throwable t) {
+      IOUtils.closeWhileHandlingException(shards);
+      throw t;
+    }
+    return ShardsReader.of(shards);
+  }
+
+  private static DirectoryReader openFolder(String index) throws IOException {
     Directory directory = folder(index);
     try {
       return DirectoryReader.open(directory);
@@ -98,7 +124,13 @@ public final class Indexes {
 
   /** Opens the last commit of an index nobody is writing to. */
   static DirectoryReader openUnlocked(String index) throws IOException {
-    DirectoryReader reader = open(index);
+    return Shards.areSeveral(index)
+        ? openShards(index, Indexes::openUnlockedFolder)
+        : openUnlockedFolder(index);
+  }
+
+  private static DirectoryReader openUnlockedFolder(String index) throws IOException {
+    DirectoryReader reader = openFolder(index);
     try {
       if (isLocked(reader.directory(), index)) {
         throw new UserException(
@@ -216,6 +248,11 @@ public final class Indexes {
     return e instanceof IllegalArgumentException
         && (message.contains("is in the future")
             || message.startsWith("Could not load codec 'Lucene"));
+  }
+
+  /** Whether any document had the field. */
+  public static boolean hasField(DirectoryReader reader, String field) {
+    return FieldInfos.getMergedFieldInfos(reader).fieldInfo(field) != null;
   }
 
   /** The field's description; refuses unknown fields and fields without frequencies. */

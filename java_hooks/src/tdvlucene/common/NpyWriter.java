@@ -27,7 +27,8 @@ public final class NpyWriter implements Closeable {
   private final int itemBytes;
   private long bytes;
 
-  /** @param dtype NumPy's name, one of {@code |u1}, {@code <u2}, {@code <i4}, {@code <i8} */
+  /** @param dtype NumPy's name, one of {@code |u1}, {@code <u2}, {@code <i4}, {@code <i8}, or
+   *     {@code <f8}, whose items are given as their bits */
   public NpyWriter(Path path, String dtype) throws IOException {
     this.dtype = dtype;
     this.itemBytes = Integer.parseInt(dtype.substring(2));

@@ -15,7 +15,7 @@ public final class UserException extends RuntimeException {
   }
 
   private UserException(String message, Throwable cause, boolean doubtful) {
-    super(message, cause);
+    super(Shards.show(message), cause);
     this.doubtful = doubtful;
   }
 

@@ -54,6 +54,7 @@ public final class ExtractJob extends Job {
   private boolean positions;
   private boolean sequences;
   private int rangeSize = TokenSequences.TOKENS;
+  private boolean fieldMayBeAbsent;
   private DocumentNumbers live;
 
   /** The documents that get rows; the live ones when nothing was selected. */
@@ -71,6 +72,11 @@ public final class ExtractJob extends Job {
   /** Gives rows only to the documents with these ids. @param file UTF-8, an id a line */
   public void setDocuments(String file) {
     wantedIds = file;
+  }
+
+  /** Takes an index without the field for one whose documents have no token in it. */
+  public void allowAbsentField() {
+    fieldMayBeAbsent = true;
   }
 
   /** Also writes where each posting's document has the term first, if the field has positions. */
@@ -107,9 +113,11 @@ public final class ExtractJob extends Job {
   }
 
   private void run(DirectoryReader reader) throws IOException {
-    FieldInfo info = Indexes.requireFrequencies(reader, index, field);
-    positions &= Indexes.hasPositions(info);
-    sequences &= Indexes.hasPositions(info);
+    if (!fieldMayBeAbsent || Indexes.hasField(reader, field)) {
+      FieldInfo info = Indexes.requireFrequencies(reader, index, field);
+      positions &= Indexes.hasPositions(info);
+      sequences &= Indexes.hasPositions(info);
+    }
     live = DocumentNumbers.ofLive(reader);
     rows = live;
     if (wantedIds != null) {

@@ -10,6 +10,7 @@ import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.index.StandardDirectoryReader;
 import org.apache.lucene.store.Directory;
+import tdvlucene.common.Indexes;
 import tdvlucene.common.Lucene;
 
 /** The sizes of a commit's files. */
@@ -25,8 +26,16 @@ final class FileSizes {
    * file (padding, headers) under its own. The sum is that of the commit's files on disk.
    */
   static Map<String, Long> byExtension(DirectoryReader reader) throws IOException {
-    SegmentInfos infos = ((StandardDirectoryReader) reader).getSegmentInfos();
     Map<String, Long> sizes = new TreeMap<>();
+    for (DirectoryReader shard : Indexes.shardsOf(reader)) {
+      addShard(sizes, shard);
+    }
+    return sizes;
+  }
+
+  private static void addShard(Map<String, Long> sizes, DirectoryReader reader)
+      throws IOException {
+    SegmentInfos infos = ((StandardDirectoryReader) reader).getSegmentInfos();
     for (String file : infos.files(true)) {
       add(sizes, file, reader.directory().fileLength(file));
     }
@@ -35,7 +44,6 @@ final class FileSizes {
         unpack(sizes, reader.directory(), segment);
       }
     }
-    return sizes;
   }
 
   private static void unpack(Map<String, Long> sizes, Directory folder, SegmentCommitInfo segment)

@@ -28,9 +28,11 @@ import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
+import tdvlucene.common.Shards;
 
 /**
- * Describes an index and says which of its fields can be pruned.
+ * Describes an index and says which of its fields can be pruned. Of shards, what they have together;
+ * not their identities and user data.
  *
  * <p>Reads field descriptions, norms and, where several segments share it, the dictionary.
  * Postings are read only to compare their files' checksums. The counts of terms, postings and
@@ -63,35 +65,60 @@ public final class InspectJob extends Job {
   @Override
   protected void run() throws IOException {
     try (DirectoryReader reader = open(index)) {
-      Map<String, Object> found = new LinkedHashMap<>(Identity.of(reader));
+      boolean isOne = Indexes.shardsOf(reader).size() == 1;
+      Map<String, Object> found = new LinkedHashMap<>(isOne ? Identity.of(reader) : Map.of());
       found.put("checked", check());
       found.put("deleted", reader.numDeletedDocs());
-      found.put("locked", Indexes.isLocked(reader.directory(), index));
+      found.put("locked", isLocked(reader));
       found.put("segments", segments(reader));
       found.put("fields", fields(reader));
       found.put("stored_fields", storedFields(reader));
       found.put("files", FileSizes.byExtension(reader));
-      found.put("user_data", new TreeMap<>(reader.getIndexCommit().getUserData()));
+      if (isOne) { // several commits have none in common
+        found.put("user_data", new TreeMap<>(reader.getIndexCommit().getUserData()));
+      }
       result = Json.of(found);
     }
   }
 
+  private boolean isLocked(DirectoryReader reader) throws IOException {
+    List<String> folders = Shards.of(index);
+    List<DirectoryReader> shards = Indexes.shardsOf(reader);
+    boolean locked = false;
+    for (int i = 0; i < shards.size(); i++) {
+      locked |= Indexes.isLocked(shards.get(i).directory(), folders.get(i));
+    }
+    return locked;
+  }
+
   /** Refuses damaged files; says what was looked at. */
   private Map<String, Object> check() throws IOException {
-    IndexFiles files = IndexFiles.of(index);
-    boolean checksums = files.bytes() <= mostBytes;
-    phase("checking the files", checksums ? files.bytes() : 0);
-    Damage.refuse(index, files, checksums, this::advance);
+    int count = 0;
+    long bytes = 0;
+    boolean checksums = true;
+    for (String folder : Shards.of(index)) {
+      IndexFiles files = IndexFiles.of(folder);
+      boolean compared = files.bytes() <= mostBytes;
+      phase("checking the files", compared ? files.bytes() : 0);
+      Damage.refuse(folder, files, compared, this::advance);
+      count += files.count();
+      bytes += files.bytes();
+      checksums &= compared;
+    }
     Map<String, Object> checked = new LinkedHashMap<>();
-    checked.put("files", files.count());
-    checked.put("bytes", files.bytes());
+    checked.put("files", count);
+    checked.put("bytes", bytes);
     checked.put("checksums", checksums);
     return checked;
   }
 
   private static List<Object> segments(DirectoryReader reader) {
     List<Object> segments = new ArrayList<>();
-    for (SegmentCommitInfo commit : ((StandardDirectoryReader) reader).getSegmentInfos()) {
+    List<SegmentCommitInfo> commits = new ArrayList<>();
+    for (DirectoryReader shard : Indexes.shardsOf(reader)) {
+      ((StandardDirectoryReader) shard).getSegmentInfos().forEach(commits::add);
+    }
+    for (SegmentCommitInfo commit : commits) {
       SegmentInfo info = commit.info;
       Map<String, Object> segment = new LinkedHashMap<>();
       segment.put("name", info.name);

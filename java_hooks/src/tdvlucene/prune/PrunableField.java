@@ -11,11 +11,19 @@ import tdvlucene.common.UserException;
 public final class PrunableField {
   private PrunableField() {}
 
+  /** As below; a shard may be without the field, of which it then has no norms. */
+  public static NormKind requireNorms(
+      DirectoryReader reader, String index, String field, PostingRule rule, boolean isShard)
+      throws IOException {
+    boolean absent = isShard && !Indexes.hasField(reader, field);
+    return absent ? NormKind.NONE : requireNorms(reader, index, field, rule);
+  }
+
   /**
    * The field's kind of norms; refuses a field without what the rule reads, and norms whose new
    * values we could not compute.
    */
-  public static NormKind requireNorms(
+  private static NormKind requireNorms(
       DirectoryReader reader, String index, String field, PostingRule rule) throws IOException {
     FieldInfo info = Indexes.requireFrequencies(reader, index, field);
     if (rule.readsPositions() && !Indexes.hasPositions(info)) {

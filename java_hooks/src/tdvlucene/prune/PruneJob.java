@@ -46,6 +46,7 @@ public final class PruneJob extends Job {
   private final int threads;
   private int postingsInMemory;
   private boolean oneSegment;
+  private boolean isShard;
   private final Map<String, String> userData = new HashMap<>();
   private final Map<String, Object> report = new TreeMap<>();
   private final Map<String, Object> others = new TreeMap<>();
@@ -66,6 +67,11 @@ public final class PruneJob extends Job {
    */
   public void addField(String field, TermTable table, PostingRule rule) {
     targets.add(new Target(field, table, rule));
+  }
+
+  /** The index is a part of a larger one, whose vocabulary the tables have. */
+  public void isShard() {
+    isShard = true;
   }
 
   /** Makes one segment of all, instead of one of each. */
@@ -113,16 +119,16 @@ public final class PruneJob extends Job {
 
   private void run(DirectoryReader reader, Pool pool) throws IOException {
     for (Target target : targets) {
-      target.norms = PrunableField.requireNorms(reader, index, target.field, target.rule);
+      target.norms =
+          PrunableField.requireNorms(reader, index, target.field, target.rule, isShard);
     }
     List<Segment> segments = Segment.of(reader);
     CodecReader[] readers =
         segments.stream().map(segment -> segment.reader).toArray(CodecReader[]::new);
     long toWrite = 0;
     for (Target target : targets) {
-      boolean vectors =
-          Lucene.hasTermVectors(
-              FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.field));
+      FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(target.field);
+      boolean vectors = info != null && Lucene.hasTermVectors(info);
       if (vectors && target.rule.readsPositions()) {
         for (Segment segment : segments) {
           FirstPositions.requireInVectors(segment, target.field);
@@ -177,7 +183,9 @@ public final class PruneJob extends Job {
           new Pruning(
               this, segment, target.field, target.table, target.rule, target.norms, before, after));
     }
-    survey.requireAllSeen();
+    if (!isShard) {
+      survey.requireAllSeen();
+    }
     if (target.weighted != null) {
       long tokens = survey.tokensAfter.sum();
       double unit = target.weighted.unit(tokens);
@@ -209,7 +217,7 @@ public final class PruneJob extends Job {
     Map<String, Object> counts = new TreeMap<>();
     counts.put("postings_before", before);
     counts.put("postings", after);
-    counts.put("terms_before", target.table.size());
+    counts.put("terms_before", isShard ? survey.termsSeen() : target.table.size());
     counts.put("terms", survey.termsAfter());
     counts.put("tokens", survey.tokensAfter.sum());
     counts.put("documents_without_terms", emptied);
@@ -236,7 +244,9 @@ public final class PruneJob extends Job {
     try (Directory folder =
             new WatchedDirectory(FSDirectory.open(output, NoLockFactory.INSTANCE), this);
         IndexWriter writer = new IndexWriter(folder, config)) {
-      writer.addIndexes(readers);
+      if (readers.length > 0) { // a shard may be empty
+        writer.addIndexes(readers);
+      }
       Indexes.requireCurrent(source, index);
       Map<String, String> all = new HashMap<>(source.getIndexCommit().getUserData());
       all.putAll(userData);

@@ -63,6 +63,11 @@ final class Survey {
     this.kept = new FixedBitSet(table.size());
   }
 
+  /** Terms that have a live posting. */
+  int termsSeen() {
+    return seen.cardinality();
+  }
+
   /** Terms that keep a posting. */
   int termsAfter() {
     return kept.cardinality();

@@ -8,7 +8,6 @@ import java.util.Map;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Damage;
-import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
@@ -27,7 +26,7 @@ public final class Explanations {
       String index, Similarity similarity, String field, String topics, int hits)
       throws IOException {
     return Indexes.read(index, reader -> {
-      Damage.refuse(index, IndexFiles.of(index).searched(), read -> {});
+      Damage.refuseSearched(index, bytes -> {}, read -> {});
       Map<String, List<List<Object>>> all = new LinkedHashMap<>();
       Ranking ranking = new Ranking(reader, similarity);
       for (Queries.Topic topic : Queries.parse(field, topics)) {

@@ -12,7 +12,6 @@ import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Damage;
-import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.StoredText;
@@ -38,7 +37,7 @@ public final class OpenIndex implements Closeable {
     try {
       ranking = Indexes.read(index, reader, opened -> {
         Indexes.requireFrequencies(opened, index, field);
-        Damage.refuse(index, IndexFiles.of(index).searched(), read -> {});
+        Damage.refuseSearched(index, bytes -> {}, read -> {});
         return new Ranking(opened, similarity);
       });
     } catch (Throwable t) {

@@ -50,6 +50,21 @@ final class Ranking {
     return searcher.search(query, hits, BY_SCORE_THEN_ID, true).scoreDocs;
   }
 
+  /**
+   * The same hits with the scores they were ranked by. {@link #top} scores every hit once more, as
+   * Anserini does; that sums the same terms' scores, in double precision, and costs a second search.
+   */
+  ScoreDoc[] topOfOneSearch(Query query, int hits) throws IOException {
+    if (!tiesById) {
+      return top(query, hits);
+    }
+    ScoreDoc[] found = searcher.search(query, hits, BY_SCORE_THEN_ID, false).scoreDocs;
+    for (ScoreDoc hit : found) {
+      hit.score = (Float) ((FieldDoc) hit).fields[0];
+    }
+    return found;
+  }
+
   /** The collection's id of a hit. */
   String id(ScoreDoc hit) throws IOException {
     if (hit instanceof FieldDoc) {

@@ -1,6 +1,7 @@
 package tdvlucene.search;
 
 import java.io.BufferedWriter;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -8,21 +9,23 @@ import java.nio.file.Paths;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Future;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
+import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Damage;
-import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
+import tdvlucene.common.NpyWriter;
 import tdvlucene.common.Pool;
+import tdvlucene.common.Shards;
 
 /**
  * Searches a set of topics and writes a TREC run, {@code qid Q0 docid rank score tag}.
@@ -41,7 +44,9 @@ public final class SearchJob extends Job {
   private final int threads;
   private final String tag;
   private final Path output;
+  private final boolean severalShards;
   private String feedback; // null for none
+  private Path folder; // null for no arrays
 
   private final List<String> empty = new ArrayList<>();
   private long written;
@@ -51,6 +56,7 @@ public final class SearchJob extends Job {
       String index, Similarity similarity, String field, String topics, int hits, int threads,
       String tag, String output) {
     this.index = index;
+    this.severalShards = Shards.areSeveral(index);
     this.similarity = similarity;
     this.field = field;
     this.topics = topics;
@@ -65,6 +71,14 @@ public final class SearchJob extends Job {
     feedback = method;
   }
 
+  /**
+   * Also writes the run as arrays into an existing folder: {@code counts}, {@code documents} and
+   * {@code scores}, and the documents' {@code names} by number, a line each.
+   */
+  public void writeArrays(String folder) {
+    this.folder = Paths.get(folder);
+  }
+
   /** A JSON object: hits written, and the ids of queries that found nothing. */
   @Override
   public String result() {
@@ -75,18 +89,18 @@ public final class SearchJob extends Job {
   protected void run() throws Exception {
     try (DirectoryReader reader = open(index);
         BufferedWriter out = Files.newBufferedWriter(output);
+        Hits arrays = folder == null ? null : new Hits(folder);
         Feedback expanding = expansion(reader);
         Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
       Indexes.requireFrequencies(reader, index, field);
-      IndexFiles files = IndexFiles.of(index).searched();
-      phase("checking the index", files.bytes());
-      Damage.refuse(index, files, this::advance);
+      Damage.refuseSearched(
+          index, bytes -> phase("checking the index", bytes), this::advance);
       List<Queries.Topic> queries = Queries.parse(field, topics);
       requireNames(queries);
       Ranking ranking = new Ranking(reader, similarity);
       search(
           topic -> expanding == null ? lines(ranking, topic) : lines(expanding, topic),
-          queries, pool, out);
+          queries, pool, out, arrays);
     }
   }
 
@@ -106,57 +120,86 @@ public final class SearchJob extends Job {
   }
 
   private interface Search {
-    List<String> lines(Queries.Topic topic) throws IOException;
+    RunLines lines(Queries.Topic topic) throws IOException;
   }
 
   private void search(
-      Search search, List<Queries.Topic> queries, Pool pool, BufferedWriter out)
+      Search search, List<Queries.Topic> queries, Pool pool, BufferedWriter out, Hits hits)
       throws IOException {
     phase("searching", queries.size());
     Iterator<Queries.Topic> waiting = queries.iterator();
-    Deque<Future<List<String>>> running = new ArrayDeque<>();
+    Deque<Future<RunLines>> running = new ArrayDeque<>();
     for (int done = 0; done < queries.size(); done++) {
       while (waiting.hasNext() && running.size() < threads * QUEUED_PER_THREAD) {
         Queries.Topic topic = waiting.next();
         running.add(pool.submit(() -> search.lines(topic)));
       }
-      List<String> lines = Pool.get(running.remove());
-      if (lines.isEmpty()) {
+      RunLines lines = Pool.get(running.remove());
+      if (lines.size() == 0) {
         empty.add(queries.get(done).id);
       }
-      for (String line : lines) {
-        out.write(line);
+      out.append(lines.text());
+      if (hits != null) {
+        hits.write(lines);
       }
       written += lines.size();
       progress(done + 1);
     }
   }
 
-  private List<String> lines(Ranking ranking, Queries.Topic topic) throws IOException {
+  private RunLines lines(Ranking ranking, Queries.Topic topic) throws IOException {
     checkCancelled(); // so that what is queued ends at once
-    ScoreDoc[] found = ranking.top(topic.query, hits);
+    ScoreDoc[] found = ranking.topOfOneSearch(topic.query, hits);
     float[] scores = ranking.printedScores(found);
-    List<String> lines = new ArrayList<>(found.length);
+    RunLines lines = new RunLines(topic.id, tag, found.length, severalShards);
     for (int i = 0; i < found.length; i++) {
-      lines.add(line(topic, ranking.id(found[i]), i + 1, scores[i]));
+      lines.add(ranking.id(found[i]), scores[i]);
     }
     return lines;
   }
 
-  private List<String> lines(Feedback expanding, Queries.Topic topic) throws IOException {
+  private RunLines lines(Feedback expanding, Queries.Topic topic) throws IOException {
     checkCancelled();
     Object[] found = expanding.search(topic.text, hits);
-    List<String> lines = new ArrayList<>(found.length);
+    RunLines lines = new RunLines(topic.id, tag, found.length, severalShards);
     for (Object hit : found) {
-      lines.add(line(topic, Feedback.id(hit), lines.size() + 1, Feedback.score(hit)));
+      lines.add(Feedback.id(hit), Feedback.score(hit));
     }
     return lines;
   }
 
-  private String line(Queries.Topic topic, String id, int rank, float score) {
-    if (RunNames.isBad(id)) {
-      throw RunNames.refuse("document id", id, "index the documents again with other ids");
+  /** The run as arrays: of each topic how many hits, of each hit its document and its score. */
+  private static final class Hits implements Closeable {
+    private final Map<String, Integer> numbers = new HashMap<>();
+    private final BufferedWriter names;
+    private final NpyWriter counts;
+    private final NpyWriter documents;
+    private final NpyWriter scores;
+
+    private Hits(Path folder) throws IOException {
+      names = Files.newBufferedWriter(folder.resolve("names"));
+      counts = new NpyWriter(folder.resolve("counts.npy"), "<i8");
+      documents = new NpyWriter(folder.resolve("documents.npy"), "<i4");
+      scores = new NpyWriter(folder.resolve("scores.npy"), "<f8");
     }
-    return String.format(Locale.ROOT, "%s Q0 %s %d %f %s\n", topic.id, id, rank, score, tag);
+
+    private void write(RunLines lines) throws IOException {
+      counts.writeLong(lines.size());
+      for (int i = 0; i < lines.size(); i++) {
+        Integer number = numbers.get(lines.ids[i]);
+        if (number == null) {
+          number = numbers.size();
+          numbers.put(lines.ids[i], number);
+          names.append(lines.ids[i]).append('\n');
+        }
+        documents.writeInt(number);
+        scores.writeLong(Double.doubleToRawLongBits(lines.scores[i]));
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      IOUtils.close(names, counts, documents, scores);
+    }
   }
 }

@@ -38,25 +38,40 @@ public final class TermCounts {
   }
 
   /**
-   * Writes all terms, in Lucene's order, and their frequencies into a folder: the bytes of the
-   * terms one after another, where each ends, and {@code docFreq, totalTermFreq} of each.
+   * Writes all terms of two indexes, in Lucene's order, and their frequencies into a folder: the
+   * bytes of the terms one after another, where each ends, and {@code docFreq, totalTermFreq} of
+   * each in the first and in the second, zeros where it is absent.
    */
-  public static void write(String index, String field, String folder) throws IOException {
+  public static void writePairs(String first, String second, String field, String folder)
+      throws IOException {
     Path to = Paths.get(folder);
-    Indexes.read(index, reader -> {
+    Indexes.read(first, a -> Indexes.read(second, b -> {
       try (NpyWriter text = new NpyWriter(to.resolve("terms.npy"), "|u1");
           NpyWriter ends = new NpyWriter(to.resolve("ends.npy"), "<i8");
           NpyWriter counts = new NpyWriter(to.resolve("counts.npy"), "<i8")) {
-        Terms terms = MultiTerms.getTerms(reader, field);
-        TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
-        for (BytesRef term = each.next(); term != null; term = each.next()) {
+        TermsEnum before = terms(a, field);
+        TermsEnum after = terms(b, field);
+        BytesRef left = before.next();
+        BytesRef right = after.next();
+        while (left != null || right != null) {
+          int order = left == null ? 1 : right == null ? -1 : left.compareTo(right);
+          BytesRef term = order <= 0 ? left : right;
           text.writeBytes(term.bytes, term.offset, term.length);
           ends.writeLong(text.bytes());
-          counts.writeLong(each.docFreq());
-          counts.writeLong(each.totalTermFreq());
+          counts.writeLong(order <= 0 ? before.docFreq() : 0);
+          counts.writeLong(order <= 0 ? before.totalTermFreq() : 0);
+          counts.writeLong(order >= 0 ? after.docFreq() : 0);
+          counts.writeLong(order >= 0 ? after.totalTermFreq() : 0);
+          left = order <= 0 ? before.next() : left;
+          right = order >= 0 ? after.next() : right;
         }
       }
       return null;
-    });
+    }));
+  }
+
+  private static TermsEnum terms(IndexReader reader, String field) throws IOException {
+    Terms terms = MultiTerms.getTerms(reader, field);
+    return terms == null ? TermsEnum.EMPTY : terms.iterator();
   }
 }

@@ -50,6 +50,7 @@ public final class VerifyJob extends Job {
   private final String prunedIndex;
   private final List<ComparedField> targets = new ArrayList<>();
   private final int threads;
+  private boolean isShard;
   private ComparedIndex source;
   private ComparedIndex pruned;
   private String result = "";
@@ -58,6 +59,11 @@ public final class VerifyJob extends Job {
     this.index = index;
     this.prunedIndex = prunedIndex;
     this.threads = threads;
+  }
+
+  /** As {@link PruneJob#isShard}. */
+  public void isShard() {
+    isShard = true;
   }
 
   /** As {@link PruneJob#addField}. */
@@ -86,7 +92,8 @@ public final class VerifyJob extends Job {
       source = new ComparedIndex(before, index);
       pruned = new ComparedIndex(after, prunedIndex);
       for (ComparedField target : targets) {
-        target.norms = PrunableField.requireNorms(before, index, target.field, target.rule);
+        target.norms =
+            PrunableField.requireNorms(before, index, target.field, target.rule, isShard);
       }
       new DescriptionsComparison(source, pruned).requireSameOrder();
       report.put("documents", source.live.size());

@@ -1,0 +1,30 @@
+package tdvlucene.common;
+
+import java.util.List;
+
+/**
+ * An index in several folders, its shards, which are read as one index.
+ *
+ * <p>Wherever a path of an index is taken, several may stand with a separator between them.
+ */
+public final class Shards {
+  /** ASCII's record separator; Python's side refuses folders with it in their names. */
+  private static final String SEPARATOR = "\u001e";
+
+  private Shards() {}
+
+  /** The folders of an index: of most, one. */
+  public static List<String> of(String index) {
+    return List.of(index.split(SEPARATOR, -1));
+  }
+
+  /** Whether the index has several. */
+  public static boolean areSeveral(String index) {
+    return index.contains(SEPARATOR);
+  }
+
+  /** A message as users read it. */
+  static String show(String message) {
+    return message == null ? null : message.replace(SEPARATOR, ", ");
+  }
+}

@@ -1,0 +1,78 @@
+package tdvlucene.search;
+
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Set;
+import tdvlucene.common.UserException;
+
+/**
+ * The lines of a TREC run for one topic, {@code qid Q0 docid rank score tag}, and their numbers.
+ *
+ * <p>Scores have six decimals, as {@code %f} prints them; that itself would take as long as the
+ * search.
+ */
+final class RunLines {
+  private static final double MILLION = 1e6;
+  private static final long DIGITS = 1_000_000;
+  private static final double DOUBTFUL = 1e-3;
+  private static final double LARGEST = 1e9;
+
+  private final String topic;
+  private final String tag;
+  private final Set<String> listed;
+  private final StringBuilder text = new StringBuilder();
+  final String[] ids;
+
+  /** As they are read from the text again. */
+  final double[] scores;
+
+  private int size;
+
+  /** @param onlyOnce whether to refuse a document that comes twice: it is in two shards then */
+  RunLines(String topic, String tag, int size, boolean onlyOnce) {
+    this.topic = topic;
+    this.tag = tag;
+    this.listed = onlyOnce ? new HashSet<>() : null;
+    this.ids = new String[size];
+    this.scores = new double[size];
+  }
+
+  void add(String id, float score) {
+    if (RunNames.isBad(id)) {
+      throw RunNames.refuse("document id", id, "index the documents again with other ids");
+    }
+    if (listed != null && !listed.add(id)) {
+      throw new UserException(
+          "the document '" + id + "' is in two shards: leave one of them out");
+    }
+    text.append(topic).append(" Q0 ").append(id).append(' ').append(size + 1).append(' ');
+    ids[size] = id;
+    scores[size] = append(text, score);
+    text.append(' ').append(tag).append('\n');
+    size++;
+  }
+
+  int size() {
+    return size;
+  }
+
+  CharSequence text() {
+    return text;
+  }
+
+  /** Appends a score as {@code %f} does, and returns what is read from that. */
+  static double append(StringBuilder text, float score) {
+    double millionths = score * MILLION;
+    double fraction = millionths - Math.floor(millionths);
+    if (!(score >= 0 && score < LARGEST) || Math.abs(fraction - 0.5) < DOUBTFUL) {
+      String printed = String.format(Locale.ROOT, "%f", score);
+      text.append(printed);
+      return Double.parseDouble(printed);
+    }
+    long rounded = (long) Math.floor(millionths + 0.5);
+    text.append(rounded / DIGITS).append('.');
+    String decimals = Long.toString(DIGITS + rounded % DIGITS); // a 1 and six digits
+    text.append(decimals, 1, decimals.length());
+    return rounded / MILLION; // of whole numbers, so rounded as the decimals are when read
+  }
+}

@@ -1,0 +1,86 @@
+"""Which folders are the shards of an index: a pattern, several paths, or a file that lists them."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...arguments import SHARD_SEPARATOR, Shards
+from ...errors import TdvError, argument
+
+LIST = "@"
+"""Before the name of a file that lists shards."""
+
+
+def find_shards(given: str | Sequence[str], *, scheduler: str | None = None) -> Shards:
+    """Return the index whose shards these are.
+
+    Parameters
+    ----------
+    given
+        One or more of: a folder; a pattern such as ``"SHARDS/*"``, of which the folders count, in
+        the order of their names; ``"@FILE"``, a file with a folder on each line, relative to its
+        own, where lines that are empty or begin with ``#`` do not count. The order is that of the
+        documents.
+    scheduler
+        Of Dask, such as ``"tcp://HOST:8786"``; None to work in processes of this machine.
+
+    Raises
+    ------
+    TdvError
+        When nothing matches, a file cannot be read, or a folder is there twice.
+    """
+    texts = [given] if isinstance(given, str) else list(given)
+    folders = [os.path.abspath(folder) for text in texts for folder in _folders(text)]
+    _refuse_twice(folders)
+    for folder in folders:
+        if SHARD_SEPARATOR in folder or "\n" in folder:
+            raise TdvError(f"the shard {folder!r} has a control character in its name: rename it")
+    return Shards(tuple(folders), scheduler)
+
+
+def means_shards(given: Sequence[str]) -> bool:
+    """Whether this is more than the path or name of one index."""
+    return len(given) > 1 or any(_is_pattern(text) or text.startswith(LIST) for text in given)
+
+
+def _is_pattern(text: str) -> bool:
+    return glob.has_magic(text) and not os.path.exists(text)
+
+
+def _folders(text: str) -> list[str]:
+    if text.startswith(LIST):
+        return _listed(Path(text.removeprefix(LIST)))
+    if not _is_pattern(text):
+        return [text]
+    found = [path for path in sorted(glob.glob(text)) if os.path.isdir(path)]
+    if not found:
+        raise TdvError(
+            f"{argument('index', text)} matches no folder: name the shards' folders, such as "
+            "'SHARDS/*' (quoted, so that the shell leaves it alone)"
+        )
+    return found
+
+
+def _listed(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise TdvError(f"cannot read the list of shards {path}: {reason}") from error
+    named = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    if not named:
+        raise TdvError(f"the list of shards {path} is empty: write a folder on each line")
+    return [str(path.parent / name) for name in named]
+
+
+def _refuse_twice(folders: Sequence[str]) -> None:
+    seen: dict[str, str] = {}
+    for folder in folders:
+        real = os.path.realpath(folder)
+        if real in seen:
+            same = "" if seen[real] == folder else f" (also as {seen[real]})"
+            raise TdvError(f"the shard {folder} is given twice{same}: name each once")
+        seen[real] = folder

@@ -1,0 +1,138 @@
+"""What a pruned shard records of the whole it was pruned with, and what all say together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...arguments import Shards
+from ...errors import TdvError
+from ..user_data import CHECKSUM, PREFIX, SHARDS
+
+_OF_ITS_OWN = ("source_commit", "reduction")
+"""Of a field, what each shard has for itself."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A shard among those it is pruned with.
+
+    Attributes
+    ----------
+    name : str
+        Of the source's folder, and of the result's.
+    number, count : int
+        The first is 1; of how many.
+    source_commit : str
+        Of the whole that is pruned, as :func:`..jvm.index.whole_identity` has it.
+    one_segment : bool
+        Whether it is to have a single segment: what nothing else records.
+    """
+
+    name: str
+    number: int
+    count: int
+    source_commit: str
+    one_segment: bool
+
+    def as_user_data(self) -> dict[str, str]:
+        """The entries of its commit that say this."""
+        return {
+            f"{SHARDS}name": self.name,
+            f"{SHARDS}number": str(self.number),
+            f"{SHARDS}count": str(self.count),
+            f"{SHARDS}source_commit": self.source_commit,
+            f"{SHARDS}one_segment": str(self.one_segment),
+        }
+
+
+def part_as_user_data(part: Part | None, source: Mapping[str, str]) -> dict[str, str]:
+    """The entries that say ``part``; of None, those that take back what the source says of one."""
+    if part is not None:
+        return part.as_user_data()
+    return {key: "" for key in source if key.startswith(SHARDS)}
+
+
+def shard_name(user_data: Mapping[str, str]) -> str | None:
+    """The name that a pruned shard's source has; None of what is no such."""
+    return user_data.get(f"{SHARDS}name") or None
+
+
+def read_whole(shards: Shards) -> dict[str, str]:
+    """What all shards' commits say of the whole: see :func:`user_data_of_whole`."""
+    from ...jvm.index import read_user_data
+
+    return user_data_of_whole(shards, [read_user_data(folder) for folder in shards.folders])
+
+
+def user_data_of_whole(shards: Shards, parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The user data that the whole would have in one commit; of what was not pruned, none.
+
+    Parameters
+    ----------
+    parts
+        The shards' own, in their order.
+
+    Raises
+    ------
+    TdvError
+        When some were pruned and some not, or not all of them together and alike.
+    """
+    pruned = [f"{PREFIX}{CHECKSUM}" in part for part in parts]
+    if not any(pruned):
+        return {}
+    if not all(pruned):
+        was, was_not = shards.folders[pruned.index(True)], shards.folders[pruned.index(False)]
+        raise TdvError(f"{was} was pruned and {was_not} was not: prune all shards together")
+    for folder, part in zip(shards.folders, parts):
+        if shard_name(part) is None:
+            raise TdvError(
+                f"{folder} was pruned by itself, with statistics of its own: prune all shards "
+                "together"
+            )
+    _require_alike(shards, parts)
+    _require_all(shards, parts)
+    whole = {key: value for key, value in parts[0].items() if not key.startswith(SHARDS)}
+    own, commit = parts[0][f"{PREFIX}source_commit"], parts[0][f"{SHARDS}source_commit"]
+    sources = {
+        key: commit
+        for key, value in whole.items()
+        if key.endswith("source_commit") and value == own
+    }
+    return {**whole, **sources}
+
+
+def _require_alike(shards: Shards, parts: Sequence[Mapping[str, str]]) -> None:
+    shared = [_shared(part) for part in parts]
+    for folder, one in zip(shards.folders, shared):
+        for key in sorted(shared[0].keys() | one.keys()):
+            if shared[0].get(key) != one.get(key):
+                raise TdvError(
+                    f"{shards.folders[0]} and {folder} were not pruned alike (their {key} is "
+                    f"{shared[0].get(key)} and {one.get(key)}): prune all shards together"
+                )
+
+
+def _shared(part: Mapping[str, str]) -> dict[str, str]:
+    own = (f"{SHARDS}name", f"{SHARDS}number")
+    return {
+        key: value
+        for key, value in part.items()
+        if key.startswith(PREFIX)
+        and key not in own
+        and (key.startswith(SHARDS) or not key.endswith(_OF_ITS_OWN))
+    }
+
+
+def _require_all(shards: Shards, parts: Sequence[Mapping[str, str]]) -> None:
+    numbers = [int(part[f"{SHARDS}number"]) for part in parts]
+    for folder, number in zip(shards.folders, numbers):
+        if numbers.count(number) > 1:
+            raise TdvError(f"{folder} is there twice: it is shard {number} as another of them is")
+    count = int(parts[0][f"{SHARDS}count"])
+    missing = sorted({*range(1, count + 1)} - {*numbers})
+    if missing:
+        raise TdvError(
+            f"of {count} shards that were pruned together, {len(numbers)} are here; missing is the "
+            f"one numbered {missing[0]} when they were pruned: name all of them"
+        )

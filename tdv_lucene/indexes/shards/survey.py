@@ -1,0 +1,171 @@
+"""What shards must have in common to be one index, and must not: looked up before any work."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...arguments import Shards
+from ...errors import TdvError
+from ...jvm.index import inspect, survey_shard, whole_identity
+from ...progress import Progress
+from .record import user_data_of_whole
+from .workers import Workers
+
+_MOST_ALIKE, _LEAST_ALIKE = 0.9, 0.1
+"""Of sampled documents with the terms of the default analyzer: so many, and so few, are two
+analyzers, not the odd document."""
+
+_LOOKED_AT = 10_000
+_DESCRIBED = ("index_options", "vectors")
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What is known of one shard.
+
+    Attributes
+    ----------
+    identity : dict
+        As :func:`..jvm.index.identify` has it.
+    fields : dict of dict
+        The indexed ones, as Lucene describes them.
+    user_data : dict
+    sample : dict
+        Documents ``analysed``, and ``alike``: those that have the default analyzer's terms.
+    ids : int64[D]
+        A hash of each live document's id.
+    """
+
+    identity: dict[str, Any]
+    fields: dict[str, dict[str, Any]]
+    user_data: dict[str, str]
+    sample: dict[str, int]
+    ids: np.ndarray
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether any is live."""
+        return len(self.ids) > 0
+
+
+def survey_shards(
+    workers: Workers, shards: Shards, field: str, progress: Progress
+) -> dict[str, Any]:
+    """Return the identity of the whole, or refuse shards that are not one index.
+
+    Raises
+    ------
+    TdvError
+        When a shard cannot be read, two were not indexed alike, two are copies, or a document is
+        in two.
+    """
+    given = {folder: (folder, field) for folder in shards.folders}
+    found: list[Survey] = workers.each(_survey, given, "look at shards", progress)
+    _refuse_copies(shards, found)
+    _refuse_other_fields(shards, found, field)
+    _refuse_other_analyzers(shards, found)
+    user_data_of_whole(shards, [one.user_data for one in found])
+    _refuse_same_documents(workers, shards, found, field, progress)
+    return whole_identity(shards, [one.identity for one in found])
+
+
+def _survey(folder: str, field: str) -> Survey:
+    """In a worker."""
+    about = inspect(folder, None)
+    sample, ids = survey_shard(folder, field)
+    names = ("commit", "segments_file", "lucene_version", "documents")
+    fields = {
+        one["name"]: {name: one[name] for name in (*_DESCRIBED, "norms", "tokens")}
+        for one in about["fields"]
+        if one["index_options"] != "NONE"
+    }
+    identity = {name: about[name] for name in names}
+    return Survey(identity, fields, about["user_data"], sample, ids)
+
+
+def _refuse_copies(shards: Shards, found: Sequence[Survey]) -> None:
+    seen: dict[str, str] = {}
+    for folder, one in zip(shards.folders, found):
+        commit = one.identity["commit"]
+        if commit in seen:
+            raise TdvError(f"the shards {seen[commit]} and {folder} are copies of one index: "
+                           "name each shard once")  # fmt: skip
+        seen[commit] = folder
+
+
+def _refuse_other_fields(shards: Shards, found: Sequence[Survey], field: str) -> None:
+    """All shards with documents have the first one's fields, of the same kinds."""
+    filled = [(f, one) for f, one in zip(shards.folders, found) if one.has_documents]
+    if not any(field in one.fields for one in found):
+        raise TdvError(f"no shard has a field '{field}': name one of theirs")
+    for (first, a), (folder, b) in itertools.pairwise(filled):
+        if a.fields.keys() != b.fields.keys():
+            raise TdvError(
+                f"the shards were not indexed alike: {first} has the fields "
+                f"{', '.join(sorted(a.fields))}, {folder} has {', '.join(sorted(b.fields))}; "
+                "index them with the same options"
+            )
+        for name, about in a.fields.items():
+            other = b.fields[name]
+            both_norms = about["tokens"] and other["tokens"]  # of nothing, norms tell nothing
+            for what in (*_DESCRIBED, *(["norms"] if name == field and both_norms else [])):
+                if about[what] != other[what]:
+                    raise TdvError(
+                        f"the shards were not indexed alike: of the field '{name}', {first} has "
+                        f"{what.replace('_', ' ')} {about[what]}, {folder} has {other[what]}; "
+                        "index them with the same options"
+                    )
+
+
+def _refuse_other_analyzers(shards: Shards, found: Sequence[Survey]) -> None:
+    """An index does not say what analysed it, but where it stores text that can be seen."""
+    shares = [
+        (one.sample["alike"] / one.sample["analysed"], folder)
+        for folder, one in zip(shards.folders, found)
+        if one.sample["analysed"]
+    ]
+    if not shares:
+        return
+    (least, other), (most, default) = min(shares), max(shares)
+    if most >= _MOST_ALIKE and least <= _LEAST_ALIKE:
+        raise TdvError(
+            "the shards were made with different analyzers: the terms of "
+            f"{default} are what Anserini's default analyzer makes of its text, those of "
+            f"{other} are not; index them with the same options"
+        )
+
+
+def _refuse_same_documents(
+    workers: Workers, shards: Shards, found: Sequence[Survey], field: str, progress: Progress
+) -> None:
+    """Equal hashes are looked at: of a billion ids, two others may share one."""
+    each = np.concatenate([np.unique(one.ids) for one in found])  # a shard's own are its matter
+    hashes, counts = np.unique(each, return_counts=True)
+    suspect = hashes[counts > 1][:_LOOKED_AT]
+    if not len(suspect):
+        return
+    given = {
+        folder: (folder, field, suspect.tolist())
+        for folder, one in zip(shards.folders, found)
+        if np.isin(suspect, one.ids).any()
+    }
+    seen: dict[str, str] = {}
+    for folder, ids in zip(given, workers.each(_ids_of, given, "look at shards", progress)):
+        for name in ids:
+            if seen.setdefault(name, folder) != folder:
+                raise TdvError(
+                    f"the document '{name}' is in the shards {seen[name]} and {folder}: leave one "
+                    "of them out, or index the documents again, each in one shard"
+                )
+
+
+def _ids_of(folder: str, field: str, hashes: Sequence[int]) -> list[str]:
+    """In a worker: the ids that have one of these hashes."""
+    sample, _ = survey_shard(folder, field, hashes)
+    found: list[str] = sample["ids"]
+    return found

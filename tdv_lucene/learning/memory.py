@@ -1,0 +1,104 @@
+"""What learning takes of memory, known before it begins.
+
+Counted is the process's own memory, with Java's. Files that are mapped, the index and the matrix,
+come on top where there is room: the system takes them out again when memory is short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ..errors import TdvError, argument
+from .pool import LEAST_POOL, POOL, pool_size
+
+_PROCESS, _SEARCHES = 600e6, 250e6
+_PER_POSTING, _PER_TERM, _PER_DOCUMENT = 65.0, 500.0, 80.0
+"""Bytes. Measured, with a little on top: see scripts/bench/runs/2026-11-22-size."""
+_PER_QUERY, _PER_QUERY_TERM, _MOST = 10e3, 4e3, 1.1e9
+"""A query's thousand candidates: fewer where they would take more than a gigabyte."""
+_LONGER = 1.25
+"""Documents of a pool have more postings than others: searches find long ones."""
+
+
+class Extent(NamedTuple):
+    """How large a field of an index is, and the topics.
+
+    Attributes
+    ----------
+    terms, documents, postings : int
+    queries, longest : int
+        Judged queries, and the terms of the longest.
+    """
+
+    terms: int
+    documents: int
+    postings: int
+    queries: int = 0
+    longest: int = 0
+
+    def with_topics(
+        self, topics: Mapping[str, Sequence[str]], qrels: Mapping[str, object]
+    ) -> Extent:
+        """Return the same with those topics (query id -> index terms) that are judged."""
+        judged = [len(set(terms)) for query_id, terms in topics.items() if query_id in qrels]
+        return self._replace(queries=len(judged), longest=max(judged, default=0))
+
+
+def learning_bytes(extent: Extent, pool: int) -> int:
+    """Return what learning takes at most; ``pool`` 0 is from all documents."""
+    held = extent.postings
+    if pool:
+        held = min(held, round(_LONGER * pool * extent.postings / max(1, extent.documents)))
+    candidates = extent.queries * (_PER_QUERY + _PER_QUERY_TERM * extent.longest)
+    return round(
+        _PROCESS
+        + (_SEARCHES if pool else 0)
+        + min(candidates, _MOST)
+        + _PER_POSTING * held
+        + _PER_TERM * extent.terms
+        + _PER_DOCUMENT * extent.documents
+    )
+
+
+def fitting_pool(extent: Extent, asked: int | None, memory: int | None) -> int:
+    """Return the size of the pool to learn from, 0 for all documents, within ``memory`` bytes.
+
+    ``asked`` None takes a pool where all documents would take too much, and a smaller one than
+    ``POOL`` where that would. ``memory`` None is as much as it takes.
+
+    Raises
+    ------
+    TdvError
+        When what was asked for, or the smallest pool, takes more.
+    """
+    size = pool_size(extent.documents, asked)
+    if memory is None or learning_bytes(extent, size) <= memory:
+        return size
+    largest = _largest_pool(extent, memory)
+    if asked is None and largest:
+        return min(largest, POOL)
+    needed = learning_bytes(extent, size)
+    smallest = learning_bytes(extent, LEAST_POOL)
+    what = f"from a pool of {size:,} documents" if size else "from all documents"
+    remedy = (
+        f"{argument('pool', largest)} fits"
+        if largest
+        else f"the smallest pool, of {LEAST_POOL:,} documents, takes {_gigabytes(smallest)}"
+    )
+    raise TdvError(
+        f"learning {what} takes about {_gigabytes(needed)}, more than "
+        f"{argument('memory', _gigabytes(memory))}: {remedy}"
+    )
+
+
+def _largest_pool(extent: Extent, memory: int) -> int:
+    """Return a round number of documents, 0 where not even the smallest pool fits."""
+    room = memory - learning_bytes(extent._replace(postings=0), 1)
+    each = _LONGER * _PER_POSTING * extent.postings / max(1, extent.documents)
+    found = int(room / max(each, 1e-9)) // 1000 * 1000
+    return found if found >= LEAST_POOL else 0
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.1f}GB"

@@ -1,0 +1,93 @@
+"""Searches that find a pool's documents: Lucene's, or without Java those of learning."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
+
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..progress import Progress, silent
+from ..values.weighted_collection import plain_collection
+from .queries import make_queries
+from .recipes import Parameters, similarity_of
+from .retrieval import QueryPostings
+
+Search: TypeAlias = Callable[[Parameters, int], Mapping[str, Sequence[str]]]
+"""Called as ``search(parameters, hits)``; returns query id -> document ids, best first."""
+
+_SETTINGS = {
+    "bm25": (Parameters(k1=0.9, b=0.4), Parameters(k1=3.0, b=0.4), Parameters(k1=1.2, b=0.75)),
+    "qld": (Parameters(mu=1000.0), Parameters(mu=250.0)),
+    "tfidf": (Parameters(),),
+}
+"""Far enough apart that what learning puts on top was found by one of them."""
+_FEWEST_HITS, _MOST_HITS = 10, 1000
+
+
+def searched(search: Search, model: str, queries: int, size: int) -> dict[str, list[Sequence[str]]]:
+    """Return query id -> what it finds with each setting, deep enough for a pool of ``size``."""
+    # Lists have much in common: twice as many as fill it.
+    hits = min(max(2 * size // max(1, queries), _FEWEST_HITS), _MOST_HITS)
+    rankings: dict[str, list[Sequence[str]]] = {}
+    for parameters in _SETTINGS[model]:
+        for query_id, found in search(parameters, hits).items():
+            rankings.setdefault(query_id, []).append(found)
+    return rankings
+
+
+def search_lucene(
+    index: str | os.PathLike,
+    topics: Mapping[str, str],
+    model: str,
+    field: str,
+    progress: Progress = silent,
+) -> Search:
+    """Return a search of the index, with all cores."""
+    from ..jvm import searcher
+
+    names = list(topics)  # a run's columns bear no white space, an id may
+    numbered = {str(number): topics[name] for number, name in enumerate(names)}
+
+    def search(parameters: Parameters, hits: int) -> dict[str, list[str]]:
+        similarity = searcher.make_similarity(
+            model, k1=parameters.k1, b=parameters.b, mu=parameters.mu
+        )
+        found: dict[str, list[str]] = {}
+        with TemporaryDirectory(prefix="tdv-lucene-") as folder:
+            run = Path(folder) / "run"
+            searcher.write_run(
+                index, similarity, field, numbered, hits=hits, threads=os.cpu_count() or 1,
+                tag="pool", output=run, progress=progress,
+            )  # fmt: skip
+            with run.open(encoding="utf-8") as lines:
+                for line in lines:
+                    number, _, doc, *_ = line.split(" ")
+                    found.setdefault(names[int(number)], []).append(doc)
+        return found
+
+    return search
+
+
+def search_matrix(
+    matrix: TermDocumentMatrix,
+    topics: Mapping[str, Sequence[str]],
+    qrels: Mapping[str, Mapping[str, int]],
+    model: str,
+) -> Search:
+    """Return a search by NumPy alone, with all postings of the query terms in memory."""
+    queries = make_queries(matrix, topics, qrels)
+    plain = plain_collection(matrix)
+    postings = QueryPostings(matrix.with_position_boost(None), queries)
+
+    def search(parameters: Parameters, hits: int) -> dict[str, list[str]]:
+        impacts = postings.impacts(similarity_of(model, parameters), plain)
+        best = postings.top(impacts, hits)
+        return {
+            query_id: [matrix.doc_ids[doc].decode() for doc in found[found >= 0].tolist()]
+            for query_id, found in zip(queries.ids, best)
+        }
+
+    return search

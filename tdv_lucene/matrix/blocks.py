@@ -1,0 +1,39 @@
+"""A matrix's postings in blocks: what works on all of them needs the memory of one block."""
+
+from __future__ import annotations
+
+import mmap
+
+import numpy as np
+
+from .term_document_matrix import TermDocumentMatrix
+
+_BLOCK = 1 << 22
+"""Postings worked on at a time: bounds the working memory to tens of megabytes."""
+
+
+def blocks(indptr: np.ndarray) -> list[tuple[int, int]]:
+    """Split the terms into runs of about ``_BLOCK`` postings: (first, last) pairs."""
+    edges = np.searchsorted(indptr, np.arange(0, indptr[-1], _BLOCK))
+    edges = np.unique(np.append(edges, len(indptr) - 1))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist()))
+
+
+def row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return float64[n]: sums of consecutive rows, exact for whole numbers; a row may be empty."""
+    sums, held = np.zeros(len(sizes)), sizes > 0
+    starts = np.cumsum(sizes) - sizes
+    sums[held] = np.add.reduceat(values, starts[held], dtype=np.float64)
+    return sums
+
+
+def release(matrix: TermDocumentMatrix) -> None:
+    """Give back the memory of what was read of a matrix that is mapped from files.
+
+    The system would do so by itself when memory is short, but until then a reader of the whole
+    matrix looks as if it held it.
+    """
+    for array in (matrix.indices, matrix.data, matrix.first_positions):
+        mapped = getattr(array, "_mmap", None)
+        if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)

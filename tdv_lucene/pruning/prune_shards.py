@@ -1,0 +1,263 @@
+"""An index in shards, pruned: each shard by a worker, with what is of the whole.
+
+The values, and with them the thresholds, the scale and the average length, are those of the whole.
+``OUT/NAME`` is written for each shard ``NAME``, in one rename when it is whole. So a run that was
+interrupted goes on where it stopped: what is there and was made of the same is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..arguments import Shards
+from ..errors import TdvError, argument
+from ..indexes.inspection import index_bytes
+from ..indexes.shards.record import Part
+from ..indexes.shards.survey import survey_shards
+from ..indexes.shards.workers import Workers, open_workers
+from ..output import Output, note_finished, remove_abandoned
+from ..progress import Progress
+from ..store import check_files
+from ..values.operating_point import OperatingPoint
+from ..values.term_values import KIND as VALUES
+from ..values.term_values import TermValues
+from .config import PruneConfig
+from .field_rule import load_fields
+from .prune import KIND, MANIFEST, chosen_by_loss, plan_rewriting
+from .rewriting import Rewriting, refuse_emptied
+from .unjudged import values_without_judgements
+
+_SUMMED = (
+    "postings_before", "postings", "tokens", "documents_without_terms", "segments",
+    "bytes_before", "bytes",
+)  # fmt: skip
+_MADE_BY = "tdv-lucene prune"
+
+
+def prune_shards(
+    shards: Shards,
+    given: Sequence[str | os.PathLike[str] | TermValues],
+    output: str | os.PathLike[str],
+    config: PruneConfig,
+    *,
+    save_values: str | os.PathLike[str] | None,
+    overwrite: bool,
+    progress: Progress,
+) -> dict[str, Any]:
+    """:func:`.prune.prune_index` of shards; the report has ``shards``, a row of each.
+
+    Raises
+    ------
+    TdvError
+        Also when the shards are not one index; for ``max_bytes`` and ``tf="similarity"``, which
+        are for one folder.
+    """
+    _refuse(shards, config)
+    out = Path(os.path.abspath(output))
+    if out.is_dir():
+        _refuse_others(out, shards)
+    else:
+        Output.folder(out, None, inputs=[shards, *given])  # may it be there?
+    kept = save_values and Output.folder(
+        save_values, VALUES, inputs=[shards, out], overwrite=overwrite, option="save_values"
+    )
+    if not given:
+        made = values_without_judgements(
+            shards, config.field, config.tf, (config.reduction,), progress
+        )
+        given = [made]
+    fields = load_fields(given)
+    plan = plan_rewriting(shards, fields, config)
+    reduction, chosen = chosen_by_loss(plan)
+    plan = replace(plan, config=replace(config, reduction=reduction, max_loss=None))
+    try:
+        with open_workers(shards.scheduler, len(shards.folders)) as workers:
+            workers.check(out if out.is_dir() else out.parent)
+            whole = survey_shards(workers, shards, fields[0].vocabulary.field, progress)
+            done, rows = _prune(
+                workers, _plans(plan, shards, whole), out, given, overwrite, progress
+            )
+    finally:
+        _tidy(out, shards.names)
+    if kept:
+        fields[0].save(kept)
+    report = _report(rows, out, done, whole)
+    return {**report, "chosen": {**chosen, "reduction": reduction}} if chosen else report
+
+
+def _refuse_others(out: Path, shards: Shards) -> None:
+    """In ``out`` are results of an earlier run, or nothing: all that is in it will be searched."""
+    hidden = (".tdv-lucene-", *(f".{name[:100]}." for name in shards.names))
+    for entry in sorted(out.iterdir()):
+        if entry.name not in shards.names and not entry.name.startswith(hidden):
+            raise TdvError(
+                f"{out} holds '{entry.name}', which is none of these shards: choose another "
+                f"{argument('output')}, for all that it holds is to be their pruned index"
+            )
+
+
+def _plans(plan: Rewriting, shards: Shards, whole: Mapping[str, Any]) -> dict[str, Rewriting]:
+    """Shard's name -> what is done with it."""
+    return {
+        name: replace(
+            plan, index=folder, part=Part(
+                name, number, len(shards.folders), whole["commit"], plan.config.optimize
+            ),
+        )
+        for number, (name, folder) in enumerate(zip(shards.names, shards.folders), 1)
+    }  # fmt: skip
+
+
+def _tidy(out: Path, names: Sequence[str]) -> None:
+    """Remove what workers left that died, and ``out`` if nothing was finished in it."""
+    if out.is_dir():
+        for name in names:
+            remove_abandoned(out / name)
+        with contextlib.suppress(OSError):
+            out.rmdir()
+
+
+def _refuse(shards: Shards, config: PruneConfig) -> None:
+    if config.max_bytes is not None:
+        raise TdvError(
+            f"{argument('max_bytes')} is for one folder, and the shards are several: prune them by "
+            f"{argument('reduction')} or {argument('max_loss')}"
+        )
+    if config.tf == "similarity":
+        raise TdvError(
+            f"{argument('tf', 'similarity')} keeps the values in one folder, and the shards are "
+            f"several: prune them with {argument('tf', 'scaled')} or {argument('tf', 'original')}"
+        )
+    for name in shards.names:
+        if shards.names.count(name) > 1:
+            raise TdvError(
+                f"two shards are named '{name}', and each is pruned to a folder of its name: "
+                "rename one of them"
+            )
+
+
+def _finished(plans: Mapping[str, Rewriting], out: Path) -> dict[str, dict[str, Any]]:
+    """Name -> report of the shards that an earlier run has finished, from the same."""
+    there = {name: plan for name, plan in plans.items() if (out / name / MANIFEST).is_file()}
+    first = next(iter(plans.values()))
+    points = first.points(first.config.reduction) if there else []
+    found = {name: _found(plan, out / name, points) for name, plan in there.items()}
+    return {name: report for name, report in found.items() if report is not None}
+
+
+def _found(plan: Rewriting, place: Path, points: Sequence[OperatingPoint]) -> dict[str, Any] | None:
+    """The report of the whole index in ``place``; None where it is not what ``plan`` makes."""
+    from ..jvm.index import read_user_data
+
+    with contextlib.suppress(TdvError, OSError, ValueError):
+        report: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        check_files(place, report, _MADE_BY, digests_up_to=0)
+        expected = plan.user_data(points, plan.config.reduction)
+        if expected.items() <= read_user_data(place).items():
+            return report
+    return None
+
+
+def _place(path: Path, inputs: Sequence[Any], overwrite: bool) -> Output:
+    return Output.folder(path, KIND, inputs=inputs, overwrite=overwrite, manifest=MANIFEST)
+
+
+@contextlib.contextmanager
+def values_in_folders(
+    fields: Sequence[TermValues], given: Sequence[Any], beside: Path
+) -> Iterator[list[str]]:
+    """The folders of the values, for workers; of those in memory, made for the while."""
+    with contextlib.ExitStack() as made:
+        folders = []
+        for values, one in zip(fields, given):
+            if isinstance(one, TermValues):
+                place = tempfile.TemporaryDirectory(prefix=".tdv-lucene-values-", dir=beside)
+                one = Path(made.enter_context(place)) / "values"
+                values.save(one)
+            folders.append(os.path.abspath(one))
+        yield folders
+
+
+def _prune(
+    workers: Workers,
+    plans: Mapping[str, Rewriting],
+    out: Path,
+    given: Sequence[Any],
+    overwrite: bool,
+    progress: Progress,
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Name -> report of the shards that were there already, and of all."""
+    first = next(iter(plans.values()))
+    if not out.is_dir():
+        out.mkdir()
+    done = _finished(plans, out)
+    left = {name: plan for name, plan in plans.items() if name not in done}
+    for name in left:  # may it be written? before any is
+        _place(out / name, [*(plan.index for plan in plans.values()), *given], overwrite)
+    config = replace(first.config, threads=first.config.threads or workers.threads)
+    with values_in_folders(first.fields, given, out) as folders:
+        tasks = {
+            name: (plan.index, str(out / name), folders, config, plan.part, overwrite)
+            for name, plan in left.items()
+        }
+        reports = workers.each(
+            _prune_shard, tasks, "prune shards", progress,
+            lambda name, _: note_finished(out / name),
+        )  # fmt: skip
+    made = dict(zip(left, reports))
+    return done, {name: done.get(name) or made[name] for name in plans}
+
+
+def _prune_shard(
+    source: str, output: str, values: Sequence[str], config: PruneConfig, part: Part,
+    overwrite: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """In a worker: one shard, and the report of it."""
+    plan = plan_rewriting(source, load_fields(values), config, part=part)
+    if os.path.exists(output):  # by a worker that died before it could tell
+        report = _found(plan, Path(output), plan.points(config.reduction))
+        if report is not None:
+            return report
+    place = _place(Path(output), [source, *values], overwrite)
+    with place as folder:
+        report = plan.write(folder, config.reduction)
+        report["bytes_before"] = sum(index_bytes(source).values())
+        report["bytes"] = sum(index_bytes(folder).values())
+        place.write_manifest(report)
+    return report
+
+
+def _report(
+    rows: Mapping[str, dict[str, Any]],
+    out: Path,
+    kept: Mapping[str, Any],
+    whole: dict[str, Any],
+) -> dict[str, Any]:
+    """Of the whole: what every shard says, the sums, and a row of each shard."""
+    first = next(iter(rows.values()))
+    own = ("kind", "format", "created", "versions", "files", "terms", "terms_before")
+    report = {name: value for name, value in first.items() if name not in own}
+    report |= _sums(list(rows.values()))
+    for field in report.get("fields", {}):
+        of_field = [row["fields"][field] for row in rows.values()]
+        report["fields"][field] = {**of_field[0], **_sums(of_field)}
+    refuse_emptied(report)
+    shown = ("postings_before", "postings", "documents_without_terms", "bytes_before", "bytes")
+    report["shards"] = [
+        {"name": name, **{of: row[of] for of in shown}, "kept": name in kept}
+        for name, row in rows.items()
+    ]
+    return {"output": str(out), **report, "source_commit": whole["commit"], "source": whole}
+
+
+def _sums(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    sums = {name: sum(row[name] for row in rows) for name in _SUMMED if name in rows[0]}
+    before = sums["postings_before"]
+    return {**sums, "reduction": 1 - sums["postings"] / before if before else 0.0}

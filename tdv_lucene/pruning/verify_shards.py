@@ -1,0 +1,95 @@
+"""A pruned index in shards, verified: each shard by a worker, against its own source."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..arguments import Shards
+from ..errors import TdvError, argument
+from ..indexes.shards.record import shard_name
+from ..indexes.shards.workers import open_workers
+from ..indexes.user_data import read_records, user_data_of
+from ..progress import Progress
+from ..values.term_values import TermValues
+from .field_rule import load_fields
+from .prune_shards import values_in_folders
+from .unjudged import values_again
+from .verify import find_values, verify_pruned
+
+
+def verify_shards(
+    shards: str | os.PathLike[str],
+    pruned: str | os.PathLike[str],
+    given: Sequence[str | os.PathLike[str] | TermValues],
+    *,
+    threads: int | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """:func:`.verify.verify_pruned` of shards; a difference also says in which ``shard`` it is.
+
+    Raises
+    ------
+    TdvError
+        Also when the pruned shards are not all of those that were pruned together, or one's source
+        is not among ``shards``.
+    """
+    if not (isinstance(shards, Shards) and isinstance(pruned, Shards)):
+        raise TdvError(
+            f"{argument('index')} and {argument('pruned')} are shards both, or neither: name the "
+            "folders of both, as 'SHARDS/*' and 'OUT/*'"
+        )
+    records = read_records(pruned, user_data_of(pruned))
+    sources = _sources(shards, pruned)
+    fields = load_fields(given)
+    if not given:
+        fields = [find_values(values_again(shards, r, progress), r)[0] for r in records]
+    shared = os.path.dirname(pruned.folders[0])  # what a cluster's workers see
+    beside = Path(tempfile.gettempdir() if shards.scheduler is None else shared)
+    with (
+        open_workers(shards.scheduler, len(sources)) as workers,
+        values_in_folders(fields, given or fields, beside) as folders,
+    ):
+        workers.check(beside)
+        tasks = {
+            name: (source, place, folders, threads or workers.threads)
+            for name, (source, place) in sources.items()
+        }
+        found = workers.each(_verify_shard, tasks, "verify shards", progress)
+    for name, one in zip(sources, found):
+        if not one["equal"]:
+            return {**_compared(found), "equal": False,
+                    "difference": {"shard": name, **one["difference"]}}  # fmt: skip
+    return {"equal": True, **_compared(found)}
+
+
+def _compared(found: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    return {name: sum(one[name] for one in found) for name in ("documents", "postings")}
+
+
+def _sources(shards: Shards, pruned: Shards) -> dict[str, tuple[str, str]]:
+    """Name -> the source and the pruned shard, of each that was pruned."""
+    from ..jvm.index import read_user_data
+
+    by_name = dict(zip(shards.names, shards.folders))
+    found = {}
+    for place in pruned.folders:
+        name = shard_name(read_user_data(place))
+        if name not in by_name:
+            raise TdvError(f"{place} was made of the shard '{name}', which is not among {shards}")
+        found[name] = by_name[name], place
+    if len(found) < len(by_name):
+        left = next(name for name in by_name if name not in found)
+        raise TdvError(f"no pruned shard was made of {by_name[left]}: leave it out")
+    return found
+
+
+def _verify_shard(
+    source: str, pruned: str, values: Sequence[str], threads: int | None
+) -> dict[str, Any]:
+    """In a worker."""
+    first, *others = values
+    return verify_pruned(source, pruned, first, others=others, threads=threads)

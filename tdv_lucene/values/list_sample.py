@@ -1,0 +1,134 @@
+"""Posting lists of a collection too large to be held: drawn, pruned, and their bytes counted.
+
+A pool's own lists tell little of bytes: they are shorter than the collection's, and their
+documents lie further apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..matrix.blocks import release, row_sums
+from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.norms import norm_bytes
+from ..matrix.pool import ListSample
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from .dropped_postings import PostingCut, stays
+from .posting_bytes import PostingFormat, posting_bytes
+from .quantisation import stored_frequency
+
+_POSTINGS = 1 << 19
+"""Postings drawn of short lists, and of long ones."""
+_STRETCH = 1 << 13
+"""Postings of a long list that are drawn at once: 64 or 32 of Lucene's blocks."""
+
+
+def draw_lists(matrix: TermDocumentMatrix, lengths: np.ndarray) -> tuple[ListSample, ...]:
+    """Draw at equal steps: lists in the order of their sizes, stretches along the long ones.
+
+    ``lengths`` int64[D] are those of :func:`..matrix.norms.stored_lengths`.
+    """
+    sizes = np.diff(matrix.indptr)
+    order = np.argsort(sizes, kind="stable")
+    ordered = sizes[order]
+    first, long = np.searchsorted(ordered, (2, _STRETCH))  # lists of one take no bytes
+    samples = []
+    short = order[first:long]
+    every = max(1, int(ordered[first:long].sum()) // _POSTINGS)
+    if len(short):
+        terms = np.sort(short[every // 2 :: every])
+        ends = matrix.indptr[terms], matrix.indptr[terms + 1]
+        samples.append(_read(matrix, lengths, terms, *ends, len(short) / max(1, len(terms))))
+    if long < len(order):
+        samples.append(_stretches(matrix, lengths, np.sort(order[long:])))
+    release(matrix)
+    return tuple(samples)
+
+
+def _stretches(matrix: TermDocumentMatrix, lengths: np.ndarray, terms: np.ndarray) -> ListSample:
+    """Stretches at equal steps along the lists of ``terms`` laid end to end."""
+    pieces = np.diff(matrix.indptr)[terms] // _STRETCH  # what is over counts as much as a piece
+    ends = np.cumsum(pieces)
+    number = min(int(ends[-1]), _POSTINGS // _STRETCH)
+    chosen = (np.arange(number) * int(ends[-1]) + int(ends[-1]) // 2) // number
+    place = np.searchsorted(ends, chosen, side="right")
+    starts = matrix.indptr[terms[place]] + (chosen - ends[place] + pieces[place]) * _STRETCH
+    postings = int(np.diff(matrix.indptr)[terms].sum())
+    weight = postings / (number * _STRETCH)
+    return _read(matrix, lengths, terms[place], starts, starts + _STRETCH, weight)
+
+
+def _read(
+    matrix: TermDocumentMatrix, lengths: np.ndarray, terms: np.ndarray, starts: np.ndarray,
+    ends: np.ndarray, weight: float,
+) -> ListSample:  # fmt: skip
+    spans = [slice(start, end) for start, end in zip(starts.tolist(), ends.tolist())]
+
+    def take(array: np.ndarray) -> np.ndarray:
+        return np.concatenate([array[span] for span in spans])
+
+    docs = take(matrix.indices)
+    before = np.where(starts == matrix.indptr[terms], -1, matrix.indices[np.maximum(starts, 1) - 1])
+    return ListSample(
+        weight=weight,
+        terms=terms,
+        indptr=np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64),
+        docs=(docs - np.repeat(before + 1, ends - starts)).astype(np.int32),
+        data=take(matrix.data),
+        first_positions=None if matrix.first_positions is None else take(matrix.first_positions),
+        doc_len=lengths[docs],
+    )
+
+
+def keep_sample_postings(
+    sample: ListSample,
+    boost: FirstPositionBoost | None,
+    tdv: np.ndarray,
+    cut: PostingCut | None,
+) -> ListSample:
+    """Return the sample without what is pruned; see :func:`.weighted_collection.keep_postings`."""
+    sizes = np.diff(sample.indptr)
+    kept = np.repeat(tdv[sample.terms] > 0, sizes)
+    if cut is not None:
+        least = np.repeat(cut.least[sample.terms], sizes)
+        kept &= stays(_tf(sample, boost), least, cut.length_norm.at(sample.doc_len))
+    first = sample.first_positions
+    return sample._replace(
+        indptr=np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64),
+        docs=sample.docs[kept],
+        data=sample.data[kept],
+        first_positions=None if first is None else first[kept],
+        doc_len=sample.doc_len[kept],
+    )
+
+
+def sample_bytes(
+    samples: tuple[ListSample, ...],
+    boost: FirstPositionBoost | None,
+    tdv: np.ndarray,
+    scale: float | None,
+    shorter: float,
+    form: PostingFormat,
+) -> int:
+    """Return the bytes of the collection's lists under ``tdv`` float32[V] at ``scale``.
+
+    ``shorter`` is the mean length of a document now over what it was in the sample; it stands for
+    every document's, which the norms beside frequencies are made of.
+    """
+    total = 0.0
+    for sample in samples:
+        sizes = np.diff(sample.indptr)
+        each = np.repeat(tdv[sample.terms], sizes)
+        tf = stored_frequency(_tf(sample, boost), each, scale or 1.0)
+        kept = tf > 0
+        indptr = np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64)
+        norms = norm_bytes(np.rint(sample.doc_len * shorter).astype(np.int64))
+        docs, freqs = sample.docs[kept], tf[kept].astype(np.int64)
+        total += sample.weight * posting_bytes(indptr, docs, freqs, norms[kept], form)
+    return round(total)
+
+
+def _tf(sample: ListSample, boost: FirstPositionBoost | None) -> np.ndarray:
+    if boost is None or sample.first_positions is None:
+        return sample.data
+    return boost.weigh(sample.data, sample.first_positions)

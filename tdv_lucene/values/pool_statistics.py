@@ -1,0 +1,95 @@
+"""A whole collection's statistics from those of a pool, see :mod:`..matrix.pool`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..matrix.blocks import row_sums
+from ..matrix.pool import ListSample, Pool
+from ..matrix.term_document_matrix import TermDocumentMatrix
+
+_GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of it are spread evenly over [0, 1), however many are taken."""
+_ROUNDING = 1e-9  # of quotients that are whole numbers
+
+
+class PoolSums:
+    """What the postings of a pool's matrix sum to, term by term, after something was done to them.
+
+    The pool's documents count for themselves. Of a term's other postings as large a share is left
+    as of those in drawn documents, with one more posting added that fares as those of terms of its
+    kind do: many terms have no or few postings in drawn documents.
+    """
+
+    def __init__(self, matrix: TermDocumentMatrix, pool: Pool) -> None:
+        self._matrix, self._pool = matrix, pool
+        terms = matrix.shape[0]
+        self._doc_freq, self._total = np.zeros((2, terms)), np.zeros((2, terms))
+
+    def add(
+        self, first: int, last: int, sizes: np.ndarray, docs: np.ndarray, tf: np.ndarray
+    ) -> None:
+        """Add the postings of the terms ``first`` up to ``last``, frequencies ``tf`` now."""
+        drawn = self._pool.drawn[docs]
+        here = slice(first, last)
+        self._doc_freq[0, here] = row_sums(tf > 0, sizes)
+        self._doc_freq[1, here] = row_sums((tf > 0) & drawn, sizes)
+        self._total[0, here] = row_sums(tf, sizes)
+        self._total[1, here] = row_sums(tf * drawn, sizes)
+
+    def estimate(self, factors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return int64[V] document frequencies and float64[V] sums of the collection's postings.
+
+        ``factors`` float[V] are what frequencies were multiplied by; 0 for a dropped term.
+        """
+        matrix, pool = self._matrix, self._pool
+        factors = np.asarray(factors, np.float64)
+        unseen = np.asarray(matrix.doc_freq) - np.diff(matrix.indptr)
+        left = _left(unseen, pool.doc_freq_drawn, self._doc_freq[1], factors > 0, pool.kinds)
+        whole = _whole(left)
+        unseen = np.maximum(np.asarray(matrix.total_term_freq) - pool.total, 0)
+        total = _left(unseen, pool.total_drawn, self._total[1], factors, pool.kinds)
+        total *= np.divide(whole, left, out=np.zeros(len(left)), where=left > 0)
+        return self._doc_freq[0].astype(np.int64) + whole, self._total[0] + total
+
+    def doc_count(self, doc_len: np.ndarray) -> int:
+        """Return the documents of the collection with a term left, from float64[D] lengths."""
+        drawn, before = self._pool.drawn, np.asarray(self._matrix.doc_len) > 0
+        unseen = self._matrix.doc_count - int(np.count_nonzero(before))
+        left = int(np.count_nonzero((doc_len > 0) & drawn))
+        share = left / max(1, int(np.count_nonzero(before & drawn)))
+        return int(np.count_nonzero(doc_len > 0)) + round(unseen * share)
+
+    def pool_left(self, lists: tuple[ListSample, ...]) -> Pool:
+        """Return the pool of the matrix that has what was added, and nothing else."""
+        doc_freq, total = self._doc_freq.astype(np.int64), self._total.astype(np.int64)
+        return replace(
+            self._pool, doc_freq_drawn=doc_freq[1], total=total[0], total_drawn=total[1],
+            lists=lists,
+        )  # fmt: skip
+
+
+def _left(
+    unseen: np.ndarray, drawn: np.ndarray, left: np.ndarray, factors: np.ndarray, kinds: np.ndarray
+) -> np.ndarray:
+    """Return float64[V]: what is left of the ``unseen``, where of ``drawn`` there is ``left``."""
+    numbers = int(kinds.max(initial=0)) + 1
+    found = np.bincount(kinds, left, minlength=numbers)
+    out_of = np.bincount(kinds, drawn * factors, minlength=numbers)
+    share = found.sum() / out_of.sum() if out_of.sum() > 0 else 1.0
+    of_kind = np.divide(found, out_of, out=np.full(numbers, share), where=out_of > 0)
+    result: np.ndarray = np.maximum(unseen, 0) * (left + factors * of_kind[kinds]) / (drawn + 1)
+    return result
+
+
+def _whole(numbers: np.ndarray) -> np.ndarray:
+    """Round float64[n] up or down to int64[n], so that sums over many of them stay.
+
+    A term's postings are a whole number; were all terms of a kind rounded alike, none or all of
+    the rare ones would be dropped.
+    """
+    steps = np.arange(len(numbers)) * _GOLDEN % 1
+    whole: np.ndarray = np.floor(numbers + steps + _ROUNDING).astype(np.int64)
+    return whole

@@ -1,0 +1,299 @@
+"""An index in shards does what one index of its documents does, with real Dask workers."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import distributed
+import pytest
+from lucene_indexes import Doc, Layout, write_index
+from tiny_collection import tiny_segments
+
+import tdv_lucene as tdv
+from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.shards.survey import _survey
+from tdv_lucene.learning.prior_alone import prior_values
+from tdv_lucene.pruning.prune_shards import MANIFEST
+
+pytestmark = pytest.mark.jvm
+
+LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
+TOPICS = {"q1": "quick fox", "q2": "index postings", "q3": "retrieval of dogs that sleep"}
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[distributed.LocalCluster]:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+    ) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny collection in one index and in four shards, one without a document; two deleted."""
+    segments = tiny_segments(2)
+    for at in (1, 3):
+        segments[at][0] = dataclasses.replace(segments[at][0], deleted=True)
+    folder = tmp_path_factory.mktemp("shards")
+    write_index(folder / "one", segments, LAYOUT)
+    (folder / "S").mkdir()
+    for name, part in {"a": segments[:2], "b": segments[2:3], "c": [], "d": segments[3:]}.items():
+        write_index(folder / "S" / name, part, LAYOUT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shards(base: Path, cluster: distributed.LocalCluster) -> tdv.Shards:
+    return tdv.find_shards(f"{base}/S/*", scheduler=cluster.scheduler_address)
+
+
+@pytest.fixture(scope="module")
+def values(base: Path) -> Path:
+    """Values with all there is: a rule for postings, and places that count."""
+    prior_values(tdv.extract_matrix(base / "one", base / "matrix")).save(base / "values")
+    return base / "values"
+
+
+def _runs_agree(one: Any, shards: Any, folder: Path, model: str | None = None) -> None:
+    runs = [folder / "one.run", folder / "shards.run"]
+    for index, run in zip((one, shards), runs):
+        tdv.search_index(index, TOPICS, run, model=model, overwrite=True)
+    assert runs[0].read_text() == runs[1].read_text() != ""
+
+
+def test_the_matrix_is_that_of_one_index_byte_by_byte(
+    base: Path, shards: tdv.Shards, tmp_path: Path, values: Path
+) -> None:
+    matrix = tdv.extract_matrix(shards, tmp_path / "matrix")
+    assert matrix.source["shards"][1] == {
+        "name": "b", "documents": 2, "commit": matrix.source["shards"][1]["commit"]
+    }  # fmt: skip
+    expected = sorted((base / "matrix").glob("*.npy"))
+    assert len(expected) == 12
+    for path in expected:
+        assert (tmp_path / "matrix" / path.name).read_bytes() == path.read_bytes(), path.name
+    assert [path.name for path in tmp_path.iterdir()] == ["matrix"], "nothing is left beside it"
+
+
+@pytest.mark.parametrize("tf", ["scaled", "original"])
+def test_the_pruned_shards_answer_as_the_pruned_index(
+    tf: str, base: Path, shards: tdv.Shards, values: Path, tmp_path: Path
+) -> None:
+    one = tdv.prune_index(base / "one", values, tmp_path / "one", reduction=0.3, tf=tf)
+    report = tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3, tf=tf)
+    for name in (
+        "postings_before", "postings", "tokens", "reduction", "documents_without_terms", "search",
+        "values_sha256", "vocabulary_sha256", "requested_reduction",
+    ):  # fmt: skip
+        assert report[name] == one[name], name
+    assert [row["name"] for row in report["shards"]] == ["a", "b", "c", "d"]
+    pruned = tdv.find_shards(f"{tmp_path}/OUT/*")
+    _runs_agree(base / "one", shards, tmp_path)
+    for model in ("bm25", "qld"):
+        _runs_agree(tmp_path / "one", pruned, tmp_path, model)
+    found = tdv.verify_pruned(shards, pruned, values)
+    assert found == {"equal": True, "documents": 8, "postings": one["postings"]}
+
+
+def test_statistics_of_the_whole_are_recorded_and_a_shard_alone_is_warned_of(
+    shards: tdv.Shards, values: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
+    whole = tdv.inspect_index(tdv.find_shards(f"{tmp_path}/OUT/*"))
+    source = tdv.inspect_index(shards)
+    assert whole["user_data"]["tdv.source_commit"] == source["commit"]
+    assert (whole["documents"], source["deleted"], len(source["segments"])) == (8, 2, 5)
+    tdv.search_index(tmp_path / "OUT" / "a", TOPICS, tmp_path / "alone.run")
+    assert "a is one of 4 shards and is searched by itself" in caplog.text
+    with pytest.raises(TdvError, match="of 4 shards that were pruned together, 3 are here"):
+        tdv.search_index(tdv.find_shards(f"{tmp_path}/OUT/[abc]"), TOPICS, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_comparing_shards_is_comparing_indexes(
+    base: Path, shards: tdv.Shards, values: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "topics.tsv").write_text("".join(f"{q}\t{text}\n" for q, text in TOPICS.items()))
+    (tmp_path / "qrels").write_text("q1 0 d0 1\nq2 0 d6 2\nq3 0 d7 1\n")
+    tdv.prune_index(base / "one", values, tmp_path / "P", reduction=0.3)
+    tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
+    files = tmp_path / "topics.tsv", tmp_path / "qrels"
+    one, several = (
+        tdv.compare_indexes(*pair, *files, tmp_path / name, latency_budget_seconds=0.5)
+        for name, pair in {
+            "R1": (base / "one", tmp_path / "P"),
+            "R4": (shards, tdv.find_shards(f"{tmp_path}/OUT/*")),
+        }.items()
+    )
+    for name in ("measures", "queries", "rank_effects", "parameters", "notes"):
+        assert several[name] == one[name], name
+    for name in ("full", "pruned"):
+        for count in ("postings", "terms", "tokens", "documents"):
+            assert several["indexes"][name][count] == one["indexes"][name][count]
+
+
+def test_what_is_finished_is_kept_and_what_was_made_otherwise_is_not_replaced(
+    shards: tdv.Shards, values: Path, tmp_path: Path
+) -> None:
+    """An interrupted run goes on where it stopped."""
+
+    def interrupt(label: str, done: int, total: int) -> None:
+        if label == "prune shards" and done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3, progress=interrupt)
+    there = {path.name for path in (tmp_path / "OUT").iterdir() if path.name in "abcd"}
+    assert len(there) >= 2
+    before = {name: (tmp_path / "OUT" / name / MANIFEST).stat().st_mtime_ns for name in there}
+    report = tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
+    assert {row["name"] for row in report["shards"] if row["kept"]} >= there
+    after = {name: (tmp_path / "OUT" / name / MANIFEST).stat().st_mtime_ns for name in there}
+    assert after == before
+    with pytest.raises(TdvError, match="OUT/a exists: choose another output, or pass overwrite"):
+        tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.5)
+    again = tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.5, overwrite=True)
+    assert [row["kept"] for row in again["shards"]] == [False] * 4
+    assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
+
+
+def _die_once(log: str) -> None:
+    """In a worker: it dies with the index of shard b written, before that has its place."""
+    import os
+    import signal
+
+    from tdv_lucene.pruning.rewriting import Rewriting
+
+    write = Rewriting.write
+
+    def write_and_die(self: Rewriting, folder: Path, reduction: float | None) -> dict[str, Any]:
+        report = write(self, folder, reduction)
+        with open(log, "a+") as lines:
+            lines.seek(0)
+            is_first = "b" not in lines.read().split()
+            lines.write(f"{self.part.name}\n")
+        if self.part.name == "b" and is_first:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return report
+
+    Rewriting.write = write_and_die
+    Rewriting.live_on = lambda: setattr(Rewriting, "write", write)
+
+
+def _live_on() -> None:
+    """In a worker: undo that, where it was done."""
+    from tdv_lucene.pruning.rewriting import Rewriting
+
+    getattr(Rewriting, "live_on", lambda: None)()
+
+
+def test_a_killed_worker_loses_no_others_work_and_leaves_no_half_index(
+    base: Path, shards: tdv.Shards, values: Path, cluster: distributed.LocalCluster, tmp_path: Path
+) -> None:
+    """One that takes its place does not write to the log."""
+    log = tmp_path / "log"
+    with distributed.Client(cluster, set_as_default=False) as client:
+        client.run(_die_once, str(log))
+        try:
+            report = tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
+        finally:
+            client.run(_live_on)
+    written = log.read_text().split()
+    assert "b" in written
+    assert all(written.count(name) <= 1 for name in "acd"), "their work was done again"
+    assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
+    assert not any(row["kept"] for row in report["shards"])
+    assert tdv.verify_pruned(shards, tdv.find_shards(f"{tmp_path}/OUT/*"), values)["equal"]
+
+
+def test_a_changed_posting_is_found_in_its_shard(
+    base: Path, shards: tdv.Shards, values: Path, tmp_path: Path
+) -> None:
+    tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
+    with pytest.raises(TdvError, match=r"a was made of the shard 'a', which is not among 3 shards"):
+        some = dataclasses.replace(shards, folders=shards.folders[1:])
+        tdv.verify_pruned(some, tdv.find_shards(f"{tmp_path}/OUT/*"), values)
+    other = tdv.TermValues.load(values)
+    changed = dataclasses.replace(other, weights=other.weights * 2)
+    found = tdv.verify_pruned(shards, tdv.find_shards(f"{tmp_path}/OUT/*"), changed)
+    assert not found["equal"] and found["difference"]["shard"] == "a"
+
+
+def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
+    base: Path, shards: tdv.Shards, values: Path, tmp_path: Path
+) -> None:
+    write_index(tmp_path / "twice", [[Doc("d9", ["once", "more"])]], LAYOUT)
+    (tmp_path / "b").mkdir()
+    same = dataclasses.replace(shards, folders=(*shards.folders, str(tmp_path / "b")))
+    out = tmp_path / "OUT"
+    for index, options, message in (
+        (shards, {"max_bytes": "1MB"}, "max_bytes is for one folder"),
+        (shards, {"tf": "similarity"}, "tf='similarity' keeps the values in one folder"),
+        (same, {"reduction": 0.3}, "two shards are named 'b'"),
+        (dataclasses.replace(shards, folders=(*shards.folders, str(tmp_path / "twice"))),
+         {"reduction": 0.3}, "the document 'd9' is in the shards .*S/d and .*twice: leave one"),
+        (dataclasses.replace(shards, folders=(*shards.folders, str(tmp_path / "none"))),
+         {"reduction": 0.3}, "no such index: .*none is not a folder"),
+    ):  # fmt: skip
+        with pytest.raises(TdvError, match=message):
+            tdv.prune_index(index, values, out, **options)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes").write_text("a user's")
+    with pytest.raises(TdvError, match="full holds 'notes', which is none of these shards"):
+        tdv.prune_index(shards, values, tmp_path / "full", reduction=0.3)
+    with pytest.raises(TdvError, match="OUT overlaps the input .*S/b"):
+        tdv.prune_index(shards, values, base / "S" / "b" / "OUT", reduction=0.3)
+    assert not out.exists()
+    with pytest.raises(TdvError, match="documents are extracted of one index"):
+        tdv.extract_matrix(shards, out, documents=["d0"])
+    with pytest.raises(TdvError, match="index and pruned are shards both, or neither"):
+        tdv.verify_pruned(shards, base / "one", values)
+    with pytest.raises(TdvError, match="Pyserini's searcher opens one folder, not 4 shards of"):
+        tdv.open_searcher(shards)
+    with pytest.raises(TdvError, match="rm3 is Anserini's, which opens one folder"):
+        tdv.search_index(shards, TOPICS, out, feedback="rm3")
+    assert not out.exists()
+
+
+def test_a_document_in_two_shards_ends_a_search(base: Path, tmp_path: Path) -> None:
+    write_index(tmp_path / "twice", [[Doc("d9", ["quick", "quick", "fox"])]], LAYOUT)
+    both = tdv.find_shards([f"{base}/S/*", str(tmp_path / "twice")])
+    with pytest.raises(TdvError, match="the document 'd9' is in two shards: leave one of them"):
+        tdv.search_index(both, TOPICS, tmp_path / "run")
+
+
+def test_shards_of_other_kinds_of_fields_are_not_searched(base: Path, tmp_path: Path) -> None:
+    write_index(tmp_path / "other", [[Doc("x", ["fox"])]], Layout(options="DOCS_AND_FREQS"))
+    with pytest.raises(TdvError, match="the shards were not indexed alike: .*contents"):
+        tdv.search_index(
+            tdv.find_shards([f"{base}/S/*", str(tmp_path / "other")]), TOPICS, tmp_path / "run"
+        )
+
+
+def test_stored_text_tells_analyzers_apart(tmp_path: Path) -> None:
+    """The default analyzer stems, and has no stop words."""
+    alike = write_index(tmp_path / "alike", [[Doc(f"a{i}", ["quick", "fox"]) for i in range(9)]])
+    other = write_index(tmp_path / "other", [[Doc(f"b{i}", ["the", "foxes"]) for i in range(9)]])
+    counts = [_survey(str(folder), "contents").sample for folder in (alike, other)]
+    assert [(of["analysed"], of["alike"]) for of in counts] == [(9, 9), (9, 0)]
+
+
+def test_the_command_starts_processes_of_its_own(base: Path, values: Path, tmp_path: Path) -> None:
+    """Without a scheduler; and lists what was done to each shard."""
+    command = [sys.executable, "-m", "tdv_lucene", "prune", "--index", f"{base}/S/*"]
+    command += ["--tdv", str(values), "--reduction", "0.3", "--output", str(tmp_path / "OUT")]
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert [row["name"] for row in report["shards"]] == ["a", "b", "c", "d"]
+    assert {path.name for path in (tmp_path / "OUT").iterdir()} == set("abcd")
+    assert "http" not in done.stderr and "Nanny" not in done.stderr, "Dask talks in the log only"

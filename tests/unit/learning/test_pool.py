@@ -1,0 +1,300 @@
+"""Learning from a pool of documents: what it knows of the others, and that it is the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_problem import TOPIC_WORDS, make_collection
+
+import tdv_lucene.learning.learn as learning
+from tdv_lucene.embedding import lsa
+from tdv_lucene.embedding.lsa import latent_semantic_vectors
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.features import standard_statistic
+from tdv_lucene.learning.learn import learn_term_values
+from tdv_lucene.learning.memory import Extent, fitting_pool, learning_bytes
+from tdv_lucene.learning.pool import LEAST_POOL, POOL, POOLED_FROM, draw_pool, pool_size
+from tdv_lucene.learning.pool_search import search_matrix, searched
+from tdv_lucene.learning.problem import Problem
+from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters
+from tdv_lucene.matrix.first_positions import FirstPositionBoost
+from tdv_lucene.matrix.norms import stored_lengths
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.values.estimated_bytes import estimate_posting_bytes
+from tdv_lucene.values.list_sample import draw_lists, sample_bytes
+from tdv_lucene.values.posting_bytes import LUCENE_9
+from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for
+from tdv_lucene.values.weighted_collection import (
+    apply_values,
+    keep_postings,
+    plain_collection,
+    term_totals,
+)
+
+TINY = DefaultRecipe(max_steps=4, check_every=2, folds=2, reductions=(0.0, 0.45), prior=False)
+
+
+def with_positions(matrix: TermDocumentMatrix) -> TermDocumentMatrix:
+    places = np.random.default_rng(1).integers(0, 60, matrix.postings).astype(np.uint16)
+    return replace(matrix, first_positions=places)
+
+
+@pytest.fixture(scope="module")
+def collection():
+    matrix, topics, qrels = make_collection(documents=1200, queries=20)
+    few = {
+        qid: dict([*judged.items()][:4] + [*judged.items()][-3:]) for qid, judged in qrels.items()
+    }
+    return with_positions(matrix), topics, few
+
+
+def pool_of(collection, size: int, seed: int = 0) -> TermDocumentMatrix:
+    matrix, topics, qrels = collection
+    search = search_matrix(matrix, topics, qrels, "bm25")
+    rankings = searched(search, "bm25", len(qrels), size)
+    return draw_pool(matrix, qrels, rankings, size, seed)
+
+
+def rule_of(matrix: TermDocumentMatrix):
+    """A rule by saturation alone, and the order it goes with."""
+    ones = np.ones(matrix.shape[0], np.float32)
+    order = np.linspace(0.5, 1.5, matrix.shape[0]).astype(np.float32)
+    rule = make_posting_rule(matrix, ones, order, order, 0.2, k1=1.2, b=0.75)
+    return make_up_for(rule, matrix, order, (0.0, 0.45), "bm25", 1.2), order
+
+
+def test_a_pool_of_all_documents_has_the_statistics_of_the_matrix(collection):
+    matrix, pooled = collection[0], pool_of(collection, 1200)
+    assert pooled.pool.drawn.any() and not pooled.pool.drawn.all()
+    boost = FirstPositionBoost(2.0, 4.0)
+    matrix, pooled = (each.with_position_boost(boost) for each in (matrix, pooled))
+    np.testing.assert_array_equal(pooled.indices, matrix.indices)
+    np.testing.assert_allclose(term_totals(pooled), term_totals(matrix), rtol=1e-9)
+    (rule, order), (of_pool, _) = rule_of(matrix), rule_of(pooled)
+    np.testing.assert_allclose(of_pool.thresholds[1], rule.thresholds[1])
+    np.testing.assert_allclose(of_pool.factors, rule.factors, rtol=1e-6)
+    tdv, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.45)
+    for scale in (None, 2.0):
+        found, wanted = (apply_values(each, tdv, scale, cut) for each in (pooled, matrix))
+        for statistic, truth in zip(found.statistics, wanted.statistics):
+            np.testing.assert_allclose(statistic, truth, rtol=1e-9)
+        np.testing.assert_array_equal(found.doc_len, wanted.doc_len)
+        assert found.postings == wanted.postings
+    left, truth = keep_postings(pooled, tdv, cut), keep_postings(matrix, tdv, cut)
+    for name in ("indptr", "indices", "doc_freq", "total_term_freq", "doc_len"):
+        np.testing.assert_array_equal(getattr(left, name), getattr(truth, name))
+    assert (left.doc_count, left.collection_postings) == (truth.doc_count, truth.postings)
+    again = apply_values(left, tdv)
+    np.testing.assert_allclose(again.statistics.doc_freq, np.maximum(truth.doc_freq, 1))
+
+
+def test_what_is_not_in_the_pool_is_estimated(collection):
+    matrix, pooled = collection[0], pool_of(collection, 500)
+    assert pooled.shape[1] == 500
+    plain, truth = plain_collection(pooled), plain_collection(matrix)
+    for found, wanted in zip(plain.statistics, truth.statistics):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9)  # nothing was done: nothing to guess
+    rule, order = rule_of(matrix)
+    tdv, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.45)
+    found, wanted = (apply_values(each, tdv, 2.0, cut) for each in (pooled, matrix))
+    # About 5,000 of 21,000 postings are drawn ones: a standard error of a hundredth.
+    assert found.postings == pytest.approx(wanted.postings, rel=0.03)
+    assert found.statistics.avg_doc_len == pytest.approx(wanted.statistics.avg_doc_len, rel=0.03)
+    of_pool, _ = rule_of(pooled)
+    at = np.array([30, 45, 60])
+    np.testing.assert_allclose(of_pool.thresholds[1][at], rule.thresholds[1][at], rtol=0.05)
+    left = keep_postings(pooled, tdv, cut)
+    assert left.collection_postings == int(left.doc_freq.sum())
+    assert (left.doc_freq >= np.diff(left.indptr)).all()
+    assert (left.doc_freq[tdv == 0] == 0).all()
+
+
+def test_features_are_those_of_all_documents(collection):
+    matrix, pooled = collection[0], pool_of(collection, 400)
+    for name in ("log df", "RIDF", "log cf/df", "log mean length", "bytes"):
+        found, wanted = (standard_statistic(each, name) for each in (pooled, matrix))
+        np.testing.assert_allclose(found, wanted, atol=1e-4)  # logarithms of lengths in float32
+
+
+def test_a_pool_has_the_judged_and_the_best_found_documents(collection):
+    matrix, topics, qrels = collection
+    pooled = pool_of(collection, 600)
+    held = set(pooled.doc_ids)
+    assert {doc.encode() for judged in qrels.values() for doc in judged} <= held
+    for rankings in searched(
+        search_matrix(matrix, topics, qrels, "bm25"), "bm25", 40, 600
+    ).values():
+        assert {found[0].encode() for found in rankings} <= held
+    assert pooled.pool.drawn.sum() >= 240
+    certain = int((~pooled.pool.drawn).sum())
+    assert pooled.pool.doc_weight == pytest.approx((1200 - certain) / (600 - certain))
+
+
+def test_the_seed_decides_what_is_drawn(collection):
+    first, again, other = (pool_of(collection, 400, seed) for seed in (3, 3, 4))
+    assert list(first.doc_ids) == list(again.doc_ids)
+    np.testing.assert_array_equal(first.data, again.data)
+    assert list(first.doc_ids) != list(other.doc_ids)
+
+
+def test_drawn_documents_push_ranks_down_by_what_they_stand_for(collection, monkeypatch):
+    matrix, topics, qrels = collection
+    vectors = latent_semantic_vectors(matrix, dimensions=4)
+    whole = Problem.of(matrix, topics, qrels, vectors, "bm25", Parameters())
+    pooled = Problem.of(pool_of(collection, 500), topics, qrels, vectors, "bm25", Parameters())
+    found, wanted = (problem.measure(problem.plain) for problem in (pooled, whole))
+    # The head was found by searching: there is nothing to guess.
+    np.testing.assert_allclose(found[:, 0], wanted[:, 0], atol=1e-12)
+    # With the subject worth little, relevant documents stand far down, among what was drawn.
+    values = np.where(np.arange(matrix.shape[0]) < TOPIC_WORDS, 0.05, 1).astype(np.float32)
+    found, wanted = (
+        problem.measure(apply_values(problem.matrix, values))[:, 2].mean()
+        for problem in (pooled, whole)
+    )
+    monkeypatch.setattr(pooled.postings, "pool", None)  # each counts for itself alone
+    uncounted = pooled.measure(apply_values(pooled.matrix, values))[:, 2].mean()
+    assert abs(found - wanted) < abs(uncounted - wanted) / 4
+
+
+def test_learning_from_a_pool_of_all_is_learning_from_all(collection, monkeypatch):
+    matrix, topics, qrels = collection
+    given = {"recipe": TINY, "vectors": latent_semantic_vectors(matrix, dimensions=8)}
+    whole = learn_term_values(matrix, topics, qrels, **given)
+    monkeypatch.setattr(learning, "fitting_pool", lambda extent, *_: extent.documents)
+    pooled = learn_term_values(matrix, topics, qrels, **given)
+    assert pooled.manifest["pool"]["documents"] == 1200
+    # Sums in another order: float32 statistics of training differ in the last digits.
+    np.testing.assert_allclose(pooled.weights, whole.weights, rtol=1e-4)
+    np.testing.assert_array_equal(pooled.priority, whole.priority)
+    np.testing.assert_allclose(pooled.posting_factors, whole.posting_factors, rtol=1e-5)
+    assert pooled.manifest["posting_rule"] == whole.manifest["posting_rule"]
+    assert pooled.parameters == whole.parameters
+    for found, wanted in zip(pooled.points, whole.points):
+        assert found["measures"] == pytest.approx(wanted["measures"])
+        assert found["removed"] == pytest.approx(wanted["removed"])
+
+
+def test_learning_from_a_pool_tells_so_and_gives_every_term_a_value(collection):
+    matrix, topics, qrels = collection
+    values = learn_term_values(matrix, topics, qrels, recipe=TINY, pool=500, seed=2)
+    assert values.manifest["pool"]["documents"] == 500
+    assert len(values.weights) == matrix.shape[0] and np.isfinite(values.weights).all()
+    # Thresholds are of all postings, not of the pool's.
+    counted = matrix.with_position_boost(values.position_boost)
+    rule = values.posting_rule
+    ones = np.ones(matrix.shape[0], np.float32)
+    exact = make_posting_rule(
+        counted, ones, values.priority, rule.priority, 0.0,
+        k1=values.parameters["k1"], b=values.parameters["b"],
+    )  # fmt: skip
+    np.testing.assert_array_equal(rule.thresholds[1], exact.thresholds[1])
+
+
+def test_the_papers_recipe_learns_from_a_pool_too(collection):
+    recipe = PaperRecipe(max_epochs=1, patience=1, folds=2, reductions=(0.0, 0.3))
+    values = learn_term_values(*collection, recipe=recipe, pool=500)
+    assert values.manifest["pool"]["documents"] == 500
+    assert 0.25 < values.points[1]["removed"] <= 0.3
+
+
+def test_the_size_of_a_pool():
+    assert pool_size(POOLED_FROM, None) == 0
+    assert pool_size(POOLED_FROM + 1, None) == POOL
+    assert pool_size(10**7, 0) == 0
+    assert pool_size(1000, 300) == 300
+    assert pool_size(1000, 1000) == 0
+
+
+LARGE = Extent(terms=1_000_000, documents=2_000_000, postings=300_000_000)
+
+
+def test_memory_is_kept_to_by_a_pool():
+    assert fitting_pool(LARGE, None, None) == POOL
+    assert fitting_pool(LARGE, None, 20 * 10**9) == POOL
+    smaller = fitting_pool(LARGE, None, 2_000_000_000)
+    assert LEAST_POOL <= smaller < POOL
+    assert learning_bytes(LARGE, smaller) <= 2_000_000_000 < learning_bytes(LARGE, smaller + 1000)
+    small = Extent(terms=500_000, documents=160_000, postings=22_000_000)
+    assert fitting_pool(small, None, None) == 0
+    allowed = learning_bytes(small, 0) - 10**8
+    assert learning_bytes(small, fitting_pool(small, None, allowed)) <= allowed
+
+
+def test_more_and_longer_queries_take_more_memory_up_to_a_bound():
+    topics = {"a": ["x", "y", "x"], "b": ["x"], "unjudged": ["x", "y", "z"]}
+    assert LARGE.with_topics(topics, {"a": {}, "b": {}}) == LARGE._replace(queries=2, longest=2)
+    few, many, most = (
+        learning_bytes(LARGE._replace(queries=queries, longest=10), POOL)
+        for queries in (100, 1000, 10**6)
+    )
+    assert few < many < most < few + 1.2e9
+
+
+def test_what_does_not_fit_is_refused_with_what_would():
+    allowed = 4 * 10**9
+    with pytest.raises(TdvError, match=r"all documents .* than memory='4.0GB': pool=\d+ fits"):
+        fitting_pool(LARGE, 0, allowed)
+    with pytest.raises(TdvError, match=r"a pool of 900,000 documents takes .*: pool=\d+ fits"):
+        fitting_pool(LARGE, 900_000, allowed)
+    with pytest.raises(TdvError, match=r"the smallest pool, of 10,000 documents, takes \d\.\dGB"):
+        fitting_pool(LARGE, None, 10**9)
+
+
+def test_memory_is_asked_for_before_anything_is_learned(collection):
+    with pytest.raises(TdvError, match="memory='0.1GB'"):
+        learn_term_values(*collection, recipe=TINY, pool=500, memory=10**8, search=_no_search)
+
+
+def test_queries_without_judgements_are_told_before_a_search(collection):
+    matrix, topics, qrels = collection
+    with pytest.raises(TdvError, match="none of the 20 query ids of the qrels"):
+        learn_term_values(matrix, {"other": topics["q1"]}, qrels, pool=500, search=_no_search)
+
+
+def _no_search(parameters, hits):
+    raise AssertionError("learning has begun")
+
+
+def test_a_pool_too_small_for_the_judged_documents_is_refused(collection):
+    with pytest.raises(TdvError, match=r"pool=50 is too small: [\d,]+ documents are judged"):
+        learn_term_values(*collection, recipe=TINY, pool=50)
+
+
+def test_lists_drawn_from_a_collection_have_its_bytes():
+    """Lists of all sizes, some much longer than a stretch."""
+    rng = np.random.default_rng(0)
+    sizes = np.concatenate([[60_000, 45_000, 30_000, 20_000], rng.integers(1, 400, 3000)])
+    docs = [np.sort(rng.choice(80_000, size, replace=False)) for size in sizes]
+    indices = np.concatenate(docs).astype(np.int32)
+    data = rng.geometric(0.6, len(indices)).astype(np.int32)
+    small = make_collection()[0]
+    doc_len = np.bincount(indices, data, minlength=80_000).astype(np.int64)
+    matrix = replace(
+        small,
+        vocabulary=type(small.vocabulary)("contents", small.vocabulary.terms.of(
+            [f"{i:05d}".encode() for i in range(len(sizes))])),
+        doc_ids=small.doc_ids.of([f"{i}".encode() for i in range(80_000)]),
+        indptr=np.concatenate([[0], np.cumsum(sizes)]), indices=indices, data=data,
+        doc_freq=sizes, total_term_freq=np.add.reduceat(data, np.cumsum(sizes) - sizes),
+        doc_len=doc_len, norms=doc_len,
+    )  # fmt: skip
+    plain = plain_collection(matrix)
+    exact = estimate_posting_bytes(matrix, plain)
+    lists = draw_lists(matrix, stored_lengths(matrix))
+    assert sum(len(sample.docs) for sample in lists) < 1.2 * len(indices)
+    found = sample_bytes(lists, None, plain.tdv, 1, 1.0, LUCENE_9)
+    assert found == pytest.approx(exact, rel=0.03)
+
+
+def test_vectors_of_a_large_collection_are_of_a_sample(collection, monkeypatch):
+    matrix = collection[0]
+    monkeypatch.setattr(lsa, "SAMPLED_FROM", 1000)
+    monkeypatch.setattr(lsa, "SAMPLE", 300)
+    first, again, other = (
+        latent_semantic_vectors(matrix, dimensions=8, seed=seed) for seed in (1, 1, 2)
+    )
+    assert first.origin["documents"] == 300
+    np.testing.assert_array_equal(first.vectors, again.vectors)
+    assert not np.array_equal(first.vectors[:10], other.vectors[:10])
