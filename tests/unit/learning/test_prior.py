@@ -25,6 +25,7 @@ from tdv_lucene.learning.prior import (
 from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
+from tdv_lucene.matrix import blocks
 from tdv_lucene.matrix.extract import load_matrix
 from tdv_lucene.ranking import MODELS
 from tdv_lucene.values import weighted_collection
@@ -161,7 +162,7 @@ def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, m
             save_array(folder / f"{name}.npy", strings.data)
             save_array(folder / f"{name}_indptr.npy", strings.indptr)
         place.write_manifest(describe_matrix(placed))
-    monkeypatch.setattr(weighted_collection, "_BLOCK", 97)
+    monkeypatch.setattr(blocks, "_BLOCK", 97)
     mapped = load_matrix(tmp_path / "M")
     assert isinstance(mapped.data, np.memmap)
     streamed = prior_values(mapped)
