@@ -88,8 +88,8 @@ def _is_whole(output: Path, command: str) -> bool:
     """Whether what is there is all of it, as its manifest has it; nothing is whole, too."""
     if not os.path.lexists(output):
         return not output.with_name(f"{output.name}.manifest.json").exists()
-    if output.is_dir() and command == "index":
-        return any(output.glob("segments_*"))
+    if command == "index" and any(output.glob("segments_*")):
+        return True  # else an earlier result that was left alone, and has a manifest
     beside = output.with_name(f"{output.name}.manifest.json")
     inside = [output / "manifest.json", output / "tdv-manifest.json"]
     for manifest in [beside] if output.is_file() else inside:
