@@ -14,10 +14,12 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.jvm._pyserini import importing_pyserini
 
-# A shell lets what it runs in the background ignore Ctrl-C, and that is inherited: tests that send
-# it would wait for ever.
+# What runs in the background ignores Ctrl-C, under nohup also SIGHUP, and that is inherited: tests
+# that send them would wait for ever.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
