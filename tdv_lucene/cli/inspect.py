@@ -49,28 +49,32 @@ def _print(found: dict[str, Any]) -> None:
     for name, value in head.items():
         options.say(f"{name:<14}  {value}")
     indexed = [field for field in found["fields"] if "postings" in field]
-    options.show_tables(
-        [_table("Fields", _FIELD_COLUMNS, found["fields"]),
-         _table("Indexed", _COUNT_COLUMNS, indexed)]
-    )  # fmt: skip
+    _show("Fields", _FIELD_COLUMNS, found["fields"])
+    _show("Indexed", _COUNT_COLUMNS, indexed)
     for field in found["fields"]:
         if field["why_not_pruned"]:
             options.say(f"{field['name']}: not prunable, {field['why_not_pruned']}")
     segments = found["segments"]
-    options.show_tables([_table("Segments", _SEGMENT_COLUMNS, segments[:_SHOWN_SEGMENTS])])
+    _show("Segments", _SEGMENT_COLUMNS, segments[:_SHOWN_SEGMENTS])
     if len(segments) > _SHOWN_SEGMENTS:
         options.say(f"... and {len(segments) - _SHOWN_SEGMENTS} more segments (see --json)")
     kinds = [{"kind": kind, "bytes": size} for kind, size in found["bytes_by_kind"].items() if size]
-    options.show_tables([_table("Bytes by kind of file", ("kind", "bytes"), kinds)])
+    _show("Bytes by kind of file", ("kind", "bytes"), kinds)
     if found["user_data"]:
         data = [{"name": name, "value": value} for name, value in found["user_data"].items()]
-        options.show_tables([_table("User data of the commit", ("name", "value"), data)])
+        _show("User data of the commit", ("name", "value"), data)
 
 
 def _checked(checked: dict[str, Any]) -> str:
     if checked["checksums"]:
         return f"{checked['files']}, all as their checksums say"
     return f"{checked['files']}, none cut short; checksums not compared (--check does)"
+
+
+def _show(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> None:
+    """Print a table; nothing where an empty index has no rows for it."""
+    if rows:
+        options.show_tables([_table(title, columns, rows)])
 
 
 def _table(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> Any:

@@ -109,6 +109,12 @@ def test_locked_index_is_described_but_not_prunable(make_index) -> None:
     assert inspect_index(index)["can_be_pruned"]
 
 
+def test_the_command_tells_of_an_index_without_documents(make_index) -> None:
+    shown = CliRunner().invoke(command, ["--index", str(make_index([]))])
+    assert shown.exit_code == 0, shown.output
+    assert "documents       0" in shown.output and "can be pruned   no" in shown.output
+
+
 def test_not_an_index(tmp_path: Path) -> None:
     with pytest.raises(TdvError, match="not a Lucene index"):
         inspect_index(tmp_path)
