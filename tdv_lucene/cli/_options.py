@@ -102,6 +102,9 @@ topic_field_option = click.option(
 )
 qrels_option = click.option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
 field_option = click.option("--field", default="contents", show_default=True, help="Indexed field.")
+tokens_matrix_option = click.option(
+    "--matrix", metavar="FOLDER", help="From 'extract --tokens'; without it extracted on the way."
+)
 matrix_option = click.option(
     "--matrix", metavar="FOLDER", help="A folder from 'extract'.  [default: a temporary one]"
 )

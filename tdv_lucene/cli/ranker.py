@@ -25,9 +25,7 @@ from . import _options as options
     help="From 'embed', or a file of word vectors.  [default: LSA of the matrix]",
 )
 @options.trust_pickle_option
-@click.option(
-    "--matrix", metavar="FOLDER", help="From 'extract --tokens'; without it extracted on the way."
-)
+@options.tokens_matrix_option
 @options.topic_field_option
 @options.seed_option
 @options.field_option

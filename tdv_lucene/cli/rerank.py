@@ -21,9 +21,7 @@ from . import _options as options
     help="The new run; '-' prints it, and all else on stderr.",
 )
 @options.rerank_depth_option
-@click.option(
-    "--matrix", metavar="FOLDER", help="From 'extract --tokens'; without it extracted on the way."
-)
+@options.tokens_matrix_option
 @options.topic_field_option
 @click.option("--tag", help="Last column of the run.  [default: tdv-lucene-NAME]")
 @options.overwrite_option

@@ -168,8 +168,8 @@ class _Coded(NamedTuple):
         judged = pd.DataFrame(rows, columns=["query", "docid", "rel"])
         names, ids = sorted(queries), all_names(run["docid"], judged["docid"])
         numbers = [
-            {"query": codes(of["query"], names), "docid": codes(of["docid"], ids)}
-            for of in (run, judged)
+            {"query": codes(one["query"], names), "docid": codes(one["docid"], ids)}
+            for one in (run, judged)
         ]
         return cls(
             pd.DataFrame({**numbers[0], "score": run["score"].to_numpy()}),

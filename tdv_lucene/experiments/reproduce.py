@@ -132,10 +132,10 @@ def reproduce_paper(
 
 
 def _analyzed(queries: Queries, field: str) -> dict[str, Sequence[str]]:
-    from ..jvm.index import analyze
+    from ..jvm.index import analyze_topics
 
     texts = {**queries.measured, **queries.training}
-    return dict(zip(texts, analyze(list(texts.values()), field)))
+    return analyze_topics(texts, field)
 
 
 def _check_neural(neural: Sequence[str], models: Sequence[str]) -> None:

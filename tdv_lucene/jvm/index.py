@@ -142,6 +142,11 @@ def analyze(texts: Sequence[str], field: str = "contents") -> list[list[str]]:
     return json.loads(analysis.tokens(analyzer, field, json.dumps(list(texts))))
 
 
+def analyze_topics(topics: Mapping[str, str], field: str = "contents") -> dict[str, list[str]]:
+    """Query id -> tokens of its text, as :func:`analyze` has them."""
+    return dict(zip(topics, analyze(list(topics.values()), field)))
+
+
 def write_tokens(
     index: str | os.PathLike,
     output: Path,

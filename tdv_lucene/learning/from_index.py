@@ -109,7 +109,7 @@ def learn_from_index(
         For anything a user can fix, before anything is written.
     """
     config = gathered(LearnConfig, config, locals())
-    from ..jvm.index import analyze
+    from ..jvm.index import analyze_topics
 
     read = [index, topics, qrels, vectors, matrix]
     place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
@@ -130,7 +130,7 @@ def learn_from_index(
         )  # fmt: skip
     if method is None:
         texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
-        terms = dict(zip(texts, analyze(list(texts.values()), config.field)))
+        terms = analyze_topics(texts, config.field)
     if config.memory_bytes is not None:
         extent = _extent(index, config.field)
         if method is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
+from ..arguments import checked_threads
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..values.weighted_collection import plain_collection
@@ -59,7 +60,7 @@ def search_lucene(
         with TemporaryDirectory(prefix="tdv-lucene-") as folder:
             run = Path(folder) / "run"
             searcher.write_run(
-                index, similarity, field, numbered, hits=hits, threads=os.cpu_count() or 1,
+                index, similarity, field, numbered, hits=hits, threads=checked_threads(None),
                 tag="pool", output=run, progress=progress,
             )  # fmt: skip
             with run.open(encoding="utf-8") as lines:

@@ -176,7 +176,7 @@ class _Writer:
         own = [_slice(p.vocabulary.terms, *b) for p, b in zip(self._parts, bounds)]
         terms = sorted(set().union(*own))
         number = {term: i for i, term in enumerate(terms)}
-        places = [np.fromiter(map(number.__getitem__, of), np.int64, len(of)) for of in own]
+        places = [np.fromiter(map(number.__getitem__, part), np.int64, len(part)) for part in own]
         self._write_vocabulary(terms)
         counts = self._write_counts(bounds, places, len(terms))
         if long is None:

@@ -170,8 +170,7 @@ def prune_index(
             allowed = parse_bytes(config.max_bytes)
             reduction, report = _write_within(rewriting, folder, allowed)
             chosen = {"max_bytes": allowed}
-        report["bytes_before"] = sum(index_bytes(index).values())
-        report["bytes"] = sum(index_bytes(folder).values())
+        report |= bytes_of_both(index, folder)
         if chosen:
             report["chosen"] = {**chosen, "reduction": reduction}
         place.write_manifest(report)
@@ -201,6 +200,14 @@ def chosen_by_loss(rewriting: Rewriting) -> tuple[float | None, dict[str, Any]]:
     point = point_within_loss(rewriting.fields[0].points, config.max_loss)
     losses = {"loss": loss_of(point), "loss_at_most": most_loss_of(point)}
     return point["reduction"], {"max_loss": config.max_loss, **losses, **_figures(point)}
+
+
+def bytes_of_both(index: str | os.PathLike[str], pruned: str | os.PathLike[str]) -> dict[str, int]:
+    """The sizes of an index and of what was made of it, as a report has them."""
+    return {
+        "bytes_before": sum(index_bytes(index).values()),
+        "bytes": sum(index_bytes(pruned).values()),
+    }
 
 
 def _unit_of(values: TermValues, config: PruneConfig) -> str | None:

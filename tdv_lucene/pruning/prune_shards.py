@@ -18,7 +18,6 @@ from typing import Any
 
 from ..arguments import Shards
 from ..errors import TdvError, argument
-from ..indexes.inspection import index_bytes
 from ..indexes.shards.record import Part
 from ..indexes.shards.survey import survey_shards
 from ..indexes.shards.workers import Workers, open_workers
@@ -30,7 +29,7 @@ from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .field_rule import load_fields
-from .prune import KIND, MANIFEST, chosen_by_loss, plan_rewriting
+from .prune import KIND, MANIFEST, bytes_of_both, chosen_by_loss, plan_rewriting
 from .rewriting import Rewriting, refuse_emptied
 from .unjudged import values_without_judgements
 
@@ -86,9 +85,9 @@ def prune_shards(
             )
     finally:
         _tidy(out, shards.names)
-    if kept:
-        fields[0].save(kept)
     report = _report(rows, out, done, whole)
+    if kept:  # not of what was refused: the report refuses a whole without postings
+        fields[0].save(kept)
     return {**report, "chosen": {**chosen, "reduction": reduction}} if chosen else report
 
 
@@ -228,8 +227,7 @@ def _prune_shard(
     place = _place(Path(output), [source, *values], overwrite)
     with place as folder:
         report = plan.write(folder, config.reduction)
-        report["bytes_before"] = sum(index_bytes(source).values())
-        report["bytes"] = sum(index_bytes(folder).values())
+        report |= bytes_of_both(source, folder)
         place.write_manifest(report)
     return report
 
@@ -251,7 +249,7 @@ def _report(
     refuse_emptied(report)
     shown = ("postings_before", "postings", "documents_without_terms", "bytes_before", "bytes")
     report["shards"] = [
-        {"name": name, **{of: row[of] for of in shown}, "kept": name in kept}
+        {"name": name, **{key: row[key] for key in shown}, "kept": name in kept}
         for name, row in rows.items()
     ]
     return {"output": str(out), **report, "source_commit": whole["commit"], "source": whole}

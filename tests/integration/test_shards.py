@@ -284,7 +284,7 @@ def test_stored_text_tells_analyzers_apart(tmp_path: Path) -> None:
     alike = write_index(tmp_path / "alike", [[Doc(f"a{i}", ["quick", "fox"]) for i in range(9)]])
     other = write_index(tmp_path / "other", [[Doc(f"b{i}", ["the", "foxes"]) for i in range(9)]])
     counts = [_survey(str(folder), "contents").sample for folder in (alike, other)]
-    assert [(of["analysed"], of["alike"]) for of in counts] == [(9, 9), (9, 0)]
+    assert [(each["analysed"], each["alike"]) for each in counts] == [(9, 9), (9, 0)]
 
 
 def test_the_command_starts_processes_of_its_own(base: Path, values: Path, tmp_path: Path) -> None:

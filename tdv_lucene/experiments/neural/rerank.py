@@ -68,13 +68,13 @@ def train_ranker(
     read = [index, topics, qrels, vectors, matrix]
     place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
     texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
-    from ...jvm.index import analyze
+    from ...jvm.index import analyze_topics
     from .config import NeuralConfig
     from .rankers import count_parameters
     from .stored import StoredRanker
     from .training import judged_training, train
 
-    tokens = dict(zip(texts, analyze(list(texts.values()), field)))
+    tokens = analyze_topics(texts, field)
     with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
         counts.require_whole("training")
         words = _vectors(counts, vectors, seed, progress, trust_pickle)
@@ -156,7 +156,7 @@ def rerank_run(
     read = [index, ranker, topics, run, matrix]
     place = Output.file(output, RUN, inputs=read, overwrite=overwrite)
     texts = read_topics(topics, topic_field)
-    from ...jvm.index import analyze
+    from ...jvm.index import analyze_topics
     from .reading import Reader
     from .runs import Documents, format_run, read_rankings, rerank
     from .stored import StoredRanker
@@ -164,7 +164,7 @@ def rerank_run(
     rankings, stored = read_rankings(os.fspath(run)), StoredRanker.load(ranker)
     _check_queries(rankings, texts)
     field, name = stored.manifest["field"], stored.manifest["name"]
-    tokens = dict(zip(rankings, analyze([texts[q] for q in rankings], field)))
+    tokens = analyze_topics({q: texts[q] for q in rankings}, field)
     found: dict[str, Sequence[tuple[str, float]]] = {}
     with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
         stored.check(counts, index)

@@ -90,7 +90,7 @@ def test_runs_in_numbers_agree_as_their_rankings_do() -> None:
          zip(rng.choice(300, 150, replace=False), rng.integers(0, 99, 150))]
         for _ in range(2)
     ]  # fmt: skip
-    first, second = (pd.DataFrame(of, columns=["query", "docid", "score"]) for of in rows)
+    first, second = (pd.DataFrame(run, columns=["query", "docid", "score"]) for run in rows)
     second = second[second["query"] != "q3"]
     found = compare_rankings(first, second)
     ranked = [run.sort_values("score", ascending=False, kind="stable") for run in (first, second)]
