@@ -29,8 +29,9 @@ from results import machine, markdown_table, write_run
 
 COLLECTION, TRAIN = "wiki165k", "tydi-train"
 SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
-BY_POSTINGS = {"0 %": "0", "45 %": "0.45", "60 %": "0.6", "70 %": "0.7"}
-BY_BYTES = {"-40 % bytes": 0.6, "-60 % bytes": 0.4}
+# Names of systems have no spaces.
+BY_POSTINGS = {"postings-0": "0", "postings-45": "0.45", "postings-60": "0.6", "postings-70": "0.7"}
+BY_BYTES = {"bytes-40": 0.6, "bytes-60": 0.4}
 HEAD = ("index", "MB", "foreseen", "postings", *SETS, "R@1000", "top-10", "top-1000")
 
 
@@ -68,12 +69,12 @@ class Frontier:
         wanted = {name: ("--reduction", r) for name, r in BY_POSTINGS.items()}
         wanted |= {name: ("--max-bytes", round(share * size)) for name, share in BY_BYTES.items()}
         for name, how in {**wanted, "recommended": ()}.items():
-            self.indexes[name] = self.make(f"pruned {name}", *learned, *how)
+            self.indexes[name] = self.make(name, *learned, *how)
             self.foreseen[name] = self._foreseen(values, self.indexes[name])
         for name, share in BY_BYTES.items():
             how = ("--tf", "original", "--max-bytes", round(share * size))
-            self.indexes[f"RIDF {name}"] = self.make(
-                f"ridf {name}", "prune", "--index", full, "--tdv", ridf, *how
+            self.indexes[f"ridf-{name}"] = self.make(
+                f"ridf-{name}", "prune", "--index", full, "--tdv", ridf, *how
             )
 
     def queries(self, name: str) -> tuple[Path, Path]:
@@ -111,7 +112,7 @@ class Frontier:
         pairs = [word for index, path in self.indexes.items()
                  for word in ("--index", f"{index}={path}")]  # fmt: skip
         train = self.queries(TRAIN)
-        report = self.work / f"report {name}"
+        report = self.work / f"report-{name}"
         self.commands.run("compare", *pairs, "--topics", topics, "--qrels", qrels, "--model",
                           self.model, "--tune-topics", train[0], "--tune-qrels", train[1],
                           "--latency-budget", str(self.budget), "--output", report,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from prior_collections import Judged
+from prior_collections import Judged, collection_of
 
 from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.prior_alone import prior_values
@@ -110,3 +110,17 @@ def choose(
     """Return the best candidate on all collections but ``without``."""
     kept = [{c: sets for c, sets in each.items() if c != without} for each in gains]
     return int(np.argmax([by(each) for each in kept]))
+
+
+def prior_without(run: dict[str, Any], name: str) -> Prior:
+    """The prior made without the collection ``name``, from the raw output of ``prior.py``."""
+    row = next(of_set for each, of_set in run["table"].items() if each.startswith(name))
+    settings: dict[str, Any] = {}
+    for model, positions in CANDIDATES:
+        found = row[f"{model}/{positions}"]["settings"]
+        settings.setdefault(model, {})[positions] = found
+    content = {
+        "name": "leave-one-out", "order": ORDER, "scale": SCALE, "reduction": REDUCTION,
+        "network": run["networks"][collection_of(name)], "ranges": {}, "settings": settings,
+    }  # fmt: skip
+    return Prior(content, "")

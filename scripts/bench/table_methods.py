@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -10,13 +11,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
 from table_rows import QueryData, Split
 
 import tdv_lucene
 from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe
+from tdv_lucene.values.term_values import TermValues
 
 _LEARNED_BY = ("learning", "core", "embedding", "matrix", "values", "ranking.py")
 _PAPER_BY = ("learning/paper.py", "learning/pairwise.py", "core/paper.py", "core/losses.py")
+_READ_BY_PRUNING = ("unit", "posting_rule", "lead")
+"""Of a manifest, what pruning reads."""
 _ORDERED_BY = ("learning/peers.py", "learning/features.py", "values")
 
 
@@ -96,4 +101,16 @@ def _source(*parts: str) -> str:
         path = package / part
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             found.update(file.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def values_digest(values: TermValues) -> str:
+    """Stands for all that pruning reads of term values."""
+    found = hashlib.sha256(values.vocabulary.sha256.encode())
+    for name, array in sorted(vars(values).items()):
+        if isinstance(array, np.ndarray):
+            found.update(name.encode() + np.ascontiguousarray(array).tobytes())
+    chosen = [(p["reduction"], p["scale"]) for p in values.points]
+    rest = {k: v for k, v in values.manifest.items() if k in _READ_BY_PRUNING}
+    found.update(json.dumps([chosen, rest, values.parameters]).encode())
     return found.hexdigest()[:16]

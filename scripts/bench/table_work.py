@@ -6,7 +6,6 @@ when that is the same. A cell is one query set searched on one index with one mo
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -21,7 +20,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from table_methods import Method, Search
+from prior_settings import prior_without
+from table_methods import Method, Search, values_digest
 from table_rows import QueryData, Split, digest
 from table_sources import Sources, timed
 
@@ -29,17 +29,22 @@ from tdv_lucene import (
     TermValues,
     binary_values,
     learn_from_index,
+    learn_term_values,
     make_peer_values,
     prune_index,
     search_index,
 )
+from tdv_lucene.embedding.embed import load_term_vectors
 from tdv_lucene.evaluation.evaluate import trec_eval_values
 from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.jvm.index import analyze_topics
+from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.searching.baseline_tuning import candidates
 
 MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
-_CHOOSING = ("unit", "posting_rule", "lead")
-"""Of a manifest, what pruning reads."""
+PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
+"""The output of ``prior.py``: priors made with each collection left out."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ class Work:
         path.parent.mkdir(exist_ok=True)
         label = f"values {self.collection} {path.name}"
         timed(label, lambda: self._make(method, split, model, path))
-        made = Made(path, _sha256(TermValues.load(path)))
+        made = Made(path, values_digest(TermValues.load(path)))
         beside.write_text(json.dumps({"identity": identity, "sha256": made.sha256}))
         return made
 
@@ -104,12 +109,24 @@ class Work:
                 self_supervised=method.self_supervised, recipe=method.recipe,
                 vectors=sources.vectors, matrix=None if titles else sources.matrix, overwrite=True,
             )  # fmt: skip
+        elif isinstance(method.recipe, DefaultRecipe) and method.recipe.prior:
+            self._learn_from_prior(method, split, model, path)
         else:
             topics, qrels = split.train.write(self.folder / "train", split.name)
             learn_from_index(
                 sources.index_of(method), topics, qrels, path, model=model, recipe=method.recipe,
                 vectors=sources.vectors, matrix=sources.matrix_of(method), overwrite=True,
             )  # fmt: skip
+
+    def _learn_from_prior(self, method: Method, split: Split, model: str, path: Path) -> None:
+        """Learn from the prior that was made without this collection."""
+        run = json.loads((PRIOR_RUN / "raw.json").read_text(encoding="utf-8"))
+        counts = TermDocumentMatrix.load(self.sources.matrix_of(method))
+        learn_term_values(
+            counts, analyze_topics(split.train.topics), split.train.qrels, model=model,
+            recipe=method.recipe, prior=prior_without(run, self.collection),
+            vectors=load_term_vectors(self.sources.vectors, counts),
+        ).save(path, overwrite=True)  # fmt: skip
 
     def full(
         self, queries: QueryData, model: str, compute: bool = True, **parameters: float
@@ -269,18 +286,6 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     except ValueError:
         print(f"{path} is unreadable and made again", file=sys.stderr)
         return None
-
-
-def _sha256(values: TermValues) -> str:
-    """Stands for all that pruning reads of term values."""
-    found = hashlib.sha256(values.vocabulary.sha256.encode())
-    for name, array in sorted(vars(values).items()):
-        if isinstance(array, np.ndarray):
-            found.update(name.encode() + np.ascontiguousarray(array).tobytes())
-    chosen = [(p["reduction"], p["scale"]) for p in values.points]
-    rest = {k: v for k, v in values.manifest.items() if k in _CHOOSING}
-    found.update(json.dumps([chosen, rest, values.parameters]).encode())
-    return found.hexdigest()[:16]
 
 
 @cache

@@ -137,7 +137,7 @@ def _step(
 
 
 def _batches(training: Training, rng: np.random.Generator) -> Iterator[Batch]:
-    """Yield an epoch: every pair of a query and a relevant document once, with one that is not.
+    """Yield an epoch: pairs of a query and a relevant document, each with one that is not.
 
     The last batch is filled up with pairs of the first, for all have one shape.
     """
@@ -145,7 +145,7 @@ def _batches(training: Training, rng: np.random.Generator) -> Iterator[Batch]:
     queries, positives = _relevant_pairs(training.judged)
     negatives = _draw_negatives(training, queries, rng)
     kept = np.flatnonzero(negatives >= 0)
-    order = rng.permutation(kept)
+    order = rng.permutation(kept)[: reader.config.pairs_per_epoch]
     if not len(order):
         return
     width = reader.width(_longest(reader, training.found))

@@ -111,8 +111,8 @@ def plain_drmm(ranker, query, doc) -> float:
     gates = np.exp(logits) / np.exp(logits).sum()
     total = 0.0
     for row, gate in zip(histogram, gates):
-        hidden = np.tanh(plain_dense(ranker.hidden, row))
-        total += gate * np.tanh(plain_dense(ranker.output, hidden))[0]
+        hidden = np.maximum(plain_dense(ranker.hidden, row), 0)
+        total += gate * plain_dense(ranker.output, hidden)[0]
     return total
 
 

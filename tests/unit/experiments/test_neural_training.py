@@ -207,3 +207,12 @@ def test_configs_out_of_range_are_refused() -> None:
             NeuralConfig(**options)
     with pytest.raises(TdvError, match="no neural re-ranker 'bert': choose one of drmm, duet"):
         make_ranker("bert", 12, CONFIG, 0)
+
+
+def test_an_epoch_takes_no_more_pairs_than_it_may(tasks) -> None:
+    matrix, vectors, topics, qrels = tasks["exact"]
+    pairs = sum(map(len, qrels.values()))
+    for most, steps in ((pairs, -(-pairs // 16)), (40, 3), (7, 1)):
+        config = replace(CONFIG, pairs_per_epoch=most)
+        made = judged_training(matrix, vectors, config, topics, qrels)
+        assert len([*training._batches(made, np.random.default_rng(0))]) == steps, most

@@ -1,0 +1,79 @@
+"""Some of a collection's judged queries to learn from, all others to measure with, in memory."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from prior_collections import Judged
+
+from tdv_lucene import learn_term_values
+from tdv_lucene.embedding.embed import TermVectors, latent_semantic_vectors
+from tdv_lucene.learning.prior import Prior
+from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
+from tdv_lucene.ranking import GRIDS
+from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.values.weighted_collection import apply_values
+
+
+@dataclass(frozen=True)
+class Draws:
+    """A collection, and the prior that was made without it. All figures are nDCG@5, with BM25."""
+
+    judged: Judged
+    prior: Prior
+
+    def learn(self, train: np.ndarray, recipe: DefaultRecipe, seed: int) -> TermValues:
+        """Learn as ``tdv-lucene learn`` does, from the prior if the recipe wants one."""
+        topics, qrels = queries_of(self.judged, train)
+        return learn_term_values(
+            self.judged.problem.matrix, topics, qrels, recipe=recipe, prior=self.prior,
+            vectors=self._vectors, seed=seed,
+        )  # fmt: skip
+
+    def pruned(self, values: TermValues, reduction: float, test: np.ndarray) -> float:
+        """Return that of the index which ``prune --reduction`` would write."""
+        point = values.at_reduction(reduction)
+        problem = self.judged.problem.with_position_boost(point.position_boost)
+        problem = problem.with_parameters(Parameters(**values.parameters))
+        collection = apply_values(problem.matrix, point.tdv, point.scale, point.cut)
+        return float(problem.measure(collection, test)[:, 0].mean())
+
+    def full(self, test: np.ndarray) -> float:
+        """Return that of the full index with Anserini's k1 and b."""
+        return float(self._grid[0, test].mean())
+
+    def full_tuned(self, train: np.ndarray, test: np.ndarray) -> float:
+        """Return that of the full index with the k1 and b that serve ``train`` best."""
+        best = np.argmax(self._grid[:, train].mean(axis=1))
+        return float(self._grid[best, test].mean())
+
+    @cached_property
+    def _vectors(self) -> TermVectors:
+        return latent_semantic_vectors(self.judged.problem.matrix)
+
+    @cached_property
+    def _grid(self) -> np.ndarray:
+        """float64[choices of k1 and b, queries]: the full index's, Anserini's choice first."""
+        choices = [(0.9, 0.4), *itertools.product(*GRIDS["bm25"].values())]
+        problem = self.judged.problem
+        at = [problem.with_parameters(Parameters(k1=k1, b=b)) for k1, b in choices]
+        return np.stack([each.measure(problem.plain, self.judged.all_queries)[:, 0] for each in at])
+
+
+def queries_of(judged: Judged, some: np.ndarray) -> tuple[dict[str, list], dict[str, dict]]:
+    """Topics and qrels again, from their numbers."""
+    queries, matrix = judged.problem.queries, judged.problem.matrix
+    terms, ids = matrix.vocabulary.terms, matrix.doc_ids
+    topics, qrels = {}, {}
+    for query in some.tolist():
+        numbers, times = queries.terms_of(query)
+        words = [[terms[int(t)].decode()] * int(n) for t, n in zip(numbers, times)]
+        topics[queries.ids[query]] = list(itertools.chain(*words))
+        docs, grades = queries.judged_of(query)
+        qrels[queries.ids[query]] = {
+            ids[int(doc)].decode(): int(grade) for doc, grade in zip(docs, grades)
+        }
+    return topics, qrels

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Whether `prune --max-loss` keeps its word on queries that learning did not see.
+
+Half of a collection's queries, drawn at random, are learned from, from the prior made without the
+collection; `--max-loss` takes the operating point; the other half measures what it loses of nDCG@5
+against the full index with the k1 and b that serve the first half best.
+
+    scripts/bench/max_loss.py --collections DIR --work DIR --output RUN
+        [--prior-run DIR] [--only cranfield ...] [--splits 10]
+
+``--prior-run`` is the output of ``prior.py``. Where no point is sure enough, `prune` refuses:
+nothing is lost then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from judged_draws import Draws
+from prior_collections import read_collections
+from prior_settings import prior_without
+from results import machine, markdown_table, write_run
+
+from tdv_lucene import TdvError
+from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.pruning.reduction_choice import point_within_loss
+
+COLLECTIONS = ("vaswani", "cranfield", "cisi", "scifact")
+MAX_LOSS = 0.01
+PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
+_HEAD = ("collection", "splits", "pruned", "mean reduction", "lost more than 1 %", "mean loss")
+
+
+def measure_split(draws: Draws, seed: int) -> dict[str, Any]:
+    """One split: the reduction taken (None: refused) and the loss as a share."""
+    name, sets = draws.judged.name, draws.judged.sets
+    some = sets.get(f"{name}-train", sets[name])
+    order = np.random.default_rng([40, seed]).permutation(some)
+    train, test = np.array_split(order, 2)
+    values = draws.learn(train, DefaultRecipe(), seed)
+    full = draws.full_tuned(train, test)
+    found = {"full": draws.full(test), "full, tuned": full}
+    try:
+        reduction = point_within_loss(values.points, MAX_LOSS)["reduction"]
+    except TdvError:
+        return {**found, "reduction": None, "loss": 0.0}
+    pruned = draws.pruned(values, reduction, test)
+    return {**found, "reduction": reduction, "pruned": pruned, "loss": 1 - pruned / full}
+
+
+def row_of(name: str, splits: list[dict[str, Any]]) -> list[str]:
+    reductions = [s["reduction"] for s in splits if s["reduction"] is not None]
+    losses = np.array([split["loss"] for split in splits])
+    mean = f"{np.mean(reductions):.0%}" if reductions else "-"
+    return [name, str(len(splits)), str(len(reductions)), mean,
+            str(int((losses > MAX_LOSS).sum())), f"{losses.mean():+.1%}"]  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name in ("collections", "work", "output"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--prior-run", type=Path, default=PRIOR_RUN)
+    parser.add_argument("--only", nargs="*", default=COLLECTIONS)
+    parser.add_argument("--splits", type=int, default=10, help="of each collection")
+    args = parser.parse_args()
+    run = json.loads((args.prior_run / "raw.json").read_text(encoding="utf-8"))
+    raw: dict[str, list[dict[str, Any]]] = {}
+    for judged in read_collections(args.collections, args.work, 10**6, 0, args.only):
+        draws = Draws(judged, prior_without(run, judged.name))
+        raw[judged.name] = [measure_split(draws, seed) for seed in range(args.splits)]
+        print(row_of(judged.name, raw[judged.name]), flush=True)
+    every = [split for splits in raw.values() for split in splits]
+    rows = [row_of(name, splits) for name, splits in {**raw, "all": every}.items()]
+    text = f"{machine()}\n\n{markdown_table(_HEAD, rows)}\n"
+    write_run(args.output, text, raw, ("max-loss.md", "max-loss.json"))
+
+
+if __name__ == "__main__":
+    main()
