@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""The README's picture: ranking against index size, of the table's entries in raw.json.
+"""The README's picture: ranking against index size, of the rows that frontier.py measured.
 
-    scripts/bench/picture.py --raw scripts/bench/runs/2026-11-22-table/raw.json \
-        --output scripts/bench/runs/2026-11-22-table/frontier.svg
+    scripts/bench/picture.py --raw scripts/bench/runs/2026-11-22-frontier/raw.json \
+        --output scripts/bench/runs/2026-11-22-frontier/frontier.svg
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,35 +19,39 @@ from matplotlib.figure import Figure
 
 MEASURE = "nDCG@5"
 PANELS = {
-    "wiki165k tydi-dev (from tydi-train)": "questions (tydi-dev)",
-    "wiki165k dbpedia (from tydi-train)": "keyword queries (dbpedia)",
-    "wiki165k boolq-train (from tydi-train)": "search questions (boolq-train)",
-    "wiki165k fever-dev (from tydi-train)": "claims (fever-dev)",
+    "tydi-dev": "questions (tydi-dev)",
+    "dbpedia": "keyword queries (dbpedia)",
+    "boolq-train": "search questions (boolq-train)",
+    "fever-dev": "claims (fever-dev)",
 }
-"""Row of the table -> title of its panel."""
+"""Query set -> title of its panel."""
 LINES = {
-    "tdv": ("learned (this project)", "#D55E00", "o", "-"),
-    "ridf, tuned": ("RIDF, tuned k1 and b", "#0072B2", "s", "--"),
+    ("postings-", "bytes-"): ("learned (this project)", "#D55E00", "o", "-"),
+    ("full", "ridf-"): ("RIDF, from the full index on", "#0072B2", "s", "--"),
 }
+"""How the names of a line's indexes begin -> the line."""
 POINTS = {
     "full": ("full index, Anserini's k1 and b", "#000000", "D"),
-    "full, tuned": ("full index, tuned k1 and b", "#000000", "*"),
+    "full-tuned": ("full index, tuned k1 and b", "#000000", "*"),
 }
 
 
-def draw(axes: Axes, entries: Sequence[Mapping[str, Any]]) -> None:
+def draw(axes: Axes, rows: Mapping[str, Mapping[str, Any]], queries: str) -> None:
     """One query set: a line a method, from the largest index to the smallest, and the full one."""
-    for method, (label, colour, marker, style) in LINES.items():
-        at = sorted((e["bytes"] / 1e6, e[MEASURE]) for e in entries if e["method"] == method)
+    for names, (label, colour, marker, style) in LINES.items():
+        at = sorted(
+            (row["bytes"] / 1e6, row[queries][MEASURE])
+            for name, row in rows.items()
+            if name.startswith(names) and row["bytes"]
+        )
         axes.plot(
             *zip(*at), marker=marker, linestyle=style, color=colour, label=label, markersize=5
         )
-    full = next(entry for entry in entries if entry["method"] == "full")
-    for method, (label, colour, marker) in POINTS.items():
-        found = next(entry for entry in entries if entry["method"] == method)
+    for name, (label, colour, marker) in POINTS.items():
         axes.plot(
-            full["bytes"] / 1e6, found[MEASURE], marker, color=colour, label=label, markersize=7
-        )
+            rows["full"]["bytes"] / 1e6, rows[name][queries][MEASURE], marker, color=colour,
+            label=label, markersize=7,
+        )  # fmt: skip
     axes.grid(color="#dddddd")
     axes.set_axisbelow(True)
     axes.margins(y=0.12)
@@ -55,10 +59,10 @@ def draw(axes: Axes, entries: Sequence[Mapping[str, Any]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--raw", type=Path, required=True, help="raw.json of a table's run")
+    parser.add_argument("--raw", type=Path, required=True, help="raw.json of a run of frontier.py")
     parser.add_argument("--output", type=Path, required=True, help="the picture, .svg or .png")
     given = parser.parse_args()
-    entries = json.loads(given.raw.read_text(encoding="utf-8"))["entries"]
+    rows = {row["index"]: row for row in json.loads(given.raw.read_text("utf-8"))["rows"]}
     style = {
         "font.size": 10,
         "lines.markersize": 6,
@@ -68,8 +72,8 @@ def main() -> None:
     with matplotlib.rc_context({**style, "svg.hashsalt": "tdv-lucene"}):
         figure = Figure(figsize=(9, 6.4), layout="constrained")
         panels = figure.subplots(2, 2, sharex=True).flat
-        for axes, (row, title) in zip(panels, PANELS.items(), strict=True):
-            draw(axes, [e for e in entries if e["row"] == row and e["model"] == "bm25"])
+        for axes, (queries, title) in zip(panels, PANELS.items(), strict=True):
+            draw(axes, rows, queries)
             axes.set_title(title, fontsize=11)
         figure.supxlabel("index size, MB")
         figure.supylabel(f"{MEASURE}, BM25")

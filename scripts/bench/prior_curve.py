@@ -25,7 +25,7 @@ from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.values.term_values import TermValues
 
-SIZES = (1, 5, 10, 20, 40)
+SIZES = (5, 10, 20, 40)
 TODAY = DefaultRecipe(prior=False, reductions=(REDUCTION,))
 WITH_PRIOR = DefaultRecipe(reductions=(REDUCTION,))
 
@@ -37,7 +37,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--sizes", nargs="*", type=int, default=SIZES)
-    parser.add_argument("--without-today", action="store_true", help="leave out what is slow")
+    parser.add_argument("--without-prior", nargs="*", type=int, default=SIZES, metavar="SIZE",
+                        help="sizes to learn at without a prior, too")  # fmt: skip
     args = parser.parse_args()
     run = json.loads((args.prior_run / "raw.json").read_text())
     found = json.loads(args.output.read_text()) if args.output.exists() else {}
@@ -49,12 +50,12 @@ def main() -> None:
             of_set = found.setdefault(name, {}).setdefault(str(size), [])
             if draw < len(of_set) or size > len(judged.sets[name]) * 2 // 3:
                 continue
-            of_set.append(
-                _draw(draws, alone, judged.sets[name], size, draw, not args.without_today)
-            )
+            some, today = judged.sets[name], size in args.without_prior
+            of_set.append(_draw(draws, alone, some, size, draw, today))
             args.output.write_text(json.dumps(found, indent=1))
         for size, made in found.get(next(iter(judged.sets)), {}).items():
-            means = {k: float(np.mean([d[k] for d in made])) for k in made[0]} if made else {}
+            names = [name for name in (made[0] if made else ()) if all(name in d for d in made)]
+            means = {name: float(np.mean([d[name] for d in made])) for name in names}
             print(judged.name, size, {k: round(v, 4) for k, v in means.items()}, flush=True)
 
 

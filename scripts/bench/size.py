@@ -32,6 +32,7 @@ from results import machine, markdown_table, write_run
 COLLECTION, TRAIN = "wiki165k", "tydi-train"
 SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
 REDUCTIONS = ("0", "0.45", "0.6")
+_MEASURED = ("seconds", "cpu", "own_mb", "touched_mb")
 _EVERY = 0.05  # seconds between two looks at a process's memory
 
 
@@ -152,7 +153,7 @@ def measure_sizes(bench: Bench, sizes: list[int], pool: list[str]) -> tuple[str,
         extent = json.loads((bench.matrix(copies) / "manifest.json").read_text())
         found = bench.learn(copies, f"values-{copies}", *pool)
         raw[str(copies)] = {
-            **found,
+            **{name: found[name] for name in (*_MEASURED, "parameters", "points")},
             "documents": extent["documents"],
             "postings": extent["postings"],
         }
@@ -161,7 +162,7 @@ def measure_sizes(bench: Bench, sizes: list[int], pool: list[str]) -> tuple[str,
         rows.append([
             f"{extent['documents']:,}", f"{extent['postings'] / 1e6:,.0f} M",
             *(f"{found[name]:,.0f} (x{found[name] / first[name]:.2f})"
-              for name in ("seconds", "cpu", "own_mb", "touched_mb")),
+              for name in _MEASURED),
             f"{by_reduction['0']['full']['nDCG@5']:.3f}",
             ", ".join(f"{by_reduction[r]['measures']['nDCG@5']:.3f}" for r in REDUCTIONS),
         ])  # fmt: skip

@@ -30,6 +30,7 @@ from tdv_lucene import (
     binary_values,
     learn_from_index,
     learn_term_values,
+    load_matrix,
     make_peer_values,
     prune_index,
     search_index,
@@ -39,7 +40,6 @@ from tdv_lucene.evaluation.evaluate import trec_eval_values
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm.index import analyze_topics
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.searching.baseline_tuning import candidates
 
 MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
@@ -121,7 +121,7 @@ class Work:
     def _learn_from_prior(self, method: Method, split: Split, model: str, path: Path) -> None:
         """Learn from the prior that was made without this collection."""
         run = json.loads((PRIOR_RUN / "raw.json").read_text(encoding="utf-8"))
-        counts = TermDocumentMatrix.load(self.sources.matrix_of(method))
+        counts = load_matrix(self.sources.matrix_of(method))
         learn_term_values(
             counts, analyze_topics(split.train.topics), split.train.qrels, model=model,
             recipe=method.recipe, prior=prior_without(run, self.collection),

@@ -23,7 +23,7 @@ def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
     return np.log(documents / np.asarray(matrix.doc_freq)) + np.log(expected)
 
 
-def order_terms(matrix: TermDocumentMatrix, kind: str) -> np.ndarray:
+def order_terms(matrix: TermDocumentMatrix, kind: str, model: str = "bm25") -> np.ndarray:
     """Return float32[V], above 0: the order in which terms are dropped, smallest first.
 
     The learned TDV does not say whether a posting list is worth its bytes: dropping the terms with
@@ -41,6 +41,9 @@ def order_terms(matrix: TermDocumentMatrix, kind: str) -> np.ndarray:
         "balanced" is the prior's: (RIDF + 0.05 + 0.7 r (idf / 8)^4) sqrt(idf), with r the mean RIDF
         of a posting. A collection whose words discriminate little keeps fewer terms for their
         rarity alone, and the root of idf keeps the recall of small collections.
+    model : "bm25", "qld" or "tfidf"
+        The language model has 0.2 in place of 0.1, which keeps more rare terms: at 45 % of the
+        postings .02 better on lisa, time and scifact's training claims, .005 worse on tydi-train.
     """
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     importance = np.maximum(residual_idf(matrix), 0)
@@ -48,7 +51,7 @@ def order_terms(matrix: TermDocumentMatrix, kind: str) -> np.ndarray:
     if kind == "balanced":
         mean = float(np.average(importance, weights=matrix.doc_freq)) if len(idf) else 0.0
         return ((importance + 0.05 + 0.7 * mean * rare) * np.sqrt(idf)).astype(np.float32)
-    importance += 0.1
+    importance += 0.2 if model == "qld" else 0.1
     if kind == "named":
         importance += 0.25 * rare
     return (importance * idf).astype(np.float32)

@@ -80,7 +80,7 @@ def rule_of_order(
 
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
     """
-    order = order_terms(matrix, kind)
+    order = order_terms(matrix, kind, model)
     power = _SATURATION_POWERS.get(kind, recipe.saturation_power)
     rule = make_posting_rule(
         matrix,

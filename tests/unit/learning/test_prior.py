@@ -219,3 +219,12 @@ def test_the_priors_order_keeps_rare_terms_by_the_mean_ridf(collection) -> None:
     mean = (ridf * matrix.doc_freq).sum() / matrix.doc_freq.sum()
     expected = (ridf + 0.05 + 0.7 * mean * (idf / 8) ** 4) * np.sqrt(idf)
     np.testing.assert_allclose(order_terms(matrix, "balanced"), expected, rtol=1e-5)
+
+
+def test_the_language_models_order_keeps_more_rare_terms(collection) -> None:
+    matrix = collection[0]
+    ridf = np.maximum(residual_idf(matrix), 0)
+    idf = bm25_idf(matrix.doc_freq, matrix.doc_count)
+    for model, least in (("bm25", 0.1), ("tfidf", 0.1), ("qld", 0.2)):
+        found = order_terms(matrix, "ridf", model)
+        np.testing.assert_allclose(found, (ridf + least) * idf, rtol=1e-5)
