@@ -14,7 +14,7 @@ from . import RANKERS
 from .config import NeuralConfig
 from .rankers import Ranker, count_parameters
 from .reading import Reader
-from .runs import Documents, Rankings, format_run, read_rankings, rerank
+from .runs import Rankings, format_run, number_documents, read_rankings, rerank
 from .training import judged_training, train
 
 
@@ -27,8 +27,8 @@ def run_ranker(
     the n queries timed, ``epochs`` int64[folds] and ``parameters`` int64[1].
     """
     config = config or NeuralConfig()
-    documents = Documents(experiment.matrix)
     first = read_rankings(str(experiment.baseline("bm25")))
+    documents = number_documents(experiment.matrix, first.values(), depth)
     ranked, milliseconds, epochs, size = {}, [], [], 0
     for fold in experiment.folds:
         training = judged_training(
@@ -70,7 +70,7 @@ def _time(
     reader: Reader,
     asked: Mapping[str, np.ndarray],
     first: Rankings,
-    documents: Documents,
+    documents: Mapping[str, int],
     depth: int,
     experiment: Experiment,
 ) -> np.ndarray:

@@ -158,7 +158,7 @@ def rerank_run(
     texts = read_topics(topics, topic_field)
     from ...jvm.index import analyze_topics
     from .reading import Reader
-    from .runs import Documents, format_run, read_rankings, rerank
+    from .runs import format_run, number_documents, read_rankings, rerank
     from .stored import StoredRanker
 
     rankings, stored = read_rankings(os.fspath(run)), StoredRanker.load(ranker)
@@ -168,7 +168,8 @@ def rerank_run(
     found: dict[str, Sequence[tuple[str, float]]] = {}
     with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
         stored.check(counts, index)
-        reader, documents = Reader(counts, stored.vectors, stored.config), Documents(counts)
+        reader = Reader(counts, stored.vectors, stored.config)
+        documents = number_documents(counts, rankings.values(), rerank_depth)
         asked = dict(zip(rankings, reader.queries(tokens)))
         with deferred():
             for number, (query, terms) in enumerate(asked.items(), 1):

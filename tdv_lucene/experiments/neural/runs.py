@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from ...errors import TdvError, argument
+from ...learning.queries import find_documents
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from .rankers import Ranker
 from .reading import Reader
@@ -16,27 +17,25 @@ Rankings = dict[str, list[str]]
 """Query id -> document ids, best first."""
 
 
-class Documents:
-    """The numbers of a matrix's documents by their ids."""
+def number_documents(
+    matrix: TermDocumentMatrix, rankings: Iterable[Sequence[str]], depth: int
+) -> dict[str, int]:
+    """Return the numbers of the first ``depth`` documents of each ranking, by their ids.
 
-    def __init__(self, matrix: TermDocumentMatrix) -> None:
-        self._numbers = {name: number for number, name in enumerate(matrix.doc_ids)}
-
-    def find(self, doc_ids: Sequence[str]) -> np.ndarray:
-        """Return int64[n].
-
-        Raises
-        ------
-        TdvError
-            When the index lacks one.
-        """
-        found = [self._numbers.get(name.encode(), -1) for name in doc_ids]
-        if -1 in found:
-            raise TdvError(
-                f"the run has the document '{doc_ids[found.index(-1)]}', which the index has not: "
-                f"pass the {argument('index')} that was searched"
-            )
-        return np.array(found, np.int64)
+    Raises
+    ------
+    TdvError
+        When the index lacks one.
+    """
+    wanted = {name for doc_ids in rankings for name in doc_ids[:depth]}
+    numbers = find_documents(matrix.doc_ids, wanted)
+    missing = wanted - numbers.keys()
+    if missing:
+        raise TdvError(
+            f"the run has the document '{min(missing)}', which the index has not: pass the "
+            f"{argument('index')} that was searched"
+        )
+    return numbers
 
 
 def read_rankings(run: str) -> Rankings:
@@ -53,10 +52,10 @@ def rerank(
     reader: Reader,
     query: np.ndarray,
     doc_ids: Sequence[str],
-    documents: Documents,
+    documents: Mapping[str, int],
     depth: int,
 ) -> list[tuple[str, float]]:
-    """Return (document id, score) of a query int32[L], best first.
+    """Return (document id, score) of a query int32[L], best first; ``documents`` numbers them.
 
     Documents after the first ``depth`` follow in their order, each a little below the one before.
     Of equal scores the first stage's order decides, and the lower gets the next smaller float32:
@@ -65,7 +64,8 @@ def rerank(
     head, tail = doc_ids[:depth], doc_ids[depth:]
     if not head:
         return []
-    scores = score_documents(ranker, reader, query, documents.find(head))
+    numbers = np.array([documents[name] for name in head], np.int64)
+    scores = score_documents(ranker, reader, query, numbers)
     order = np.argsort(-scores, kind="stable")
     scores = _falling(scores[order])
     ranked = list(zip((head[i] for i in order), scores.tolist()))

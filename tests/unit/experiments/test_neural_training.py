@@ -15,7 +15,7 @@ from tdv_lucene.experiments.neural.config import POOLED, NeuralConfig
 from tdv_lucene.experiments.neural.drmm import Drmm
 from tdv_lucene.experiments.neural.rankers import make_ranker
 from tdv_lucene.experiments.neural.reading import Reader
-from tdv_lucene.experiments.neural.runs import Documents, format_run, rerank
+from tdv_lucene.experiments.neural.runs import format_run, number_documents, rerank
 from tdv_lucene.experiments.neural.scoring import score_documents
 from tdv_lucene.experiments.neural.training import judged_training, train
 from tdv_lucene.matrix.token_sequences import TokenSequences
@@ -171,7 +171,8 @@ def test_what_is_read(reader: Reader) -> None:
 
 def test_a_run_keeps_its_documents_and_falls(reader: Reader) -> None:
     ranker = make_ranker("duet", 12, CONFIG, 2)
-    documents, names = Documents(reader.matrix), [f"d{i}" for i in range(9)]
+    names = [f"d{i}" for i in range(9)]
+    documents = number_documents(reader.matrix, [names], 9)
     query = reader.queries({"q": ["t003"]})[0]
     ranked = rerank(ranker, reader, query, names, documents, depth=6)
     assert sorted(name for name, _ in ranked[:6]) == names[:6]
@@ -184,7 +185,7 @@ def test_a_run_keeps_its_documents_and_falls(reader: Reader) -> None:
     assert line == f"q Q0 {ranked[0][0]} 1 {ranked[0][1]!r} tag"
     assert rerank(ranker, reader, query, [], documents, depth=6) == []
     with pytest.raises(TdvError, match="the run has the document 'x', which the index has not"):
-        documents.find(["d1", "x"])
+        number_documents(reader.matrix, [["d1", "x"]], 9)
 
 
 def test_equal_scores_keep_the_order_of_the_first_stage(reader: Reader, monkeypatch) -> None:
@@ -192,7 +193,7 @@ def test_equal_scores_keep_the_order_of_the_first_stage(reader: Reader, monkeypa
 
     monkeypatch.setattr(runs, "score_documents", lambda *a: np.ones(4, np.float32))
     names = ["d7", "d1", "d9", "d3"]
-    ranked = rerank(None, reader, None, names, Documents(reader.matrix), 4)
+    ranked = rerank(None, reader, None, names, number_documents(reader.matrix, [names], 4), 4)
     assert [name for name, _ in ranked] == names
     scores = np.array([score for _, score in ranked], np.float32)
     assert (np.diff(scores) < 0).all() and scores[-1] > 0.999
