@@ -41,7 +41,7 @@ def draw_curves(curves: dict[str, Curve], output: Path) -> None:
     rows = -(-len(curves) // columns)
     with matplotlib.rc_context({"font.size": 9, "svg.hashsalt": "tdv-lucene"}):
         figure = Figure(figsize=(9, 2.4 * rows + 0.6), layout="constrained")
-        panels = figure.subplots(rows, columns, squeeze=False).flat
+        panels = [*figure.subplots(rows, columns, squeeze=False).flat]
         for axes, (name, curve) in zip(panels, curves.items()):
             for what, (label, colour, marker, style) in LINES.items():
                 found = {int(size): mean(draws, what) for size, draws in curve.items()}
@@ -54,7 +54,7 @@ def draw_curves(curves: dict[str, Curve], output: Path) -> None:
             axes.minorticks_off()
             axes.grid(color="#dddddd")
         handles, labels = figure.axes[0].get_legend_handles_labels()
-        for axes in list(panels):
+        for axes in panels[len(curves) :]:
             axes.set_visible(False)
         figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
         figure.supxlabel("judged queries")

@@ -8,7 +8,8 @@ from ...interruption import check
 from .rankers import Ranker, score
 from .reading import Reader
 
-CHUNK = 128
+CHUNK = 64
+"""Documents at once: with twice as many Conv-KNRM takes twice the time, for fresh memory."""
 
 
 def score_documents(

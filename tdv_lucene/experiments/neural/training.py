@@ -28,8 +28,6 @@ from .config import NeuralConfig
 from .rankers import Ranker, make_ranker, score
 from .reading import Reader
 
-_STOP_QUERIES_AT_ONCE = 4
-
 
 class Training(NamedTuple):
     """Judged queries, and what the first stage finds for them.
@@ -200,17 +198,14 @@ class _Validation:
 
     def ndcg(self, ranker: Ranker) -> float:
         """Return the mean over the queries."""
-        reader, size, scores = self._training.reader, _STOP_QUERIES_AT_ONCE, []
+        reader, found = self._training.reader, []
         width = reader.width(_longest(reader, self._found))
-        rows = np.resize(np.arange(len(self._some)), (-(-len(self._some) // size), size))
-        for some in rows:
+        for row, query in enumerate(self._some):
             check()
-            queries = self._training.queries[self._some[some]]
-            scores.append(
-                np.asarray(score(ranker, reader.batch(queries, self._found[some], width)))
-            )
-        whole = np.concatenate(scores)[: len(self._some)]
-        return float(np.mean([self._of_query(*row) for row in enumerate(whole)]))
+            terms, docs = self._training.queries[query][None], self._found[row][None]
+            scores = np.asarray(score(ranker, reader.batch(terms, docs, width)))[0]
+            found.append(self._of_query(row, scores))
+        return float(np.mean(found))
 
     def _of_query(self, row: int, scores: np.ndarray) -> float:
         query, found = int(self._some[row]), self._found[row]
