@@ -15,14 +15,13 @@ nothing is lost then.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from judged_draws import Draws
 from prior_collections import read_collections
-from prior_settings import prior_without
+from prior_settings import PRIOR_RUN, prior_without
 from results import machine, markdown_table, write_run
 
 from tdv_lucene import TdvError
@@ -31,7 +30,6 @@ from tdv_lucene.pruning.reduction_choice import point_within_loss
 
 COLLECTIONS = ("vaswani", "cranfield", "cisi", "scifact")
 MAX_LOSS = 0.01
-PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
 _HEAD = ("collection", "splits", "pruned", "mean reduction", "lost more than 1 %", "mean loss")
 
 
@@ -70,10 +68,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=COLLECTIONS)
     parser.add_argument("--splits", type=int, default=10, help="of each collection")
     args = parser.parse_args()
-    run = json.loads((args.prior_run / "raw.json").read_text(encoding="utf-8"))
     raw: dict[str, list[dict[str, Any]]] = {}
     for judged in read_collections(args.collections, args.work, 10**6, 0, args.only):
-        draws = Draws(judged, prior_without(run, judged.name))
+        draws = Draws(judged, prior_without(judged.name, args.prior_run))
         raw[judged.name] = [measure_split(draws, seed) for seed in range(args.splits)]
         print(row_of(judged.name, raw[judged.name]), flush=True)
     every = [split for splits in raw.values() for split in splits]

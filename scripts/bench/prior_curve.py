@@ -40,10 +40,9 @@ def main() -> None:
     parser.add_argument("--without-prior", nargs="*", type=int, default=SIZES, metavar="SIZE",
                         help="sizes to learn at without a prior, too")  # fmt: skip
     args = parser.parse_args()
-    run = json.loads((args.prior_run / "raw.json").read_text())
     found = json.loads(args.output.read_text()) if args.output.exists() else {}
     for judged in read_collections(args.collections, args.work, 10**6, 0, args.only):
-        draws = Draws(judged, prior_without(run, judged.name))
+        draws = Draws(judged, prior_without(judged.name, args.prior_run))
         matrix = judged.problem.matrix
         alone = prior_values(matrix, prior=draws.prior, reductions=(REDUCTION,))
         for name, size, draw in itertools.product(judged.sets, args.sizes, range(args.draws)):

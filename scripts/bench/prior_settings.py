@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.values.weighted_collection import apply_values
 
 ORDER, SCALE, REDUCTION = "balanced", 3, 0.45
+PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
 ENOUGH = 0.03
 """A gain above this counts as this: to lose nowhere is worth more than to win much somewhere."""
 
@@ -112,8 +115,9 @@ def choose(
     return int(np.argmax([by(each) for each in kept]))
 
 
-def prior_without(run: dict[str, Any], name: str) -> Prior:
-    """The prior made without the collection ``name``, from the raw output of ``prior.py``."""
+def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
+    """The prior made without the collection ``name``, from ``prior.py``'s output ``folder``."""
+    run = json.loads((folder / "raw.json").read_text(encoding="utf-8"))
     row = next(of_set for each, of_set in run["table"].items() if each.startswith(name))
     settings: dict[str, Any] = {}
     for model, positions in CANDIDATES:

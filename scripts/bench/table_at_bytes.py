@@ -15,8 +15,8 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-import numpy as np
 from results import markdown_table
+from table_bars import interpolate
 
 PEERS = ("df", "ridf", "carmel-uniform", "carmel-delta", "carmel-epsilon")
 SIZES = (0.45, 0.6)
@@ -39,14 +39,6 @@ def curves(entries: list[dict]) -> dict[tuple[str, str, str], Curve]:
     return found
 
 
-def at_bytes(curve: Curve, wanted: float) -> float | None:
-    """nDCG@5 at so many bytes; None below the smallest index that was measured."""
-    sizes = sorted(curve)
-    if not sizes or wanted < sizes[0]:
-        return None
-    return float(np.interp(wanted, sizes, [curve[size] for size in sizes]))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -66,7 +58,7 @@ def main() -> None:
         cells = []
         for peer in every:
             curve = theirs.get((entry["row"], entry["model"], peer), {})
-            found = at_bytes(curve, entry["bytes"])
+            found = interpolate(curve, entry["bytes"])
             cells.append("-" if found is None else f"{entry['nDCG@5'] - found:+.3f}")
         rows.append([entry["row"], entry["model"], f"{entry['size']:.0%}",
                      f"{entry['bytes'] / 1e6:.2f}", f"{entry['nDCG@5']:.3f}", *cells])  # fmt: skip

@@ -67,11 +67,16 @@ def at_bytes(line: Line, method: str, wanted: float) -> float | None:
 
     Linear between its two sizes around that; None where all its indexes are larger, or smaller.
     """
-    entries = sorted(line.methods.get(method, {}).values(), key=lambda e: e.about["bytes"])
-    sizes, means = [e.about["bytes"] for e in entries], [e.mean(BAR) for e in entries]
-    if not entries or not sizes[0] <= wanted <= sizes[-1]:
+    entries = line.methods.get(method, {}).values()
+    return interpolate({e.about["bytes"]: e.mean(BAR) for e in entries}, wanted)
+
+
+def interpolate(means: Mapping[int, float], wanted: float) -> float | None:
+    """The mean at ``wanted`` bytes, linear between the two sizes around; None outside of all."""
+    sizes = sorted(means)
+    if not sizes or not sizes[0] <= wanted <= sizes[-1]:
         return None
-    return float(np.interp(wanted, sizes, means))
+    return float(np.interp(wanted, sizes, [means[size] for size in sizes]))
 
 
 def judge(lines: Mapping[str, Line], peers: list[str]) -> list[dict[str, Any]]:

@@ -43,8 +43,6 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.searching.baseline_tuning import candidates
 
 MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
-PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
-"""The output of ``prior.py``: priors made with each collection left out."""
 
 
 @dataclass(frozen=True)
@@ -120,11 +118,10 @@ class Work:
 
     def _learn_from_prior(self, method: Method, split: Split, model: str, path: Path) -> None:
         """Learn from the prior that was made without this collection."""
-        run = json.loads((PRIOR_RUN / "raw.json").read_text(encoding="utf-8"))
         counts = load_matrix(self.sources.matrix_of(method))
         learn_term_values(
             counts, analyze_topics(split.train.topics), split.train.qrels, model=model,
-            recipe=method.recipe, prior=prior_without(run, self.collection),
+            recipe=method.recipe, prior=prior_without(self.collection),
             vectors=load_term_vectors(self.sources.vectors, counts),
         ).save(path, overwrite=True)  # fmt: skip
 
