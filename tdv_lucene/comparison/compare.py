@@ -147,7 +147,7 @@ def compare_indexes(
             **content.effectiveness(results, config.seed),
             **content.latencies(latency),
             **summarise_speed(latency, words[0], config.seed),
-            **_further_speed(timed, query_sets[0], config, progress),
+            **_further_speed(timed, query_sets[0], latency.queries, config, progress),
             **terms,
             "tuning": tuning,
             "parameters": content.parameters(systems, results, config.field),
@@ -161,11 +161,18 @@ def compare_indexes(
 
 
 def _further_speed(
-    timed: Mapping[str, TimedIndex], queries: QuerySet, config: CompareConfig, progress: Progress
+    timed: Mapping[str, TimedIndex],
+    queries: QuerySet,
+    sample: Sequence[str],
+    config: CompareConfig,
+    progress: Progress,
 ) -> dict[str, Any]:
-    """Whole services rather than single searches: queries a second, and Pyserini's searcher."""
+    """Whole services rather than single searches: queries a second, and Pyserini's searcher.
+
+    What a query costs beside its search is that of the ``sample`` whose searches were timed.
+    """
     service = measure_service(
-        timed, queries.topics, field=config.field, threads=config.throughput_threads,
+        timed, queries.topics, sample, field=config.field, threads=config.throughput_threads,
         seed=config.seed, progress=progress,
     )  # fmt: skip
     end_to_end = None

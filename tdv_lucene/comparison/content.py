@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..evaluation.evaluate import Evaluation
-from ..evaluation.significance import PairedComparison, compare_paired
+from ..evaluation.significance import PairedComparison, compare_all_paired
 from ..indexes.user_data import FieldRecord
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
@@ -91,13 +91,24 @@ def _measure_names(evaluations: Mapping[str, Evaluation]) -> list[str]:
 
 
 def _measures(evaluations: Mapping[str, Evaluation], comparisons: int, seed: int) -> dict[str, Any]:
+    names, pairs = _measure_names(evaluations), _pairs([*evaluations])
+    compared = iter(
+        compare_all_paired(
+            [
+                (evaluations[baseline].values[measure], evaluations[treatment].values[measure])
+                for measure in names
+                for baseline, treatment in pairs
+            ],
+            comparisons,
+            seed=seed,
+        )
+    )
     measures = {}
-    for measure in _measure_names(evaluations):
-        tests = []
-        for baseline, treatment in _pairs([*evaluations]):
-            values = (evaluations[name].values[measure] for name in (baseline, treatment))
-            test = compare_paired(*values, comparisons=comparisons, seed=seed)
-            tests.append({"baseline": baseline, "treatment": treatment, **test.to_dict()})
+    for measure in names:
+        tests = [
+            {"baseline": baseline, "treatment": treatment, **next(compared).to_dict()}
+            for baseline, treatment in pairs
+        ]
         flat = {k: v for k, v in tests[0].items() if k not in ("baseline", "treatment")}
         means = {
             name: float(evaluation.values[measure].mean())

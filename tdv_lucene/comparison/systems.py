@@ -10,11 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from ..errors import TdvError
 from ..evaluation.evaluate import Evaluation, evaluate_run
 from ..evaluation.named_topics import without_prefix
 from ..evaluation.rank_agreement import compare_rankings
-from ..evaluation.run_arrays import load_run
+from ..evaluation.run_arrays import Run, load_run, share_names
 from ..evaluation.topics import (
     STDIN,
     Qrels,
@@ -153,7 +155,7 @@ def search_all(
     ``measures`` are further ones, by their names in ir-measures.
     """
     results = Results(queries, {}, {}, {}, {}, [])
-    frames = {}
+    found = []
     for name, system in systems.items():
         run = results.runs[name] = folder / f"{prefix}{name}.run"
         place = Output.file(run, RUN, inputs=[system.path])
@@ -162,14 +164,20 @@ def search_all(
                 system.path, queries.topics, place, system.parameters,
                 hits=DEPTH, arrays=Path(arrays), **search,
             )  # fmt: skip
-            frames[name] = load_run(Path(arrays), list(queries.topics))
+            found.append(load_run(Path(arrays), list(queries.topics)))
         results.without_hits[name] = summary["queries_without_hits"]
+    first, *others = found = share_names(found)
+    for name, run in zip(systems, found):
         results.evaluations[name] = evaluate_run(
-            frames[name], queries.topics, queries.qrels, measures=measures
+            run, queries.topics, queries.qrels, measures=measures
         )
-    first, *others = frames
-    documents = frames[first]["docid"].unique().tolist()
-    results.retrieved.extend(documents[:: 1 + len(documents) // _LOOKED_UP])
-    for name in others:
-        results.rank_effects[name] = compare_rankings(frames[first], frames[name])
+    for name, run in zip(list(systems)[1:], others):
+        results.rank_effects[name] = compare_rankings(first, run)
+    results.retrieved.extend(_some_documents(first))
     return results
+
+
+def _some_documents(run: Run) -> list[str]:
+    """Ids of at most ``_LOOKED_UP`` documents of a run."""
+    documents = np.unique(run.documents)
+    return [run.names[number] for number in documents[:: 1 + len(documents) // _LOOKED_UP]]

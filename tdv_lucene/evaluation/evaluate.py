@@ -4,7 +4,7 @@ Two definitions stand side by side. The first is trectools', which the project r
 is trec_eval's. They differ in one thing: among documents of equal score, trec_eval puts the higher
 document id first for every measure, trectools the lower one first for nDCG and the higher one for
 the others. Both take the grade as gain, discount by log2(rank + 1), and count a grade of at least
-1 as relevant.
+1 as relevant. Neither tool is called: a test holds the values to theirs.
 
 trectools leaves out queries without an answer, and then divides by the number of queries that have
 one. Here a judged query that retrieved nothing counts 0, as with ``trec_eval -c``.
@@ -23,7 +23,7 @@ import numpy as np
 
 from ..errors import TdvError
 from .further_measures import further_values, parse_measures
-from .run_arrays import all_names, codes
+from .run_arrays import Run
 from .topics import Qrels, judged_queries
 
 if TYPE_CHECKING:  # pandas takes half a second to import
@@ -59,7 +59,7 @@ class Evaluation:
 
 
 def evaluate_run(
-    run: str | os.PathLike[str] | pd.DataFrame,
+    run: str | os.PathLike[str] | pd.DataFrame | Run,
     topics: Mapping[str, str],
     qrels: Qrels,
     *,
@@ -83,15 +83,13 @@ def evaluate_run(
         When the run is malformed, topics and qrels share no query, or there is no such measure.
     """
     further = parse_measures(measures, MEASURES)
-    frame = read_run(run) if isinstance(run, (str, os.PathLike)) else run
-    queries = judged_queries(topics, qrels)
-    frame = frame[frame["query"].isin(queries)]
-    coded = _Coded.of(frame, qrels, queries)
-    return Evaluation(
-        tuple(queries),
-        {**_trectools_values(coded), **further_values(further, frame, qrels, queries)},
-        _trec_eval_values(coded),
-    )
+    if isinstance(run, (str, os.PathLike)):
+        run = read_run(run)
+    judged = _Judged.of(run, topics, qrels)
+    values = _trectools_values(judged)
+    if further:
+        values |= further_values(further, judged.run.frame(), qrels, judged.run.queries)
+    return Evaluation(tuple(judged.run.queries), values, _trec_eval_values(judged))
 
 
 def trec_eval_values(
@@ -99,12 +97,10 @@ def trec_eval_values(
 ) -> tuple[tuple[str, ...], dict[str, np.ndarray]]:
     """Return the judged queries and their values by trec_eval's definition alone.
 
-    As :func:`evaluate_run` without trectools' half, which takes most of its time. ``run`` needs
-    the columns query, docid and score.
+    ``run`` needs the columns query, docid and score.
     """
-    queries = judged_queries(topics, qrels)
-    run = run[run["query"].isin(queries)]
-    return tuple(queries), _trec_eval_values(_Coded.of(run, qrels, queries))
+    judged = _Judged.of(run, topics, qrels)
+    return tuple(judged.run.queries), _trec_eval_values(judged)
 
 
 def read_run(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -145,97 +141,125 @@ def read_run(path: str | os.PathLike[str]) -> pd.DataFrame:
     return frame.assign(score=scores)
 
 
-class _Coded(NamedTuple):
-    """A run of judged queries and their judgements, with numbers for ids that sort as they do.
+class _Judged(NamedTuple):
+    """A run of Q judged queries and their R relevant documents.
 
     Attributes
     ----------
-    run : columns query, docid (int64) and score
-    judgements : columns query, q0, docid, rel
-    queries : int64[Q]
-        The numbers of the queries, in topic order.
+    run : the hits of the judged queries
+    queries : int64[R]
+        Of each relevant document the number of its query, ascending.
+    grades : float64[R]
+        Above zero; within a query the best first.
+    hits : int64[H]
+        Those of the run that are relevant, ascending.
+    relevant : int64[H]
+        Which of the R documents each of them is.
     """
 
-    run: pd.DataFrame
-    judgements: pd.DataFrame
+    run: Run
     queries: np.ndarray
+    grades: np.ndarray
+    hits: np.ndarray
+    relevant: np.ndarray
 
     @classmethod
-    def of(cls, run: pd.DataFrame, qrels: Qrels, queries: Sequence[str]) -> _Coded:
-        import pandas as pd
-
-        rows = [(query, doc, grade) for query in queries for doc, grade in qrels[query].items()]
-        judged = pd.DataFrame(rows, columns=["query", "docid", "rel"])
-        names, ids = sorted(queries), all_names(run["docid"], judged["docid"])
-        numbers = [
-            {"query": codes(one["query"], names), "docid": codes(one["docid"], ids)}
-            for one in (run, judged)
+    def of(cls, run: pd.DataFrame | Run, topics: Mapping[str, str], qrels: Qrels) -> _Judged:
+        queries = judged_queries(topics, qrels)
+        run = (run if isinstance(run, Run) else Run.of_frame(run)).of_queries(queries)
+        numbers = {name: number for number, name in enumerate(run.names)}
+        rows = [
+            (query, numbers.get(doc, -1), grade)
+            for query, name in enumerate(queries)
+            for doc, grade in sorted(qrels[name].items(), key=lambda item: -item[1])
+            if grade > 0
         ]
-        return cls(
-            pd.DataFrame({**numbers[0], "score": run["score"].to_numpy()}),
-            pd.DataFrame({**numbers[1], "q0": "0", "rel": judged["rel"].to_numpy()}),
-            codes(pd.Series(list(queries), dtype=object), names),
-        )
+        of_query, documents, grades = np.array(rows, np.int64).T
+        hits, relevant = _find(run, of_query, documents)
+        return cls(run, of_query, grades.astype(np.float64), hits, relevant)
+
+    def sums(self, queries: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """float64[Q]: the sum over those of each query."""
+        found: np.ndarray = np.bincount(queries, values, minlength=len(self.run.queries))
+        return found
 
 
-def _trectools_values(coded: _Coded) -> dict[str, np.ndarray]:
-    """trectools' own numbers per query, its missing ones filled with 0.
+def _find(run: Run, queries: np.ndarray, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the hits that are one of these pairs, and which; a document of -1 is none."""
+    wanted = np.zeros(len(run.names) + 1, bool)  # the last is that of -1
+    wanted[documents] = True
+    hits = np.flatnonzero(wanted[run.documents])  # few are left to be looked up
+    query = np.searchsorted(run.starts, hits, side="right") - 1
+    pairs = queries * len(wanted) + documents % len(wanted)
+    order = np.argsort(pairs)
+    places = np.searchsorted(pairs, query * len(wanted) + run.documents[hits], sorter=order)
+    which = order[np.minimum(places, len(order) - 1)]
+    same = (queries[which] == query) & (documents[which] == run.documents[hits])
+    return hits[same], which[same]
 
-    The run is put in the order in which trectools' reader leaves it. That reader itself is not
-    used: it turns ids that look like numbers into numbers, and numbers into text.
+
+def _ranks(run: Run, scores: np.ndarray, higher_id_first: bool) -> np.ndarray:
+    """float64[n]: the rank of each hit, from 1; ids order hits of equal score.
+
+    ``scores``, those of the run or rounded ones, descend within a query as they do.
     """
-    from trectools import TrecEval, TrecQrel, TrecRun
-
-    run = coded.run
-    if run.empty:  # trectools cannot group nothing
-        return {measure: np.zeros(len(coded.queries)) for measure in MEASURES}
-    trec_run, trec_qrels = TrecRun(), TrecQrel()
-    order = np.lexsort((run["docid"], -run["score"], run["query"]))
-    trec_run.run_data = run.iloc[order].reset_index(drop=True)
-    trec_qrels.qrels_data = coded.judgements
-    evaluation = TrecEval(trec_run, trec_qrels)
-    per_query = {
-        "nDCG@5": evaluation.get_ndcg(depth=5, per_query=True),
-        "nDCG@10": evaluation.get_ndcg(depth=10, per_query=True),
-        "MAP": evaluation.get_map(depth=_DEPTH, per_query=True),
-        "R@1000": evaluation.get_recall(depth=_DEPTH, per_query=True),
-    }
-    return {
-        measure: frame.iloc[:, 0].reindex(coded.queries).fillna(0.0).to_numpy(np.float64)
-        for measure, frame in per_query.items()
-    }
+    sizes = np.diff(run.starts)
+    ranks: np.ndarray = np.arange(1, len(scores) + 1.0) - np.repeat(run.starts[:-1], sizes)
+    first = np.ones(len(scores), bool)  # of those of equal score
+    first[1:] = scores[1:] != scores[:-1]
+    first[run.starts[:-1][sizes > 0]] = True
+    tied = np.flatnonzero(~(first & np.roll(first, -1)))  # others are the first and the last
+    ids = run.documents[tied]
+    order = np.lexsort((-ids if higher_id_first else ids, np.cumsum(first)[tied]))
+    ranks[tied[order]] = ranks[tied]
+    return ranks
 
 
-def _trec_eval_values(coded: _Coded) -> dict[str, np.ndarray]:
+def _trectools_values(judged: _Judged) -> dict[str, np.ndarray]:
+    run = judged.run
+    lower_first, higher_first = (_ranks(run, run.scores, higher) for higher in (False, True))
+    return _values(judged, lower_first[judged.hits], higher_first[judged.hits])
+
+
+def _trec_eval_values(judged: _Judged) -> dict[str, np.ndarray]:
     """trec_eval's ``ndcg_cut_5``, ``ndcg_cut_10``, ``map`` and ``recall_1000`` per query."""
-    import pandas as pd
-
-    place = np.empty(len(coded.queries), np.int64)
-    place[coded.queries] = np.arange(len(coded.queries))
-    relevant = coded.judgements[coded.judgements["rel"] > 0]
     # trec_eval keeps scores in single precision, which makes ties of its own.
-    run = coded.run
-    order = np.lexsort((-run["docid"], -run["score"].to_numpy(np.float32), run["query"]))
-    ordered = run.iloc[order]
-    ordered = ordered.assign(position=ordered.groupby("query").cumcount() + 1)
-    found = pd.merge(ordered, relevant[["query", "docid", "rel"]], on=["query", "docid"])
-    found = found[found["position"] <= _DEPTH]
-    ideal = relevant.sort_values(["query", "rel"], ascending=[True, False])
+    rounded = judged.run.scores.astype(np.float32)
+    ranks = _ranks(judged.run, rounded, higher_id_first=True)[judged.hits]
+    return _values(judged, ranks, ranks)
 
-    def summed(frame: pd.DataFrame, weights: np.ndarray) -> np.ndarray:
-        return np.bincount(place[frame["query"]], weights, minlength=len(place))
 
-    def dcg(frame: pd.DataFrame, rank: np.ndarray, cutoff: int) -> np.ndarray:
-        gain = frame["rel"].to_numpy(np.float64)
-        return summed(frame, np.where(rank <= cutoff, gain / np.log2(rank + 1), 0.0))
+def _values(judged: _Judged, of_ndcg: np.ndarray, ranks: np.ndarray) -> dict[str, np.ndarray]:
+    """The ``MEASURES``, float64[Q] each, from the ranks float64[H] of relevant hits.
 
-    rank = found["position"].to_numpy(np.float64)
-    ideal_rank = ideal.groupby("query").cumcount().to_numpy(np.float64) + 1
-    nth_relevant = found.groupby("query").cumcount().to_numpy(np.float64) + 1
-    relevant_count = summed(relevant, np.ones(len(relevant)))
+    nDCG is of other ranks than the rest where equal scores are ordered otherwise for it.
+    """
+    relevant = judged.sums(judged.queries, np.ones(len(judged.queries)))
+    query = judged.queries[judged.relevant]
+    within = ranks <= _DEPTH
+    by_rank = np.lexsort((ranks, query))
+    nth = np.empty(len(ranks))
+    nth[by_rank] = _from_one(query[by_rank])
+    found = judged.sums(query, within.astype(np.float64))
     return {
-        "nDCG@5": dcg(found, rank, 5) / dcg(ideal, ideal_rank, 5),
-        "nDCG@10": dcg(found, rank, 10) / dcg(ideal, ideal_rank, 10),
-        "MAP": summed(found, nth_relevant / rank) / relevant_count,
-        "R@1000": summed(found, np.ones(len(found))) / relevant_count,
+        "nDCG@5": _ndcg(judged, of_ndcg, 5),
+        "nDCG@10": _ndcg(judged, of_ndcg, 10),
+        "MAP": judged.sums(query, np.where(within, nth / ranks, 0.0)) / relevant,
+        "R@1000": found / relevant,
     }
+
+
+def _ndcg(judged: _Judged, ranks: np.ndarray, depth: int) -> np.ndarray:
+    def dcg(relevant: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+        gains = np.where(ranks <= depth, judged.grades[relevant] / np.log2(ranks + 1), 0.0)
+        return judged.sums(judged.queries[relevant], gains)
+
+    ideal = dcg(np.arange(len(judged.queries)), _from_one(judged.queries))
+    ndcg: np.ndarray = dcg(judged.relevant, ranks) / ideal
+    return ndcg
+
+
+def _from_one(groups: np.ndarray) -> np.ndarray:
+    """float64[n]: counts the members of each group; ``groups`` ascend."""
+    counted: np.ndarray = np.arange(1.0, len(groups) + 1) - np.searchsorted(groups, groups)
+    return counted

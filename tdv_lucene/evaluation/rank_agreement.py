@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .run_arrays import all_names, codes
-
-if TYPE_CHECKING:  # pandas takes half a second to import
-    import pandas as pd
+from .run_arrays import Run
 
 TOP = 10
 RBO_PERSISTENCE = 0.9
@@ -82,13 +78,21 @@ def _tau(ranks: np.ndarray) -> float | None:
     if len(ranks) < 2:
         return None
     pairs = len(ranks) * (len(ranks) - 1) // 2
-    discordant = int(np.count_nonzero(np.triu(ranks[:, None] > ranks)))
+    discordant = int(np.count_nonzero((ranks[:, None] > ranks) & _later(len(ranks))))
     tau = (pairs - 2 * discordant) / np.sqrt(pairs) / np.sqrt(pairs)  # as SciPy computes it
     return float(min(1.0, max(-1.0, tau)))
 
 
-def compare_rankings(baseline: pd.DataFrame, other: pd.DataFrame) -> dict[str, float | int | None]:
-    """Mean agreement of two runs (see :func:`.evaluate.read_run`), over queries.
+@cache
+def _later(size: int) -> np.ndarray:
+    """bool[size, size]: whether the second of two places comes after the first."""
+    later: np.ndarray = np.triu(np.ones((size, size), bool), 1)
+    later.setflags(write=False)
+    return later
+
+
+def compare_rankings(baseline: Run, other: Run) -> dict[str, float | int | None]:
+    """Mean agreement of two runs with the same ``names``, over queries.
 
     Queries count when the baseline answers them; where the other run has no answer, overlap and
     RBO are 0. Tau is the mean over the queries that have one.
@@ -99,24 +103,27 @@ def compare_rankings(baseline: pd.DataFrame, other: pd.DataFrame) -> dict[str, f
         ``queries``, ``overlap_at_10``, ``rbo`` (p = 0.9), ``kendall_tau`` (of the documents in
         both top-100); None where no query has a value.
     """
-    documents = all_names(baseline["docid"], other["docid"])
-    before, after = (_rankings(run, documents) for run in (baseline, other))
-    place = np.full(len(documents), -1)  # of each document in one ranking at a time
-    nothing = np.zeros(0, np.int64)
+    aligned = other.of_queries(baseline.queries)
+    place = np.full(len(baseline.names), -1)  # of each document in one ranking at a time
     overlaps, rbos, taus = [], [], []
-    for query, first in before.items():
-        second = after.get(query, nothing)
+    for query in np.flatnonzero(np.diff(baseline.starts)).tolist():
+        first, second = (_ranking(run, query) for run in (baseline, aligned))
         short, long = sorted((first, second), key=len)
         overlaps.append(overlap(first[:TOP].tolist(), second[:TOP].tolist()))
         rbos.append(_extrapolated(_places(long, short, place), len(short), RBO_PERSISTENCE))
         ranks = _places(first[:TAU_DEPTH], second[:TAU_DEPTH], place)
         taus.append(_tau(ranks[ranks >= 0]))
     return {
-        "queries": len(before),
+        "queries": len(overlaps),
         "overlap_at_10": _mean(overlaps),
         "rbo": _mean(rbos),
         "kendall_tau": _mean([tau for tau in taus if tau is not None]),
     }
+
+
+def _ranking(run: Run, query: int) -> np.ndarray:
+    """The numbers of a query's documents, best first."""
+    return run.documents[run.starts[query] : run.starts[query + 1]]
 
 
 def _places(documents: np.ndarray, ranking: np.ndarray, place: np.ndarray) -> np.ndarray:
@@ -125,19 +132,6 @@ def _places(documents: np.ndarray, ranking: np.ndarray, place: np.ndarray) -> np
     found: np.ndarray = place[documents]
     place[ranking] = -1
     return found
-
-
-def _rankings(run: pd.DataFrame, documents: Sequence[str]) -> dict[str, np.ndarray]:
-    """Query -> numbers of its documents, best first; queries in the order of their best scores."""
-    import pandas as pd
-
-    order = np.argsort(-run["score"].to_numpy(np.float64), kind="stable")
-    numbers = codes(run["docid"], documents)[order]
-    asked = run["query"].astype("category").cat
-    of_query, found = pd.factorize(asked.codes.to_numpy()[order])
-    ends = np.cumsum(np.bincount(of_query, minlength=len(found)))
-    parts = np.split(numbers[np.argsort(of_query, kind="stable")], ends[:-1]) if len(ends) else []
-    return {str(asked.categories[query]): part for query, part in zip(found, parts)}
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -1,11 +1,12 @@
-"""Runs in memory as numbers: a run as a search leaves it in arrays, ids as codes that sort alike.
+"""Runs in memory as numbers, for documents and scores by the million.
 
-Millions of ids compared as text take longer than the search that found them.
+Ids compared as text take longer than the search that found them, and so does reading a run's lines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,65 +19,126 @@ if TYPE_CHECKING:  # pandas takes half a second to import
     import pandas as pd
 
 
-def load_run(folder: Path, queries: Sequence[str]) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run as numbers.
+
+    Attributes
+    ----------
+    queries : Q query ids
+    names : D document ids
+        In order, each once: so the numbers of documents are ordered as their ids are. Runs that are
+        compared have the same.
+    starts : int64[Q + 1]
+        The hits of query i are those from ``starts[i]`` to ``starts[i + 1]``.
+    documents : int32[n]
+        Of each hit, its place in ``names``.
+    scores : float64[n]
+        Descending within a query.
+    """
+
+    queries: Sequence[str]
+    names: Sequence[str]
+    starts: np.ndarray
+    documents: np.ndarray
+    scores: np.ndarray
+
+    @classmethod
+    def of_frame(cls, frame: pd.DataFrame) -> Run:
+        """A run that :func:`.evaluate.read_run` read; equal scores stay in the order of its rows.
+
+        ``frame`` needs the columns query, docid and score.
+        """
+        queries, query = _coded(frame["query"])
+        names, documents = _coded(frame["docid"])
+        scores = frame["score"].to_numpy(np.float64)
+        order = np.lexsort((-scores, query))
+        starts = np.r_[0, np.cumsum(np.bincount(query, minlength=len(queries)))]
+        return cls(queries, names, starts, documents[order].astype(np.int32), scores[order])
+
+    def frame(self) -> pd.DataFrame:
+        """The columns query, docid (both categorical) and score (float64), a row a hit."""
+        import pandas as pd
+
+        query = np.repeat(np.arange(len(self.queries), dtype=np.int32), np.diff(self.starts))
+        return pd.DataFrame(
+            {
+                "query": pd.Categorical.from_codes(query, list(self.queries)),
+                "docid": pd.Categorical.from_codes(self.documents, list(self.names)),
+                "score": self.scores,
+            }
+        )
+
+    def rows(self, queries: Sequence[str]) -> np.ndarray:
+        """int64[n]: the numbers of these queries in this run, -1 for those it does not know."""
+        numbers = {query: number for number, query in enumerate(self.queries)}
+        return np.array([numbers.get(query, -1) for query in queries], np.int64)
+
+    def of_queries(self, queries: Sequence[str]) -> Run:
+        """The hits of these queries, in this order; none of a query that the run does not know."""
+        rows = self.rows(queries)
+        starts, ends = self.starts[rows], self.starts[rows + 1]
+        sizes = np.where(rows < 0, 0, ends - starts)
+        at = np.r_[0, np.cumsum(sizes)]
+        hits = np.repeat(starts - at[:-1], sizes) + np.arange(at[-1])
+        return Run(queries, self.names, at, self.documents[hits], self.scores[hits])
+
+
+def load_run(folder: Path, queries: Sequence[str]) -> Run:
     """Return the run that a search of ``queries`` wrote as arrays into ``folder``.
 
-    It has the columns query, docid (both categorical) and score (float64), its rows as
-    :func:`.evaluate.read_run` reads them from the run's file.
+    Documents, order and scores are those of the run's file, and queries without a hit are there.
 
     Raises
     ------
     TdvError
         When a document is listed twice for a query.
     """
-    import pandas as pd
-
     counts, documents, scores = (
         np.array(load_array(folder / f"{name}.npy")) for name in ("counts", "documents", "scores")
     )
     names = (folder / "names").read_text(encoding="utf-8").split("\n")[:-1]
-    rows = np.repeat(np.arange(len(queries), dtype=np.int32), counts)
-    _refuse_twice(rows, documents, queries, names)
-    return pd.DataFrame(
-        {
-            "query": pd.Categorical.from_codes(rows, list(queries)),
-            "docid": pd.Categorical.from_codes(documents, names),
-            "score": scores,
-        }
-    )
+    found = np.zeros(documents.max(initial=-1) + 1, bool)
+    found[documents] = True
+    documents = (np.cumsum(found, dtype=np.int32) - 1)[documents]
+    run = share_names([Run(queries, names, np.r_[0, np.cumsum(counts)], documents, scores)])[0]
+    _refuse_twice(run)
+    return run
 
 
-def _refuse_twice(
-    rows: np.ndarray, documents: np.ndarray, queries: Sequence[str], names: Sequence[str]
-) -> None:
-    pairs = rows.astype(np.int64) * max(1, len(names)) + documents
-    ordered = np.sort(pairs)
-    twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    if len(twice):
-        query, document = divmod(int(twice[0]), len(names))
-        raise TdvError(
-            f"the index gives the document '{names[document]}' twice for the query "
-            f"'{queries[query]}': two of its documents have one id; index them again"
+def share_names(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs with the documents of all of them as ``names``."""
+    found = set().union(*(run.names for run in runs))
+    names = sorted(found)
+    numbers = dict(zip(names, range(len(names))))
+    return [
+        replace(
+            run,
+            names=names,
+            documents=np.array([numbers[name] for name in run.names], np.int32)[run.documents],
         )
+        for run in runs
+    ]
 
 
-def codes(column: pd.Series, names: Sequence[str]) -> np.ndarray:
-    """Return int64[n]: the place of each string of ``column`` in ``names``, -1 where it has none.
+def _refuse_twice(run: Run) -> None:
+    last = np.full(len(run.names), -1)  # the last hit that was this document
+    for query, start, end in zip(run.queries, run.starts, run.starts[1:]):
+        hits = np.arange(start, end)
+        documents = run.documents[start:end]
+        last[documents] = hits
+        twice = np.flatnonzero(last[documents] != hits)
+        if len(twice):
+            raise TdvError(
+                f"the index gives the document '{run.names[documents[twice[0]]]}' twice for the "
+                f"query '{query}': two of its documents have one id; index them again"
+            )
 
-    With ``names`` in order, codes sort as the strings do.
-    """
-    import pandas as pd
 
-    coded = column.astype("category").cat
-    places = pd.Index(names, dtype=object).get_indexer(coded.categories.astype(object))
-    found: np.ndarray = places[coded.codes].astype(np.int64)
-    return found
-
-
-def all_names(*columns: pd.Series) -> list[str]:
-    """Return the strings in any of the columns, in order, each once."""
-    found: set[str] = set()
-    for column in columns:
-        used = column.astype("category").cat.remove_unused_categories().cat.categories
-        found.update(used.to_numpy(object).tolist())
-    return sorted(found)
+def _coded(column: pd.Series) -> tuple[list[str], np.ndarray]:
+    """Return the strings of a column, in order, each once, and int64[n], their places."""
+    categories = column.astype("category").cat.remove_unused_categories().cat
+    names = categories.categories.astype(object)
+    ordered = names.sort_values()
+    places: np.ndarray = ordered.get_indexer(names)[categories.codes].astype(np.int64)
+    return ordered.tolist(), places

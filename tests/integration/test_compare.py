@@ -80,7 +80,7 @@ def test_keys_scripts_rely_on(compared):
                 assert 0 < entry["p50"] <= entry["p95"] <= entry["p99"]
     assert {"judged", "emptied"} <= report["queries"].keys()
     assert report["parameters"]["search"]["pruned"] == {"k1": 0.9, "b": 0.4}
-    assert {"python", "java", "lucene", "pyserini", "trectools"} <= report["versions"].keys()
+    assert {"python", "java", "lucene", "pyserini", "scipy"} <= report["versions"].keys()
 
 
 def test_speed_is_told_with_its_interval(case, compared):

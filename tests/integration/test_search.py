@@ -13,7 +13,7 @@ import pytest
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.evaluation.evaluate import read_run
+from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
 from tdv_lucene.evaluation.run_arrays import load_run
 from tdv_lucene.indexes.user_data import recorded_parameters
 from tdv_lucene.jvm import java_class
@@ -76,6 +76,22 @@ def test_open_searcher_ranks_as_the_run(tied_index, tmp_path, model):
     hits = open_searcher(tied_index, model).search("t1 t2", 20)
     run = [(doc, score) for _, _, doc, _, score, _ in read_lines(tmp_path / "run")]
     assert [(hit.docid, f"{hit.score:.6f}") for hit in hits] == run
+
+
+@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
+def test_a_shorter_run_is_the_beginning_of_a_longer_one(tied_index, make_index, tmp_path, model):
+    """However many documents are equal to the last one."""
+    equal = make_index([[Doc(f"d{i}", ["t1"]) for i in (*range(90, 0, -1), *range(91, 200))]])
+    for index in (tied_index, equal):
+        topics = {"a": "t1", "b": "t2 t1 t1"}
+        search_index(index, topics, tmp_path / "run", model=model, overwrite=True)
+        whole = read_lines(tmp_path / "run")
+        for hits in (1, 2, 40, 100, 190):
+            search_index(index, topics, tmp_path / "run", model=model, hits=hits, overwrite=True)
+            expected = [line for line in whole if int(line[3]) <= hits]
+            assert read_lines(tmp_path / "run") == expected
+    ids = [doc for query, _, doc, *_ in whole if query == "a"]
+    assert ids == sorted(f"d{i}" for i in range(1, 200))
 
 
 def test_threads_do_not_change_the_run(tied_index, tmp_path):
@@ -230,13 +246,20 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model):
     write_run(
         tied_index, topics, run, parameters, hits=250, field="contents", arrays=tmp_path / "arrays"
     )
-    loaded, read = load_run(tmp_path / "arrays", list(topics)), read_run(tmp_path / "run")
+    found, read = load_run(tmp_path / "arrays", list(topics)), read_run(tmp_path / "run")
+    loaded = found.frame()
     for column in ("query", "docid"):
         assert loaded[column].astype(str).tolist() == read[column].tolist()
     assert (loaded["score"] == read["score"]).all() and len(read) == 500
     assert [f"{score:.6f}" for score in loaded["score"]] == [
         line[4] for line in read_lines(tmp_path / "run")
     ]
+    qrels = {"a": {"d7": 1, "d8": 2, "d9": 1}, "b": {"d7": 2, "d200": 1, "unknown": 1}}
+    ours, files = (evaluate_run(one, topics, qrels) for one in (found, tmp_path / "run"))
+    assert ours.queries == files.queries == ("b", "a")
+    for measure in MEASURES:
+        assert (ours.values[measure] == files.values[measure]).all()
+        assert (ours.trec_eval_values[measure] == files.trec_eval_values[measure]).all()
 
 
 def test_a_document_that_comes_twice_is_no_run(make_index, tmp_path):

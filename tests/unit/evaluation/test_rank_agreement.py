@@ -12,6 +12,7 @@ from tdv_lucene.evaluation.rank_agreement import (
     overlap,
     rank_biased_overlap,
 )
+from tdv_lucene.evaluation.run_arrays import Run, share_names
 
 
 def test_overlap_counts_the_best():
@@ -59,15 +60,19 @@ def run(**rankings):
     return pd.DataFrame(rows, columns=["query", "docid", "score"])
 
 
+def compare_frames(*frames):
+    return compare_rankings(*share_names([Run.of_frame(frame) for frame in frames]))
+
+
 def test_queries_of_the_baseline_count():
-    found = compare_rankings(run(q1="abc", q2="ab"), run(q1="abc", q3="x"))
+    found = compare_frames(run(q1="abc", q2="ab"), run(q1="abc", q3="x"))
     assert found == {
         "queries": 2,
         "overlap_at_10": 0.5,
         "rbo": pytest.approx(0.5),
         "kendall_tau": pytest.approx(1.0),
     }
-    assert compare_rankings(run(), run(q1="a"))["rbo"] is None
+    assert compare_frames(run(), run(q1="a"))["rbo"] is None
 
 
 def test_tau_is_scipys_to_the_last_bit() -> None:
@@ -92,7 +97,7 @@ def test_runs_in_numbers_agree_as_their_rankings_do() -> None:
     ]  # fmt: skip
     first, second = (pd.DataFrame(run, columns=["query", "docid", "score"]) for run in rows)
     second = second[second["query"] != "q3"]
-    found = compare_rankings(first, second)
+    found = compare_frames(first, second)
     ranked = [run.sort_values("score", ascending=False, kind="stable") for run in (first, second)]
     pairs = [[run[run["query"] == f"q{q}"]["docid"].tolist() for run in ranked] for q in range(9)]
     assert found["queries"] == 9

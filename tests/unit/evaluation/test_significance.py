@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tdv_lucene.evaluation.significance import compare_paired
+from tdv_lucene.evaluation.significance import compare_all_paired, compare_paired
 
 
 def test_against_scipy():
@@ -124,3 +124,21 @@ def test_as_json():
     result = compare_paired(np.array([0.1, 0.5, 0.3]), np.array([0.3, 0.6, 0.9]))
     assert result.to_dict()["ci95"] == list(result.ci95)
     assert compare_paired(np.array([0.1]), np.array([0.3])).to_dict()["ci95"] is None
+
+
+@pytest.mark.parametrize("queries", [5, 13, 14, 400])
+def test_randomisation_is_scipys(queries):
+    """The same p values as SciPy's permutation test, for many pairs at once as for each alone."""
+    rng = np.random.default_rng(queries)
+    before = rng.random(queries)
+    rare = np.where(rng.random(queries) < 0.1, 0.3, 0.0)
+    pairs = [(before, before + shift) for shift in (rng.normal(0.02, 0.1, queries), rare, 0 * rare)]
+    found = compare_all_paired(pairs, 2, seed=7)
+    assert found == [compare_paired(*pair, 2, seed=7) for pair in pairs]
+    for (baseline, treatment), result in zip(pairs, found):
+        expected = stats.permutation_test(
+            (np.where(treatment == baseline, 0.0, treatment - baseline),),
+            lambda signed, axis: signed.mean(axis=axis), permutation_type="samples",
+            n_resamples=9999, rng=np.random.default_rng(7), vectorized=True,
+        )  # fmt: skip
+        assert result.p_randomisation == min(1, 2 * expected.pvalue)

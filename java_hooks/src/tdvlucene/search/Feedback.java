@@ -80,6 +80,10 @@ final class Feedback implements Closeable {
     }
   }
 
+  static int document(Object hit) {
+    return (Integer) field(hit, "lucene_docid");
+  }
+
   static String id(Object hit) {
     return (String) field(hit, "docid");
   }

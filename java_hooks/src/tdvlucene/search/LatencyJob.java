@@ -106,7 +106,7 @@ public final class LatencyJob extends Job {
   private List<Queries.Topic> check(List<Queries.Topic> candidates) throws IOException {
     phase("checking hits", candidates.size());
     for (TimedIndex index : indexes) {
-      index.open(this, candidates);
+      index.open(this);
     }
     long checkedBy = System.nanoTime() + nanos(budgetSeconds * CHECK_SHARE);
     int checked = 0;

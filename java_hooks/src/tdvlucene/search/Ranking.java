@@ -1,11 +1,18 @@
 package tdvlucene.search;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.lucene.index.BinaryDocValues;
+import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.ReaderUtil;
 import org.apache.lucene.search.FieldDoc;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
@@ -26,6 +33,10 @@ final class Ranking {
   private static final String ID = "id";
   private static final Sort BY_SCORE_THEN_ID =
       new Sort(SortField.FIELD_SCORE, new SortField(ID, SortField.Type.STRING_VAL));
+  private static final Comparator<ScoreDoc> BY_ID =
+      Comparator.comparing(Ranking::idBytes, Comparator.nullsFirst(Comparator.naturalOrder()));
+  private static final int SPARE = 20;
+  private static final int SPARE_SHARE = 10;
 
   private final IndexSearcher searcher;
   private final boolean tiesById;
@@ -53,11 +64,31 @@ final class Ranking {
   /**
    * The same hits with the scores they were ranked by. {@link #top} scores every hit once more, as
    * Anserini does; that sums the same terms' scores, in double precision, and costs a second search.
+   *
+   * <p>A search that compares ids keeps the id of every document it meets. So a few more hits are
+   * searched by score alone, and ids order those that are equal. Where the last of them is still
+   * equal to a hit, others like it may have been left out, and ids are compared throughout.
    */
   ScoreDoc[] topOfOneSearch(Query query, int hits) throws IOException {
     if (!tiesById) {
       return top(query, hits);
     }
+    int more = (int) Math.min(Integer.MAX_VALUE - 1, (long) hits + SPARE + hits / SPARE_SHARE);
+    ScoreDoc[] found = searcher.search(query, more).scoreDocs;
+    if (found.length == more && found[more - 1].score == found[hits - 1].score) {
+      return topByIds(query, hits);
+    }
+    ScoreDoc[] identified = withIds(found);
+    for (int from = 0, to; from < identified.length; from = to) {
+      for (to = from + 1; to < identified.length && found[to].score == found[from].score; to++) {}
+      if (to - from > 1) {
+        Arrays.sort(identified, from, to, BY_ID);
+      }
+    }
+    return identified.length <= hits ? identified : Arrays.copyOf(identified, hits);
+  }
+
+  private ScoreDoc[] topByIds(Query query, int hits) throws IOException {
     ScoreDoc[] found = searcher.search(query, hits, BY_SCORE_THEN_ID, false).scoreDocs;
     for (ScoreDoc hit : found) {
       hit.score = (Float) ((FieldDoc) hit).fields[0];
@@ -65,10 +96,38 @@ final class Ranking {
     return found;
   }
 
+  /** The hits with score and id, as a search by {@link #BY_SCORE_THEN_ID} returns them. */
+  private ScoreDoc[] withIds(ScoreDoc[] hits) throws IOException {
+    long[] inIndexOrder = new long[hits.length]; // in which alone ids can be read
+    for (int i = 0; i < hits.length; i++) {
+      inIndexOrder[i] = (long) hits[i].doc << Integer.SIZE | i;
+    }
+    Arrays.sort(inIndexOrder);
+    List<LeafReaderContext> leaves = searcher.getIndexReader().leaves();
+    LeafReaderContext leaf = null;
+    BinaryDocValues ids = null;
+    ScoreDoc[] identified = new ScoreDoc[hits.length];
+    for (long next : inIndexOrder) {
+      ScoreDoc hit = hits[(int) next];
+      if (leaf == null || hit.doc >= leaf.docBase + leaf.reader().maxDoc()) {
+        leaf = leaves.get(ReaderUtil.subIndex(hit.doc, leaves));
+        ids = DocValues.getBinary(leaf.reader(), ID);
+      }
+      boolean has = ids.advanceExact(hit.doc - leaf.docBase);
+      BytesRef id = has ? BytesRef.deepCopyOf(ids.binaryValue()) : null;
+      identified[(int) next] = new FieldDoc(hit.doc, hit.score, new Object[] {hit.score, id});
+    }
+    return identified;
+  }
+
+  private static BytesRef idBytes(ScoreDoc hit) {
+    return (BytesRef) ((FieldDoc) hit).fields[1];
+  }
+
   /** The collection's id of a hit. */
   String id(ScoreDoc hit) throws IOException {
     if (hit instanceof FieldDoc) {
-      return ((BytesRef) ((FieldDoc) hit).fields[1]).utf8ToString();
+      return idBytes(hit).utf8ToString();
     }
     return searcher.storedFields().document(hit.doc, Collections.singleton(ID)).get(ID);
   }

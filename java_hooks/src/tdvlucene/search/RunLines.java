@@ -21,7 +21,9 @@ final class RunLines {
   private final String tag;
   private final Set<String> listed;
   private final StringBuilder text = new StringBuilder();
-  final String[] ids;
+
+  /** By their numbers in the index. */
+  final int[] documents;
 
   /** As they are read from the text again. */
   final double[] scores;
@@ -33,11 +35,11 @@ final class RunLines {
     this.topic = topic;
     this.tag = tag;
     this.listed = onlyOnce ? new HashSet<>() : null;
-    this.ids = new String[size];
+    this.documents = new int[size];
     this.scores = new double[size];
   }
 
-  void add(String id, float score) {
+  void add(int document, String id, float score) {
     if (RunNames.isBad(id)) {
       throw RunNames.refuse("document id", id, "index the documents again with other ids");
     }
@@ -46,7 +48,7 @@ final class RunLines {
           "the document '" + id + "' is in two shards: leave one of them out");
     }
     text.append(topic).append(" Q0 ").append(id).append(' ').append(size + 1).append(' ');
-    ids[size] = id;
+    documents[size] = document;
     scores[size] = append(text, score);
     text.append(' ').append(tag).append('\n');
     size++;

@@ -1,7 +1,6 @@
 package tdvlucene.search;
 
 import java.io.BufferedWriter;
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,7 +8,6 @@ import java.nio.file.Paths;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -18,12 +16,10 @@ import java.util.concurrent.Future;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
-import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Damage;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
-import tdvlucene.common.NpyWriter;
 import tdvlucene.common.Pool;
 import tdvlucene.common.Shards;
 
@@ -71,10 +67,7 @@ public final class SearchJob extends Job {
     feedback = method;
   }
 
-  /**
-   * Also writes the run as arrays into an existing folder: {@code counts}, {@code documents} and
-   * {@code scores}, and the documents' {@code names} by number, a line each.
-   */
+  /** Also writes the run as arrays into an existing folder, see {@link RunArrays}. */
   public void writeArrays(String folder) {
     this.folder = Paths.get(folder);
   }
@@ -89,7 +82,7 @@ public final class SearchJob extends Job {
   protected void run() throws Exception {
     try (DirectoryReader reader = open(index);
         BufferedWriter out = Files.newBufferedWriter(output);
-        Hits arrays = folder == null ? null : new Hits(folder);
+        RunArrays arrays = folder == null ? null : new RunArrays(folder, reader.maxDoc());
         Feedback expanding = expansion(reader);
         Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
       Indexes.requireFrequencies(reader, index, field);
@@ -101,6 +94,9 @@ public final class SearchJob extends Job {
       search(
           topic -> expanding == null ? lines(ranking, topic) : lines(expanding, topic),
           queries, pool, out, arrays);
+      if (arrays != null) {
+        arrays.writeNames(reader, index);
+      }
     }
   }
 
@@ -124,7 +120,7 @@ public final class SearchJob extends Job {
   }
 
   private void search(
-      Search search, List<Queries.Topic> queries, Pool pool, BufferedWriter out, Hits hits)
+      Search search, List<Queries.Topic> queries, Pool pool, BufferedWriter out, RunArrays arrays)
       throws IOException {
     phase("searching", queries.size());
     Iterator<Queries.Topic> waiting = queries.iterator();
@@ -139,8 +135,8 @@ public final class SearchJob extends Job {
         empty.add(queries.get(done).id);
       }
       out.append(lines.text());
-      if (hits != null) {
-        hits.write(lines);
+      if (arrays != null) {
+        arrays.write(lines);
       }
       written += lines.size();
       progress(done + 1);
@@ -153,7 +149,7 @@ public final class SearchJob extends Job {
     float[] scores = ranking.printedScores(found);
     RunLines lines = new RunLines(topic.id, tag, found.length, severalShards);
     for (int i = 0; i < found.length; i++) {
-      lines.add(ranking.id(found[i]), scores[i]);
+      lines.add(found[i].doc, ranking.id(found[i]), scores[i]);
     }
     return lines;
   }
@@ -163,43 +159,8 @@ public final class SearchJob extends Job {
     Object[] found = expanding.search(topic.text, hits);
     RunLines lines = new RunLines(topic.id, tag, found.length, severalShards);
     for (Object hit : found) {
-      lines.add(Feedback.id(hit), Feedback.score(hit));
+      lines.add(Feedback.document(hit), Feedback.id(hit), Feedback.score(hit));
     }
     return lines;
-  }
-
-  /** The run as arrays: of each topic how many hits, of each hit its document and its score. */
-  private static final class Hits implements Closeable {
-    private final Map<String, Integer> numbers = new HashMap<>();
-    private final BufferedWriter names;
-    private final NpyWriter counts;
-    private final NpyWriter documents;
-    private final NpyWriter scores;
-
-    private Hits(Path folder) throws IOException {
-      names = Files.newBufferedWriter(folder.resolve("names"));
-      counts = new NpyWriter(folder.resolve("counts.npy"), "<i8");
-      documents = new NpyWriter(folder.resolve("documents.npy"), "<i4");
-      scores = new NpyWriter(folder.resolve("scores.npy"), "<f8");
-    }
-
-    private void write(RunLines lines) throws IOException {
-      counts.writeLong(lines.size());
-      for (int i = 0; i < lines.size(); i++) {
-        Integer number = numbers.get(lines.ids[i]);
-        if (number == null) {
-          number = numbers.size();
-          numbers.put(lines.ids[i], number);
-          names.append(lines.ids[i]).append('\n');
-        }
-        documents.writeInt(number);
-        scores.writeLong(Double.doubleToRawLongBits(lines.scores[i]));
-      }
-    }
-
-    @Override
-    public void close() throws IOException {
-      IOUtils.close(names, counts, documents, scores);
-    }
   }
 }

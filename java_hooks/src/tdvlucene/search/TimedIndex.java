@@ -1,15 +1,11 @@
 package tdvlucene.search;
 
-import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.IndexSearcher;
@@ -50,7 +46,7 @@ final class TimedIndex implements Closeable {
   private final String path;
   private final String run;
   private final Similarity similarity;
-  private final Map<String, List<String>> expected = new HashMap<>();
+  private RunFile expected;
   private DirectoryReader reader;
   private Ranking ranking;
   private CountingReader countingReader;
@@ -63,22 +59,11 @@ final class TimedIndex implements Closeable {
     this.run = run;
   }
 
-  /** Opens the index and reads what the run holds for these topics. */
-  void open(Job job, List<Queries.Topic> topics) throws IOException {
+  /** Opens the index and the run. */
+  void open(Job job) throws IOException {
     reader = job.open(path);
     ranking = new Ranking(reader, similarity);
-    for (Queries.Topic topic : topics) {
-      expected.put(topic.id, new ArrayList<>());
-    }
-    try (BufferedReader lines = Files.newBufferedReader(Paths.get(run))) {
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        String[] columns = line.split(" ");
-        List<String> hits = expected.get(columns[0]);
-        if (hits != null) {
-          hits.add(columns[2]);
-        }
-      }
-    }
+    expected = new RunFile(Paths.get(run));
   }
 
   /** The search that is timed. */
@@ -115,7 +100,7 @@ final class TimedIndex implements Closeable {
     for (ScoreDoc hit : ranked) {
       ids.add(ranking.id(hit));
     }
-    require(ids.equals(expected.get(topic.id)), topic, "search");
+    require(ids.equals(expected.documents(topic.id)), topic, "search");
     for (Mode mode : Mode.values()) {
       require(sameButForTies(ranked, search(topic, mode), mode.hits), topic, mode.toString());
     }
@@ -155,6 +140,6 @@ final class TimedIndex implements Closeable {
 
   @Override
   public void close() throws IOException {
-    IOUtils.close(reader); // null before open
+    IOUtils.close(expected, reader); // null before open
   }
 }
