@@ -34,9 +34,10 @@ final class RunFile implements Closeable {
     try (BufferedReader lines = Files.newBufferedReader(path, ISO_8859_1)) { // a byte a character
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         if (prefix == null || !line.startsWith(prefix)) {
-          prefix = line.substring(0, line.indexOf(' ') + 1);
+          String topic = line.substring(0, line.indexOf(' '));
+          prefix = topic + ' ';
           place = new long[] {at, 0};
-          places.put(new String(prefix.trim().getBytes(ISO_8859_1), UTF_8), place);
+          places.put(new String(topic.getBytes(ISO_8859_1), UTF_8), place);
         }
         int bytes = line.length() + 1;
         place[1] += bytes;
