@@ -92,7 +92,8 @@ _CHOSEN = "[default: {}, or what serves the training queries clearly better]"
     "--memory",
     metavar="SIZE",
     help="What learning may take, such as 4GB, Java's included and mapped files not: by a pool, or "
-    "a smaller one, where needed.  [default: as much as it takes]",
+    "a smaller one, where needed. If it takes more all the same, it ends with an error and without "
+    "a result.  [default: as much as it takes]",
 )
 @click.option(
     "--plot",

@@ -106,7 +106,7 @@ def compare_rankings(baseline: Run, other: Run) -> dict[str, float | int | None]
     aligned = other.of_queries(baseline.queries)
     place = np.full(len(baseline.names), -1)  # of each document in one ranking at a time
     overlaps, rbos, taus = [], [], []
-    for query in np.flatnonzero(np.diff(baseline.starts)).tolist():
+    for query in _answered(baseline):
         first, second = (_ranking(run, query) for run in (baseline, aligned))
         short, long = sorted((first, second), key=len)
         overlaps.append(overlap(first[:TOP].tolist(), second[:TOP].tolist()))
@@ -119,6 +119,16 @@ def compare_rankings(baseline: Run, other: Run) -> dict[str, float | int | None]
         "rbo": _mean(rbos),
         "kendall_tau": _mean([tau for tau in taus if tau is not None]),
     }
+
+
+def _answered(run: Run) -> list[int]:
+    """The queries with a hit, those with the best scores first: so sums are to the last digit those
+    of earlier reports.
+    """
+    answered = np.flatnonzero(np.diff(run.starts))
+    order = np.argsort(-run.scores[run.starts[answered]], kind="stable")
+    found: list[int] = answered[order].tolist()
+    return found
 
 
 def _ranking(run: Run, query: int) -> np.ndarray:

@@ -20,7 +20,7 @@ from ..report.path_plot import check_plot, plot_points
 from ..values.term_values import KIND, TermValues
 from .config import LearnConfig
 from .learn import learn_term_values
-from .memory import Extent, fitting_pool
+from .memory import Extent, fitting_pool, within
 from .pool_search import search_lucene
 from .predicted_sizes import with_index_bytes
 from .prior_alone import prior_values_of_index
@@ -94,7 +94,8 @@ def learn_from_index(
         100,000 of more.
     memory
         What learning may take, such as ``"4GB"``, Java's included and mapped files not (see
-        :mod:`.memory`). It takes a pool, or a smaller one, to keep to it.
+        :mod:`.memory`). It takes a pool, or a smaller one, to keep to it, and ends with an error,
+        without a result, if it takes more all the same.
     config
         All options from ``self_supervised`` to ``memory`` except ``vectors`` and ``matrix``, in one
         object.
@@ -136,15 +137,16 @@ def learn_from_index(
         if method is None:
             extent = extent.with_topics(terms, judgements)
         fitting_pool(extent, config.pool, config.memory_bytes)
+    watched = within(config.memory_bytes, progress)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(
-        index, matrix, field=config.field, positions=positions, progress=progress
+        index, matrix, field=config.field, positions=positions, progress=watched
     ) as counts:
         counts.require_whole("learning")
         word_vectors = None
         if vectors is not None:
             word_vectors = load_term_vectors(
-                vectors, counts, progress, trust_pickle=config.trust_pickle
+                vectors, counts, watched, trust_pickle=config.trust_pickle
             )
         options = {
             "model": config.model, "recipe": recipe, "vectors": word_vectors,
@@ -154,11 +156,16 @@ def learn_from_index(
         }  # fmt: skip
         if method is None:
             judged = {name: text for name, text in texts.items() if name in judgements}
-            search = search_lucene(index, judged, config.model, config.field, progress)
+            search = search_lucene(index, judged, config.model, config.field, watched)
             values = learn_term_values(counts, terms, judgements, search=search, **options)
         else:
-            made = make_topics(index, counts, method, seed=config.seed, progress=progress)
-            values = learn_term_values(made.matrix, made.topics, made.qrels, **options)
+            made = make_topics(index, counts, method, seed=config.seed, progress=watched)
+            # Their terms are stemmed again, which changes few: these only find a pool's documents.
+            asked = {name: " ".join(words) for name, words in made.topics.items()}
+            search = search_lucene(index, asked, config.model, config.field, watched)
+            values = learn_term_values(
+                made.matrix, made.topics, made.qrels, search=search, **options
+            )
             values = _of_whole_matrix(values, counts, made.describe())
         values = with_index_bytes(values, index)
         values.save(place)

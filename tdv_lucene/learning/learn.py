@@ -22,7 +22,7 @@ from ..values.posting_thresholds import make_posting_rule
 from ..values.term_values import TermValues
 from .config import check_model
 from .default import learn_default
-from .memory import Extent, fitting_pool
+from .memory import Extent, fitting_pool, within
 from .paper import learn_paper
 from .points import Learned
 from .pool import draw_pool
@@ -85,7 +85,7 @@ def learn_term_values(
         ``POOL`` of more.
     memory
         Bytes that learning may take, see :mod:`.memory`. With ``pool`` None it takes a pool, or a
-        smaller one, where that is needed.
+        smaller one, where that is needed. If it takes more all the same, it ends.
     search
         Finds the documents of a pool, see :mod:`.pool_search`; None for NumPy, which holds all
         postings of the query terms.
@@ -103,6 +103,7 @@ def learn_term_values(
     matrix.require_whole("learning")
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
     size = fitting_pool(extent, pool, memory)
+    progress = within(memory, progress)
     whole = matrix
     if size:
         make_queries(matrix, topics, qrels)  # what does not belong together is told before work

@@ -1,4 +1,4 @@
-"""What learning takes of memory, known before it begins.
+"""What learning takes of memory, known before it begins, and held to while it runs.
 
 Counted is the process's own memory, with Java's. Files that are mapped, the index and the matrix,
 come on top where there is room: the system takes them out again when memory is short.
@@ -7,9 +7,11 @@ come on top where there is room: the system takes them out again when memory is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import TdvError, argument
+from ..progress import Progress
 from .pool import LEAST_POOL, POOL, pool_size
 
 _PROCESS, _SEARCHES = 600e6, 250e6
@@ -90,6 +92,38 @@ def fitting_pool(extent: Extent, asked: int | None, memory: int | None) -> int:
         f"learning {what} takes about {_gigabytes(needed)}, more than "
         f"{argument('memory', _gigabytes(memory))}: {remedy}"
     )
+
+
+def within(memory: int | None, progress: Progress) -> Progress:
+    """Return ``progress`` that also ends learning where the process takes more than ``memory``.
+
+    What is foreseen can be exceeded, as by large vectors from a file. An error between two steps
+    says what to do, the system's kill nothing.
+    """
+    if memory is None:
+        return progress
+
+    def checked(label: str, done: int, total: int) -> None:
+        taken = _taken()
+        if taken > memory:
+            raise TdvError(
+                f"learning took {_gigabytes(taken)} at '{label}', more than "
+                f"{argument('memory', _gigabytes(memory))}, and was ended; nothing was written: "
+                f"pass a smaller {argument('pool')}, or more {argument('memory')}"
+            )
+        progress(label, done, total)
+
+    return checked
+
+
+def _taken() -> int:
+    """Bytes of memory that are the process's own; 0 where the system does not tell."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    lines = (line.split() for line in status.splitlines() if line.startswith("RssAnon:"))
+    return next((int(kilobytes) * 1024 for _, kilobytes, _ in lines), 0)
 
 
 def _largest_pool(extent: Extent, memory: int) -> int:

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import TdvError, argument
-from ..matrix.norms import has_exact_norms
+from ..interruption import check
+from ..matrix.blocks import blocks, release
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
+from .lowered_matrix import LoweredMatrix
 
 TOPICS = 2000
 TITLES, PAIRS = "titles", "pairs"
@@ -112,7 +113,7 @@ def topics_of_titles(
         )
     titled = np.flatnonzero([len(title) > 0 for title in titles])
     drawn = np.random.default_rng(seed).permutation(titled)[:number]
-    lowered, topics, qrels = _Lowered(matrix, drawn), {}, {}
+    lowered, topics, qrels = LoweredMatrix(matrix, drawn), {}, {}
     for doc in drawn.tolist():
         found = matrix.vocabulary.find(titles[doc])
         terms, times = np.unique(found[found >= 0], return_counts=True)
@@ -132,7 +133,7 @@ def topics_of_pairs(matrix: TermDocumentMatrix, *, number: int, seed: int) -> Ma
     doc_freq, documents = np.asarray(matrix.doc_freq), max(1, matrix.doc_count)
     middling = (doc_freq >= _PAIR_MIN_DOC_FREQ) & (doc_freq <= _PAIR_MAX_SHARE * documents)
     drawn = rng.permutation(matrix.shape[1])[: 4 * number]
-    lowered, topics, qrels = _Lowered(matrix, None), {}, {}
+    lowered, topics, qrels = LoweredMatrix(matrix, None), {}, {}
     for terms in _repeated_terms(matrix, drawn, middling):
         if len(topics) == number:
             break
@@ -156,12 +157,20 @@ def _repeated_terms(
     matrix: TermDocumentMatrix, docs: np.ndarray, eligible: np.ndarray
 ) -> list[np.ndarray]:
     """Return, for each of ``docs``, its eligible terms that it has twice or more."""
-    row = np.full(matrix.shape[1], -1)
-    row[docs] = np.arange(len(docs))
-    chosen = np.flatnonzero((row[matrix.indices] >= 0) & (matrix.data >= _RELEVANT_TF))
-    terms = np.searchsorted(matrix.indptr, chosen, side="right") - 1
-    keep = eligible[terms]
-    terms, rows = terms[keep], row[matrix.indices[chosen[keep]]]
+    row = np.full(matrix.shape[1], -1, np.int32)
+    row[docs] = np.arange(len(docs), dtype=np.int32)
+    found_terms, found_rows = [], []
+    for first, last in blocks(matrix.indptr):
+        check()
+        span = slice(matrix.indptr[first], matrix.indptr[last])
+        rows = row[matrix.indices[span]]
+        chosen = np.flatnonzero((rows >= 0) & (matrix.data[span] >= _RELEVANT_TF))
+        terms = np.searchsorted(matrix.indptr, chosen + span.start, side="right") - 1
+        keep = eligible[terms]
+        found_terms.append(terms[keep])
+        found_rows.append(rows[chosen[keep]])
+        release(matrix)
+    terms, rows = np.concatenate(found_terms), np.concatenate(found_rows)
     order = np.argsort(rows, kind="stable")
     return np.split(terms[order], np.searchsorted(rows[order], np.arange(1, len(docs))))
 
@@ -179,72 +188,26 @@ def _documents_of_both(
     return together, together[often]
 
 
-class _Lowered:
-    """A matrix with some frequencies lowered; ``docs`` are those looked up term by term."""
+class _Titles(Sequence[list[str]]):
+    """The terms of titles, a line each of a file; split when asked for."""
 
-    def __init__(self, matrix: TermDocumentMatrix, docs: np.ndarray | None) -> None:
-        self._source = matrix
-        self._data = np.array(matrix.data)
-        self._by_doc = {} if docs is None else self._positions(docs)
+    def __init__(self, path: Path) -> None:
+        self._text = np.memmap(path, np.uint8, "r")
+        self._ends = np.flatnonzero(self._text == ord("\n"))
 
-    def _positions(self, docs: np.ndarray) -> dict[int, dict[int, int]]:
-        """Document -> term -> position of the posting."""
-        wanted = np.zeros(self._source.shape[1], bool)
-        wanted[docs] = True
-        at = np.flatnonzero(wanted[self._source.indices])
-        terms = np.searchsorted(self._source.indptr, at, side="right") - 1
-        found: dict[int, dict[int, int]] = {int(doc): {} for doc in docs}
-        for doc, term, i in zip(self._source.indices[at].tolist(), terms.tolist(), at.tolist()):
-            found[doc][term] = i
-        return found
+    def __len__(self) -> int:
+        return len(self._ends)
 
-    def take(self, doc: int, terms: np.ndarray, times: np.ndarray) -> bool:
-        """Take a title out of its document; return False instead if none of it would be left."""
-        at = np.array([self._by_doc[doc].get(t, -1) for t in terms.tolist()], np.int64)
-        at, times = at[at >= 0], times[at >= 0]
-        left = np.maximum(self._data[at] - times, 0)
-        if not np.any(left > 0):
-            return False
-        self._data[at] = left
-        return True
-
-    def lower(self, term: int, docs: np.ndarray) -> None:
-        """Take one occurrence of a term out of documents that have it."""
-        start, end = self._source.indptr[term : term + 2]
-        at = start + np.searchsorted(self._source.indices[start:end], docs)
-        self._data[at] = np.maximum(self._data[at] - 1, 1)
-
-    def matrix(self) -> TermDocumentMatrix:
-        """The matrix as lowered; a term that would lose all its postings keeps them."""
-        source = self._source
-        left = np.add.reduceat(self._data > 0, source.indptr[:-1], dtype=np.int64)
-        for term in np.flatnonzero(left == 0):
-            span = slice(*source.indptr[term : term + 2])
-            self._data[span] = source.data[span]
-            left[term] = span.stop - span.start
-        kept = self._data > 0
-        data, indices = self._data[kept], np.asarray(source.indices)[kept]
-        indptr = np.concatenate([[0], np.cumsum(left)])
-        doc_len = np.bincount(indices, data, minlength=source.shape[1]).astype(np.int64)
-        return replace(
-            source,
-            indptr=indptr,
-            indices=indices,
-            data=data,
-            doc_freq=left,
-            total_term_freq=np.add.reduceat(data, indptr[:-1], dtype=np.int64),
-            doc_len=doc_len,
-            norms=doc_len if has_exact_norms(source) else source.norms,
-            first_positions=None,  # a title's words would stand where it was
-        )
+    def __getitem__(self, doc: Any) -> Any:
+        start = self._ends[doc - 1] + 1 if doc else 0
+        return self._text[start : self._ends[doc]].tobytes().decode().split()
 
 
-def _titles(index: str | os.PathLike, progress: Progress) -> list[list[str]]:
+def _titles(index: str | os.PathLike, progress: Progress) -> Sequence[list[str]]:
     """Return the terms of every live document's title, in the matrix's order."""
     from ..jvm.index import write_tokens
 
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         lines = Path(folder) / "titles.txt"
         write_tokens(index, lines, progress, only_titles=True)
-        with lines.open(encoding="utf-8", newline="\n") as file:
-            return [line.split() for line in file]
+        return _Titles(lines)

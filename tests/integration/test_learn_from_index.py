@@ -212,6 +212,12 @@ def test_without_judgements_titles_of_stored_text_serve_or_pairs(case, tmp_path,
     assert values.manifest["self_supervised"] == {"method": "titles", "topics": 20}
     assert values.parameters == {"k1": 0.9, "b": 0.4, "mu": 1000.0}
     assert int(values.doc_freq.sum()) == extract_matrix(index, tmp_path / "M").postings
+    pooled = learn_from_index(
+        index, None, None, tmp_path / "U", self_supervised="auto", recipe=SHORT, pool=36
+    )
+    about = pooled.manifest["pool"]
+    assert (about["documents"], about["of"]) == (36, 40) and about["drawn"] > 0
+    np.testing.assert_array_equal(pooled.doc_freq, values.doc_freq)
     report = prune_index(index, values, tmp_path / "P", reduction=0.3)
     assert report["learned_from"] == "self-supervised: 20 titles of the index, no judgements"
     assert read_user_data(tmp_path / "P")["tdv.learned_from"] == report["learned_from"]

@@ -12,6 +12,7 @@ import tdv_lucene.learning.learn as learning
 from tdv_lucene.embedding import lsa
 from tdv_lucene.embedding.lsa import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
+from tdv_lucene.learning import memory
 from tdv_lucene.learning.features import standard_statistic
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.memory import Extent, fitting_pool, learning_bytes
@@ -245,6 +246,27 @@ def test_what_does_not_fit_is_refused_with_what_would():
 def test_memory_is_asked_for_before_anything_is_learned(collection):
     with pytest.raises(TdvError, match="memory='0.1GB'"):
         learn_term_values(*collection, recipe=TINY, pool=500, memory=10**8, search=_no_search)
+
+
+def test_learning_ends_where_it_takes_more_than_foreseen(collection, monkeypatch):
+    """The process's real memory: more than the little that was allowed."""
+    for foreseen in ("_PROCESS", "_PER_POSTING", "_PER_TERM"):
+        monkeypatch.setattr(memory, foreseen, 0.0)
+    shown = r"learning took \d\.\dGB at 'latent semantic vectors', more than memory='0.0GB'.* pool"
+    with pytest.raises(TdvError, match=shown):
+        learn_term_values(*collection, recipe=TINY, pool=0, memory=10**7)
+
+
+def test_memory_within_the_limit_changes_nothing(monkeypatch):
+    told = []
+    progress = memory.within(10**6, lambda *step: told.append(step))
+    monkeypatch.setattr(memory, "_taken", lambda: 10**6)
+    progress("train", 1, 2)
+    monkeypatch.setattr(memory, "_taken", lambda: 10**6 + 1)
+    with pytest.raises(TdvError, match="at 'train'"):
+        progress("train", 2, 2)
+    assert told == [("train", 1, 2)]
+    assert memory.within(None, progress) is progress
 
 
 def test_queries_without_judgements_are_told_before_a_search(collection):

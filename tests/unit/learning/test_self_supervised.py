@@ -80,6 +80,29 @@ def test_pairs_ask_for_the_documents_that_repeat_both(paired):
     check_counts(made.matrix)
 
 
+def test_the_matrix_is_read_and_written_in_blocks(paired, monkeypatch):
+    """Not held: its arrays are files, whatever the size of a block."""
+    matrix, _, _ = make_collection()
+    titles = [[f"t{term:03d}" for term in range(60)]] * matrix.shape[1]
+
+    def make():
+        return (
+            topics_of_titles(matrix, titles, number=30, seed=0),
+            topics_of_pairs(paired, number=50, seed=0),
+        )
+
+    at_once = make()
+    monkeypatch.setattr("tdv_lucene.matrix.blocks._BLOCK", 7)
+    for whole, made in zip(at_once, make()):
+        assert made.topics == whole.topics and made.qrels == whole.qrels and made.topics
+        for name in ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len"):
+            np.testing.assert_array_equal(getattr(made.matrix, name), getattr(whole.matrix, name))
+        assert isinstance(made.matrix.data, np.memmap) and isinstance(
+            made.matrix.indices, np.memmap
+        )
+        check_counts(made.matrix)
+
+
 def test_the_same_seed_makes_the_same_topics(paired):
     first, second = (topics_of_pairs(paired, number=50, seed=3) for _ in range(2))
     assert first.topics == second.topics and first.qrels == second.qrels
