@@ -233,19 +233,34 @@ def recorded_parameters(
             "of the whole, name all of them",
             index, record.content["shards.count"],
         )  # fmt: skip
-    if model is None:
-        model = record.model if record.model in MODELS else DEFAULT_MODEL
-    given = {name: value for name, value in (("k1", k1), ("b", b), ("mu", mu)) if value is not None}
-    parameters = SearchParameters(model, **{**record.parameters(model), **given})
+    parameters = parameters_of(record, model, k1=k1, b=b, mu=mu)
     _log.info("search %s with %s", index, parameters.describe())
     return parameters
 
 
+def parameters_of(
+    record: FieldRecord, model: str | None, **given: float | None
+) -> SearchParameters:
+    """Return what :func:`recorded_parameters` does, of a record that was read already."""
+    if model is None:
+        model = record.model if record.model in MODELS else DEFAULT_MODEL
+    named = {name: value for name, value in given.items() if value is not None}
+    return SearchParameters(model, **{**record.parameters(model), **named})
+
+
 def warn_of_another_model(
-    index: str | os.PathLike[str], model: str | None, field: str | None = None
+    index: str | os.PathLike[str],
+    model: str | None,
+    field: str | None = None,
+    *,
+    record: FieldRecord | None = None,
 ) -> None:
-    """Log a warning where ``index`` is searched with another model than it was learned for."""
-    learned_for = FieldRecord.read(index, field).learned_for_another(model)
+    """Log a warning where ``index`` is searched with another model than it was learned for.
+
+    ``record`` is the index's of ``field``, where that was read already.
+    """
+    record = record or FieldRecord.read(index, field)
+    learned_for = record.learned_for_another(model)
     if learned_for is not None:
         _log.warning(
             "%s was learned for %s and is searched with %s, which ranks worse than it could: "

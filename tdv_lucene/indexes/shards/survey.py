@@ -66,7 +66,7 @@ def survey_shards(
     """
     given = {folder: (folder, field) for folder in shards.folders}
     found: list[Survey] = workers.each(_survey, given, "look at shards", progress)
-    _refuse_copies(shards, found)
+    refuse_copies(shards, [one.identity for one in found])
     _refuse_other_fields(shards, found, field)
     _refuse_other_analyzers(shards, found)
     user_data_of_whole(shards, [one.user_data for one in found])
@@ -88,10 +88,11 @@ def _survey(folder: str, field: str) -> Survey:
     return Survey(identity, fields, about["user_data"], sample, ids)
 
 
-def _refuse_copies(shards: Shards, found: Sequence[Survey]) -> None:
+def refuse_copies(shards: Shards, identities: Sequence[dict[str, Any]]) -> None:
+    """Raise :class:`TdvError` when two shards have one commit."""
     seen: dict[str, str] = {}
-    for folder, one in zip(shards.folders, found):
-        commit = one.identity["commit"]
+    for folder, identity in zip(shards.folders, identities):
+        commit = identity["commit"]
         if commit in seen:
             raise TdvError(f"the shards {seen[commit]} and {folder} are copies of one index: "
                            "name each shard once")  # fmt: skip

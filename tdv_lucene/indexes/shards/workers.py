@@ -116,8 +116,10 @@ class Workers:
             return found
         raise TdvError(found if found.startswith("shard ") else f"shard '{name}': {found}")
 
-    def check(self, folder: Path) -> None:
+    def check(self, folder: Path | None) -> None:
         """Refuse workers that lack Java, have other versions, or do not see ``folder``.
+
+        None where nothing lies in a folder that all must see.
 
         Raises
         ------
@@ -126,11 +128,13 @@ class Workers:
         """
         if self._is_local:
             return  # they are this very installation
-        here, marked = describe_process(), tempfile.NamedTemporaryFile(
-            prefix=".tdv-lucene-seen-", dir=folder
-        )  # fmt: skip
-        with marked as mark:
-            found = self._client.run(_look, mark.name, on_error="return")
+        here = describe_process()
+        with contextlib.ExitStack() as marked:
+            mark = None
+            if folder is not None:
+                made = tempfile.NamedTemporaryFile(prefix=".tdv-lucene-seen-", dir=folder)
+                mark = marked.enter_context(made).name
+            found = self._client.run(_look, mark, on_error="return")
         for worker, told in found.items():
             if isinstance(told, BaseException):
                 raise TdvError(
@@ -200,11 +204,12 @@ def describe_process() -> dict[str, str]:
     return {"tdv-lucene": __version__, "Lucene": lucene, "Python": python}
 
 
-def _look(mark: str) -> dict[str, Any]:
+def _look(mark: str | None) -> dict[str, Any]:
     """A worker's own account."""
     try:
         find_java()
-        return {"error": None, "versions": describe_process(), "sees": os.path.exists(mark)}
+        sees = mark is None or os.path.exists(mark)
+        return {"error": None, "versions": describe_process(), "sees": sees}
     except TdvError as error:
         return {"error": error.args[0]}
 
