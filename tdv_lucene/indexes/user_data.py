@@ -132,6 +132,13 @@ class FieldRecord:
             for name in MODELS.get(model, ())
         }
 
+    def search_parameters(self, model: str | None, **given: float | None) -> SearchParameters:
+        """As :func:`recorded_parameters`."""
+        if model is None:
+            model = self.model if self.model in MODELS else DEFAULT_MODEL
+        named = {name: value for name, value in given.items() if value is not None}
+        return SearchParameters(model, **{**self.parameters(model), **named})
+
     def learned_for_another(self, model: str | None) -> str | None:
         """The model the TDVs were learned for if it is not ``model``, else None."""
         return None if self.model in (None, ANY_MODEL, model) else self.model
@@ -233,19 +240,9 @@ def recorded_parameters(
             "of the whole, name all of them",
             index, record.content["shards.count"],
         )  # fmt: skip
-    parameters = parameters_of(record, model, k1=k1, b=b, mu=mu)
+    parameters = record.search_parameters(model, k1=k1, b=b, mu=mu)
     _log.info("search %s with %s", index, parameters.describe())
     return parameters
-
-
-def parameters_of(
-    record: FieldRecord, model: str | None, **given: float | None
-) -> SearchParameters:
-    """Return what :func:`recorded_parameters` does, of a record that was read already."""
-    if model is None:
-        model = record.model if record.model in MODELS else DEFAULT_MODEL
-    named = {name: value for name, value in given.items() if value is not None}
-    return SearchParameters(model, **{**record.parameters(model), **named})
 
 
 def warn_of_another_model(

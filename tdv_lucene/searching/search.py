@@ -13,7 +13,6 @@ from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.user_data import (
     FieldRecord,
     java_similarity,
-    parameters_of,
     recorded_parameters,
     warn_of_another_model,
 )
@@ -153,7 +152,7 @@ def _search_far(
 
     with open_far_shards(shards, queries, field, progress) as far:
         record = FieldRecord.of(far.user_data, field)
-        parameters = parameters_of(record, model, **given)
+        parameters = record.search_parameters(model, **given)
         warn_of_another_model(shards, parameters.model, record=record)
         with place as unfinished:
             found = far.write_run(

@@ -113,13 +113,16 @@ class FarShards:
         progress: Progress,
     ) -> Hits:
         threads = threads or self._workers.threads
+        shards = self._shards
         given = {
-            folder: (
+            label: (
                 folder, commit, parameters, self._field, topics, self._statistics, hits, threads
             )
-            for folder, commit in zip(self._shards.folders, self._commits)
+            for label, folder, commit in zip(shards.labels, shards.folders, self._commits)
         }  # fmt: skip
-        found = self._workers.each(_search, given, "search shards", progress)
+        found = self._workers.each(
+            _search, given, "search shards", progress, where=shards.resources_by_label
+        )
         return merge_hits(found, hits, ties_by_id=self._ties_by_id)
 
 
@@ -136,9 +139,13 @@ def open_far_shards(
         indexed alike, or not pruned together.
     """
     with open_workers(shards.scheduler, len(shards.folders)) as workers:
-        workers.check(None)
-        given = {folder: (folder, field, topics) for folder in shards.folders}
-        looks: list[_Look] = workers.each(_look, given, "look at shards", progress)
+        workers.check(None, shards.resources)
+        given = {
+            label: (folder, field, topics) for label, folder in zip(shards.labels, shards.folders)
+        }
+        looks: list[_Look] = workers.each(
+            _look, given, "look at shards", progress, where=shards.resources_by_label
+        )
         refuse_copies(shards, [look.identity for look in looks])
         _refuse_other_fields(shards, looks, field)
         yield FarShards(workers, shards, field, looks)
@@ -179,7 +186,7 @@ def _refuse_other_fields(shards: Shards, looks: Sequence[_Look], field: str) -> 
     if not any(field in look.fields for look in looks):
         raise TdvError(f"no shard has a field '{field}': name one of theirs")
     first: dict[str, tuple[str, str]] = {}
-    for folder, look in zip(shards.folders, looks):
+    for folder, look in zip(shards.labels, looks):
         for name, kind in look.fields.items():
             before, known = first.setdefault(name, (folder, kind))
             if known != kind:
