@@ -46,10 +46,44 @@ class Shards(os.PathLike[str]):
     scheduler : str or None
         Address of the Dask scheduler whose workers do what is done shard by shard; None for
         processes of this machine.
+    resources : tuple of str
+        Which of Dask's resources the workers have that see each folder; empty where all see them,
+        and we.
     """
 
     folders: tuple[str, ...]
     scheduler: str | None = None
+    resources: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What users call each: its folder, after the resource if it has one."""
+        if not self.resources:
+            return self.folders
+        return tuple(f"{name}={folder}" for name, folder in zip(self.resources, self.folders))
+
+    @property
+    def resources_by_label(self) -> dict[str, str]:
+        """Label -> resource; empty where all see the folders."""
+        return dict(zip(self.labels, self.resources))
+
+    @property
+    def folders_here(self) -> tuple[str, ...]:
+        """The folders, to be read in this process.
+
+        Raises
+        ------
+        TdvError
+            When only some workers see them.
+        """
+        if self.resources:
+            names = ", ".join(dict.fromkeys(self.resources))
+            raise TdvError(
+                f"{self} lie where only workers with the resources {names} see them: 'search', "
+                "'prune' and 'verify' with TDVs work there, all else needs folders that are seen "
+                "here, without RESOURCE="
+            )
+        return self.folders
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,7 +91,7 @@ class Shards(os.PathLike[str]):
         return tuple(os.path.basename(folder) for folder in self.folders)
 
     def __fspath__(self) -> str:
-        return SHARD_SEPARATOR.join(self.folders)
+        return SHARD_SEPARATOR.join(self.folders_here)
 
     def __str__(self) -> str:
         above = os.path.commonpath([os.path.dirname(folder) for folder in self.folders])

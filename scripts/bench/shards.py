@@ -31,6 +31,7 @@ from lucene_indexes import open_writer  # noqa: E402 - beside the tests, not ins
 from tdv_lucene.jvm import java_class  # noqa: E402
 
 LUCENE = "org.apache.lucene."
+MODELS = "bm25", "qld", "tfidf"
 
 
 def read(corpus: Path) -> list[str]:
@@ -109,17 +110,20 @@ def stages(args: argparse.Namespace) -> Iterator[tuple[str, str, dict[str, Any]]
         made = pruned if side == "one" else f"{pruned}/*"
         yield "verify", side, run("verify", "--index", index, "--pruned", made, "--tdv",
                                   work / f"v-{side}", *at)  # fmt: skip
-    for side, (index, pruned, _) in sides.items():
-        for name, of in (("full", index), ("pruned", pruned if side == "one" else f"{pruned}/*")):
-            told = run("search", "--index", of, "--topics", args.topics, "--output",
-                       work / f"{name}-{side}.run")  # fmt: skip
-            yield f"search {name}", side, told
+    for model in MODELS:
+        for side, (index, pruned, at) in sides.items():
+            for name, of in (
+                ("full", index), ("pruned", pruned if side == "one" else f"{pruned}/*"),
+            ):  # fmt: skip
+                told = run("search", "--index", of, "--topics", args.topics, "--model", model,
+                           "--output", work / f"{name}-{model}-{side}.run", *at)  # fmt: skip
+                yield f"search {name}, {model}", side, told
 
 
 def differences(work: Path) -> list[str]:
     """The files of both sides that are not the same bytes."""
-    pairs = [(work / "full-one.run", work / "full-shards.run"),
-             (work / "pruned-one.run", work / "pruned-shards.run")]  # fmt: skip
+    runs = [f"{name}-{model}" for name in ("full", "pruned") for model in MODELS]
+    pairs = [(work / f"{run}-one.run", work / f"{run}-shards.run") for run in runs]
     for folder in ("m", "v"):
         pairs += [(path, work / f"{folder}-shards" / path.name)
                   for path in sorted((work / f"{folder}-one").glob("*.npy"))]  # fmt: skip

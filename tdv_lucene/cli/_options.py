@@ -55,11 +55,13 @@ def index_or_shards(context: click.Context, parameter: Any, given: tuple[str, ..
     return folder_of_index(given[0])
 
 
-def folder_or_shards(given: str) -> Any:
-    """An index that this package made: a folder, or shards in several."""
+def folder_or_shards(given: str, context: click.Context | None = None) -> Any:
+    """An index that this package made: a folder, or shards in several; ``context`` is of a command
+    that takes a scheduler."""
     from ..indexes.shards.finding import find_shards, means_shards
 
-    return find_shards(given) if means_shards([given]) else given
+    scheduler = None if context is None else context.meta.get(_SCHEDULER)
+    return find_shards(given, scheduler=scheduler) if means_shards([given]) else given
 
 
 def _keep_scheduler(context: click.Context, parameter: Any, given: str | None) -> None:
@@ -74,7 +76,8 @@ shards_option = click.option(
     metavar="INDEX",
     callback=index_or_shards,
     help="Lucene index: a folder, or the name of one of Pyserini's prebuilt indexes. Of one in "
-    "shards 'SHARDS/*' (quoted), a file of their folders as @FILE, or --index again for each.",
+    "shards 'SHARDS/*' (quoted), a file of their folders as @FILE, or --index again for each; "
+    "RESOURCE=/FOLDER where only workers with this resource see it.",
 )
 scheduler_option = click.option(
     "--scheduler",
@@ -82,7 +85,7 @@ scheduler_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=_keep_scheduler,
-    help="Of a Dask cluster whose workers do the work on shards.  [default: processes here]",
+    help="Of a Dask cluster whose workers do the work on shards.  [default: this machine does]",
 )
 index_option = click.option(
     "--index",

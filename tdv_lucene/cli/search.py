@@ -13,6 +13,7 @@ _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 
 @options.command("search")
 @options.shards_option
+@options.scheduler_option
 @options.topics_option
 @click.option(
     "--output",

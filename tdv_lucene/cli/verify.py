@@ -17,7 +17,7 @@ from . import _options as options
     "--pruned",
     required=True,
     metavar="FOLDER",
-    callback=lambda context, parameter, given: options.folder_or_shards(given),
+    callback=lambda context, parameter, given: options.folder_or_shards(given, context),
     help="What 'prune' made of it; of shards, 'OUT/*'.",
 )
 @options.values_or_prior_option

@@ -132,6 +132,13 @@ class FieldRecord:
             for name in MODELS.get(model, ())
         }
 
+    def search_parameters(self, model: str | None, **given: float | None) -> SearchParameters:
+        """As :func:`recorded_parameters`."""
+        if model is None:
+            model = self.model if self.model in MODELS else DEFAULT_MODEL
+        named = {name: value for name, value in given.items() if value is not None}
+        return SearchParameters(model, **{**self.parameters(model), **named})
+
     def learned_for_another(self, model: str | None) -> str | None:
         """The model the TDVs were learned for if it is not ``model``, else None."""
         return None if self.model in (None, ANY_MODEL, model) else self.model
@@ -233,19 +240,24 @@ def recorded_parameters(
             "of the whole, name all of them",
             index, record.content["shards.count"],
         )  # fmt: skip
-    if model is None:
-        model = record.model if record.model in MODELS else DEFAULT_MODEL
-    given = {name: value for name, value in (("k1", k1), ("b", b), ("mu", mu)) if value is not None}
-    parameters = SearchParameters(model, **{**record.parameters(model), **given})
+    parameters = record.search_parameters(model, k1=k1, b=b, mu=mu)
     _log.info("search %s with %s", index, parameters.describe())
     return parameters
 
 
 def warn_of_another_model(
-    index: str | os.PathLike[str], model: str | None, field: str | None = None
+    index: str | os.PathLike[str],
+    model: str | None,
+    field: str | None = None,
+    *,
+    record: FieldRecord | None = None,
 ) -> None:
-    """Log a warning where ``index`` is searched with another model than it was learned for."""
-    learned_for = FieldRecord.read(index, field).learned_for_another(model)
+    """Log a warning where ``index`` is searched with another model than it was learned for.
+
+    ``record`` is the index's of ``field``, where that was read already.
+    """
+    record = record or FieldRecord.read(index, field)
+    learned_for = record.learned_for_another(model)
     if learned_for is not None:
         _log.warning(
             "%s was learned for %s and is searched with %s, which ranks worse than it could: "

@@ -28,7 +28,7 @@ def identify(index: str | os.PathLike) -> dict[str, Any]:
     Of shards as :func:`whole_identity` has it.
     """
     if isinstance(index, Shards):
-        return whole_identity(index, [identify(folder) for folder in index.folders])
+        return whole_identity(index, [identify(folder) for folder in index.folders_here])
     with translate_errors():
         found = json.loads(java_class("tdvlucene.inspect.Identity").of(java_path(index)))
     _log.info("%s is at commit %s, of Lucene %s", index, found["commit"], found["lucene_version"])

@@ -48,7 +48,7 @@ def weigh_similarity(similarity: Any, index: str | os.PathLike, field: str) -> A
         return weighted.open(java_path(index), field, similarity)
 
 
-def _topics(topics: Mapping[str, str]) -> str:
+def topics_as_json(topics: Mapping[str, str]) -> str:
     """Topics as the one string our Java classes take: a JSON array of [query id, text]."""
     return json.dumps([[qid, " ".join(text.split())] for qid, text in topics.items()])
 
@@ -75,8 +75,9 @@ def write_run(
     Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
     """
     job = java_class("tdvlucene.search.SearchJob")(
-        java_path(index), similarity, field, _topics(topics), hits, threads, tag, java_path(output)
-    )
+        java_path(index), similarity, field, topics_as_json(topics), hits, threads, tag,
+        java_path(output),
+    )  # fmt: skip
     if feedback is not None:
         job.expand(feedback)
     if arrays is not None:
@@ -90,7 +91,7 @@ def explain_scores(
     """Query id -> (document id, score, score by Lucene's ``explain``) of the best ``hits``."""
     explanations = java_class("tdvlucene.search.Explanations")
     with translate_errors():
-        text = explanations.of(java_path(index), similarity, field, _topics(topics), hits)
+        text = explanations.of(java_path(index), similarity, field, topics_as_json(topics), hits)
     return {qid: [tuple(row) for row in rows] for qid, rows in json.loads(text).items()}
 
 
@@ -141,7 +142,7 @@ def time_queries(
     [index][query]), ``warmup_rounds``, ``warmup_stable``, ``gc_collections`` and ``gc_ms``.
     """
     job = java_class("tdvlucene.search.LatencyJob")(
-        field, _topics(topics), rounds, budget_seconds, seed, java_path(output)
+        field, topics_as_json(topics), rounds, budget_seconds, seed, java_path(output)
     )
     for index, similarity, run in indexes:
         job.addIndex(java_path(index), similarity, java_path(run))
@@ -189,7 +190,7 @@ def time_service(
 
     See ``tdvlucene.search.ServiceTimes``.
     """
-    job = java_class("tdvlucene.search.ServiceTimes")(field, _topics(topics), hits)
+    job = java_class("tdvlucene.search.ServiceTimes")(field, topics_as_json(topics), hits)
     for index, similarity in indexes:
         job.addIndex(java_path(index), similarity)
     return json.loads(run_job(job, progress))
@@ -208,7 +209,7 @@ def measure_throughput(
 ) -> list[list[float]]:
     """Top-10 queries a second of each (index, similarity) in each round, ``threads`` at once."""
     job = java_class("tdvlucene.search.ThroughputJob")(
-        field, _topics(topics), threads, rounds, round_seconds, seed
+        field, topics_as_json(topics), threads, rounds, round_seconds, seed
     )
     for index, similarity in indexes:
         job.addIndex(java_path(index), similarity)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from ..arguments import checked_threads
@@ -47,27 +46,20 @@ def search_lucene(
     progress: Progress = silent,
 ) -> Search:
     """Return a search of the index, with all cores."""
-    from ..jvm import searcher
-
-    names = list(topics)  # a run's columns bear no white space, an id may
-    numbered = {str(number): topics[name] for number, name in enumerate(names)}
+    from ..jvm.hits import find_hits
+    from ..jvm.searcher import make_similarity
 
     def search(parameters: Parameters, hits: int) -> dict[str, list[str]]:
-        similarity = searcher.make_similarity(
-            model, k1=parameters.k1, b=parameters.b, mu=parameters.mu
-        )
-        found: dict[str, list[str]] = {}
-        with TemporaryDirectory(prefix="tdv-lucene-") as folder:
-            run = Path(folder) / "run"
-            searcher.write_run(
-                index, similarity, field, numbered, hits=hits, threads=checked_threads(None),
-                tag="pool", output=run, progress=progress,
-            )  # fmt: skip
-            with run.open(encoding="utf-8") as lines:
-                for line in lines:
-                    number, _, doc, *_ = line.split(" ")
-                    found.setdefault(names[int(number)], []).append(doc)
-        return found
+        similarity = make_similarity(model, k1=parameters.k1, b=parameters.b, mu=parameters.mu)
+        found = find_hits(
+            index, similarity, field, topics,
+            hits=hits, threads=checked_threads(None), progress=progress,
+        )  # fmt: skip
+        ids = map(bytes.decode, found.ids)
+        return {
+            name: list(itertools.islice(ids, count))
+            for name, count in zip(topics, found.counts.tolist())
+        }
 
     return search
 

@@ -42,15 +42,16 @@ def extract_shards(
     TdvError
         As :func:`..indexes.shards.survey.survey_shards`, and as :func:`.extract.extract_matrix`.
     """
-    places = [beside / f"{number:06}" for number in range(len(shards.folders))]
+    sources = shards.folders_here
+    places = [beside / f"{number:06}" for number in range(len(sources))]
     try:
-        with open_workers(shards.scheduler, len(shards.folders)) as workers:
+        with open_workers(shards.scheduler, len(sources)) as workers:
             workers.check(folder)
             whole = survey_shards(workers, shards, field, progress)
             beside.mkdir(exist_ok=True)
             given = {
                 source: (source, str(place), field, positions, threads or workers.threads)
-                for source, place in zip(shards.folders, places)
+                for source, place in zip(sources, places)
             }
             workers.each(_extract, given, "extract shards", progress)
         merge_matrices(_open(places), folder, progress)

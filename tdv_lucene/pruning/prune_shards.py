@@ -10,8 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from .field_rule import load_fields
 from .prune import KIND, MANIFEST, bytes_of_both, chosen_by_loss, plan_rewriting
 from .rewriting import Rewriting, refuse_emptied
 from .unjudged import values_without_judgements
+from .values_for_workers import refuse_without_values, values_for_workers
 
 _SUMMED = (
     "postings_before", "postings", "tokens", "documents_without_terms", "segments",
@@ -60,10 +60,10 @@ def prune_shards(
     """
     _refuse(shards, config)
     out = Path(os.path.abspath(output))
-    if out.is_dir():
-        _refuse_others(out, shards)
+    if shards.resources:
+        refuse_without_values(shards, given)
     else:
-        Output.folder(out, None, inputs=[shards, *given])  # may it be there?
+        _check(out, shards, given)
     kept = save_values and Output.folder(
         save_values, VALUES, inputs=[shards, out], overwrite=overwrite, option="save_values"
     )
@@ -76,26 +76,33 @@ def prune_shards(
     plan = plan_rewriting(shards, fields, config)
     reduction, chosen = chosen_by_loss(plan)
     plan = replace(plan, config=replace(config, reduction=reduction, max_loss=None))
-    try:
-        with open_workers(shards.scheduler, len(shards.folders)) as workers:
-            workers.check(out if out.is_dir() else out.parent)
-            whole = survey_shards(workers, shards, fields[0].vocabulary.field, progress)
-            done, rows = _prune(
-                workers, _plans(plan, shards, whole), out, given, overwrite, progress
-            )
-    finally:
-        _tidy(out, shards.names)
+    with open_workers(shards.scheduler, len(shards.folders)) as workers:
+        workers.check(
+            None if shards.resources else out if out.is_dir() else out.parent, shards.resources
+        )
+        whole = survey_shards(workers, shards, fields[0].vocabulary.field, progress)
+        plans = _plans(plan, shards, whole)
+        try:
+            done, rows = _prune(workers, shards, plans, out, given, overwrite, progress)
+        finally:
+            if not shards.resources:  # their next run tidies up
+                _tidy(out, shards.names)
     report = _report(rows, out, done, whole)
     if kept:  # not of what was refused: the report refuses a whole without postings
         fields[0].save(kept)
     return {**report, "chosen": {**chosen, "reduction": reduction}} if chosen else report
 
 
-def _refuse_others(out: Path, shards: Shards) -> None:
-    """In ``out`` are results of an earlier run, or nothing: all that is in it will be searched."""
-    hidden = (".tdv-lucene-", *(f".{name[:100]}." for name in shards.names))
+def _check(out: Path, shards: Shards, given: Sequence[Any]) -> None:
+    """May ``out`` be made, or is it there with results of an earlier run, or nothing, in it? For
+    all that is in it will be searched."""
+    names = shards.names
+    if not out.is_dir():
+        Output.folder(out, None, inputs=[shards, *given])
+        return
+    hidden = (".tdv-lucene-", *(f".{name[:100]}." for name in names))
     for entry in sorted(out.iterdir()):
-        if entry.name not in shards.names and not entry.name.startswith(hidden):
+        if entry.name not in names and not entry.name.startswith(hidden):
             raise TdvError(
                 f"{out} holds '{entry.name}', which is none of these shards: choose another "
                 f"{argument('output')}, for all that it holds is to be their pruned index"
@@ -142,15 +149,6 @@ def _refuse(shards: Shards, config: PruneConfig) -> None:
             )
 
 
-def _finished(plans: Mapping[str, Rewriting], out: Path) -> dict[str, dict[str, Any]]:
-    """Name -> report of the shards that an earlier run has finished, from the same."""
-    there = {name: plan for name, plan in plans.items() if (out / name / MANIFEST).is_file()}
-    first = next(iter(plans.values()))
-    points = first.points(first.config.reduction) if there else []
-    found = {name: _found(plan, out / name, points) for name, plan in there.items()}
-    return {name: report for name, report in found.items() if report is not None}
-
-
 def _found(plan: Rewriting, place: Path, points: Sequence[OperatingPoint]) -> dict[str, Any] | None:
     """The report of the whole index in ``place``; None where it is not what ``plan`` makes."""
     from ..jvm.index import read_user_data
@@ -168,24 +166,9 @@ def _place(path: Path, inputs: Sequence[Any], overwrite: bool) -> Output:
     return Output.folder(path, KIND, inputs=inputs, overwrite=overwrite, manifest=MANIFEST)
 
 
-@contextlib.contextmanager
-def values_in_folders(
-    fields: Sequence[TermValues], given: Sequence[Any], beside: Path
-) -> Iterator[list[str]]:
-    """The folders of the values, for workers; of those in memory, made for the while."""
-    with contextlib.ExitStack() as made:
-        folders = []
-        for values, one in zip(fields, given):
-            if isinstance(one, TermValues):
-                place = tempfile.TemporaryDirectory(prefix=".tdv-lucene-values-", dir=beside)
-                one = Path(made.enter_context(place)) / "values"
-                values.save(one)
-            folders.append(os.path.abspath(one))
-        yield folders
-
-
 def _prune(
     workers: Workers,
+    shards: Shards,
     plans: Mapping[str, Rewriting],
     out: Path,
     given: Sequence[Any],
@@ -193,29 +176,48 @@ def _prune(
     progress: Progress,
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
     """Name -> report of the shards that were there already, and of all."""
-    first = next(iter(plans.values()))
-    if not out.is_dir():
-        out.mkdir()
-    done = _finished(plans, out)
-    left = {name: plan for name, plan in plans.items() if name not in done}
-    for name in left:  # may it be written? before any is
-        _place(out / name, [*(plan.index for plan in plans.values()), *given], overwrite)
+    first, where = next(iter(plans.values())), dict(zip(shards.names, shards.resources))
+    if not shards.resources:
+        out.mkdir(exist_ok=True)  # for the values
     config = replace(first.config, threads=first.config.threads or workers.threads)
-    with values_in_folders(first.fields, given, out) as folders:
+    with values_for_workers(workers, shards, first.fields, given, out) as values:
         tasks = {
-            name: (plan.index, str(out / name), folders, config, plan.part, overwrite)
-            for name, plan in left.items()
+            name: (plan.index, str(out / name), values[name], config, plan.part, overwrite)
+            for name, plan in plans.items()
         }
+        looks = {name: (*task, shards) for name, task in tasks.items()}
+        told = workers.each(_look_at_place, looks, "look at outputs", progress, where=where)
+        done = {name: report for name, report in zip(tasks, told) if report is not None}
+        left = {name: task for name, task in tasks.items() if name not in done}
         reports = workers.each(
-            _prune_shard, tasks, "prune shards", progress,
+            _prune_shard, left, "prune shards", progress,
             lambda name, _: note_finished(out / name),
+            where={name: where[name] for name in left if name in where},
         )  # fmt: skip
     made = dict(zip(left, reports))
     return done, {name: done.get(name) or made[name] for name in plans}
 
 
+def _look_at_place(
+    source: str, output: str, values: Sequence[str | TermValues], config: PruneConfig, part: Part,
+    overwrite: bool, shards: Shards,
+) -> dict[str, Any] | None:  # fmt: skip
+    """In a worker: the report of what an earlier run has finished from the same; else None, where
+    the shard may be written."""
+    place = Path(output)
+    _check(place.parent, shards, values)
+    if (place / MANIFEST).is_file():
+        plan = plan_rewriting(source, load_fields(values), config, part=part)
+        report = _found(plan, place, plan.points(config.reduction))
+        if report is not None:
+            return report
+    if place.parent.is_dir():
+        _place(place, [shards, *values], overwrite)
+    return None
+
+
 def _prune_shard(
-    source: str, output: str, values: Sequence[str], config: PruneConfig, part: Part,
+    source: str, output: str, values: Sequence[str | TermValues], config: PruneConfig, part: Part,
     overwrite: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """In a worker: one shard, and the report of it."""
@@ -224,6 +226,8 @@ def _prune_shard(
         report = _found(plan, Path(output), plan.points(config.reduction))
         if report is not None:
             return report
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(os.path.dirname(output))  # on the worker's own disk
     place = _place(Path(output), [source, *values], overwrite)
     with place as folder:
         report = plan.write(folder, config.reduction)

@@ -10,14 +10,15 @@ from typing import Any
 
 from ..arguments import Shards
 from ..errors import TdvError, argument
-from ..indexes.shards.record import shard_name
+from ..indexes.shards.record import shard_name, user_data_of_whole
 from ..indexes.shards.workers import open_workers
-from ..indexes.user_data import read_records, user_data_of
+from ..indexes.user_data import read_records
+from ..jvm.index import read_user_data
 from ..progress import Progress
 from ..values.term_values import TermValues
 from .field_rule import load_fields
-from .prune_shards import values_in_folders
 from .unjudged import values_again
+from .values_for_workers import refuse_without_values, values_for_workers
 from .verify import find_values, verify_pruned
 
 
@@ -42,8 +43,11 @@ def verify_shards(
             f"{argument('index')} and {argument('pruned')} are shards both, or neither: name the "
             "folders of both, as 'SHARDS/*' and 'OUT/*'"
         )
-    records = read_records(pruned, user_data_of(pruned))
-    sources = _sources(shards, pruned)
+    if shards.resources or pruned.resources:
+        refuse_without_values(shards, given)
+    parts = _user_data(pruned, progress)
+    records = read_records(pruned, user_data_of_whole(pruned, parts))
+    sources = _sources(shards, pruned, parts)
     fields = load_fields(given)
     if not given:
         fields = [find_values(values_again(shards, r, progress), r)[0] for r in records]
@@ -51,14 +55,15 @@ def verify_shards(
     beside = Path(tempfile.gettempdir() if shards.scheduler is None else shared)
     with (
         open_workers(shards.scheduler, len(sources)) as workers,
-        values_in_folders(fields, given or fields, beside) as folders,
+        values_for_workers(workers, shards, fields, given or fields, beside) as values,
     ):
-        workers.check(beside)
+        workers.check(None if shards.resources else beside, shards.resources)
         tasks = {
-            name: (source, place, folders, threads or workers.threads)
+            name: (source, place, values[name], threads or workers.threads)
             for name, (source, place) in sources.items()
         }
-        found = workers.each(_verify_shard, tasks, "verify shards", progress)
+        where = dict(zip(shards.names, shards.resources))
+        found = workers.each(_verify_shard, tasks, "verify shards", progress, where=where)
     for name, one in zip(sources, found):
         if not one["equal"]:
             return {**_compared(found), "equal": False,
@@ -66,20 +71,38 @@ def verify_shards(
     return {"equal": True, **_compared(found)}
 
 
+def _user_data(pruned: Shards, progress: Progress) -> list[dict[str, str]]:
+    """What the shards' commits say, each read where it is seen."""
+    if not pruned.resources:
+        return [read_user_data(folder) for folder in pruned.folders]
+    with open_workers(pruned.scheduler, len(pruned.folders)) as workers:
+        workers.check(None, pruned.resources)
+        given = {label: (folder,) for label, folder in zip(pruned.labels, pruned.folders)}
+        return workers.each(
+            read_user_data, given, "look at shards", progress, where=pruned.resources_by_label
+        )
+
+
 def _compared(found: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return {name: sum(one[name] for one in found) for name in ("documents", "postings")}
 
 
-def _sources(shards: Shards, pruned: Shards) -> dict[str, tuple[str, str]]:
-    """Name -> the source and the pruned shard, of each that was pruned."""
-    from ..jvm.index import read_user_data
-
+def _sources(
+    shards: Shards, pruned: Shards, parts: Sequence[Mapping[str, str]]
+) -> dict[str, tuple[str, str]]:
+    """Name -> the source and the pruned shard, of each that was pruned; ``parts`` say of what."""
     by_name = dict(zip(shards.names, shards.folders))
+    at = dict(zip(shards.names, shards.resources)), dict(zip(pruned.labels, pruned.resources))
     found = {}
-    for place in pruned.folders:
-        name = shard_name(read_user_data(place))
+    for place, label, part in zip(pruned.folders, pruned.labels, parts):
+        name = shard_name(part)
         if name not in by_name:
-            raise TdvError(f"{place} was made of the shard '{name}', which is not among {shards}")
+            raise TdvError(f"{label} was made of the shard '{name}', which is not among {shards}")
+        if at[0].get(name) != at[1].get(label):
+            raise TdvError(
+                f"{label} and its source {by_name[name]} have not the same resource: name "
+                "that of the disk that both are on"
+            )
         found[name] = by_name[name], place
     if len(found) < len(by_name):
         left = next(name for name in by_name if name not in found)
@@ -88,7 +111,7 @@ def _sources(shards: Shards, pruned: Shards) -> dict[str, tuple[str, str]]:
 
 
 def _verify_shard(
-    source: str, pruned: str, values: Sequence[str], threads: int | None
+    source: str, pruned: str, values: Sequence[str | TermValues], threads: int | None
 ) -> dict[str, Any]:
     """In a worker."""
     first, *others = values

@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..arguments import checked_hits, checked_threads
+from ..arguments import Shards, checked_hits, checked_threads
 from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
-from ..indexes.user_data import java_similarity, recorded_parameters, warn_of_another_model
+from ..indexes.user_data import (
+    FieldRecord,
+    java_similarity,
+    recorded_parameters,
+    warn_of_another_model,
+)
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -48,6 +53,9 @@ def search_index(
 
     Parameters
     ----------
+    index
+        A folder, or :class:`..arguments.Shards`: with a ``scheduler`` each shard is searched by a
+        worker that sees it, else all are here, as one reader. The run is the same.
     feedback
         ``"rm3"`` or ``"rocchio"``: Anserini's, with the settings of Pyserini's ``set_rm3()`` and
         ``set_rocchio()``. They expand queries from term vectors, of field ``contents`` only.
@@ -64,13 +72,18 @@ def search_index(
         For unreadable topics or index, a parameter out of its range, or an existing output.
     """
     place = Output.file(output, RUN, inputs=[index, topics], overwrite=overwrite)
-    threads, hits = checked_threads(threads), checked_hits(hits)
+    checked_threads(threads), checked_hits(hits)
     queries = (
         checked_topics(topics) if isinstance(topics, Mapping) else read_topics(topics, topic_field)
     )
     if not queries:
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
-    _check_feedback(feedback, field)
+    _check_feedback(feedback, field, index)
+    if isinstance(index, Shards) and index.scheduler is not None:
+        return _search_far(
+            index, queries, place, model, {"k1": k1, "b": b, "mu": mu}, hits=hits,
+            threads=threads, field=field, tag=tag, progress=progress,
+        )  # fmt: skip
     parameters = recorded_parameters(index, model, field=field, k1=k1, b=b, mu=mu)
     warn_of_another_model(index, parameters.model, field)
     return write_run(
@@ -101,8 +114,6 @@ def write_run(
     from ..jvm.index import identify
 
     threads, hits = checked_threads(threads), checked_hits(hits)
-    if tag is None:
-        tag = "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
     source = identify(index)
     with place as unfinished:
         found = searcher.write_run(
@@ -112,31 +123,81 @@ def write_run(
             queries,
             hits=hits,
             threads=threads,
-            tag=tag,
+            tag=_tag(tag, parameters, feedback),
             output=unfinished,
             feedback=feedback,
             arrays=arrays,
             progress=progress,
         )
-        expanded = {} if feedback is None else {"feedback": feedback}
-        summary = {
-            **parameters.describe(),
-            **expanded,
-            "field": field,
-            "queries": len(queries),
-            **found,
-        }
+        summary = _summary(parameters, feedback, field, queries, found)
         place.write_manifest({**summary, "depth": hits, "source": source})
     return summary
 
 
-def _check_feedback(feedback: str | None, field: str) -> None:
+def _search_far(
+    shards: Shards,
+    queries: Mapping[str, str],
+    place: Output,
+    model: str | None,
+    given: Mapping[str, float | None],
+    *,
+    hits: int,
+    threads: int | None,
+    field: str,
+    tag: str | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """The same of shards that a cluster's workers see, and this process need not."""
+    from .search_shards import open_far_shards
+
+    with open_far_shards(shards, queries, field, progress) as far:
+        record = FieldRecord.of(far.user_data, field)
+        parameters = record.search_parameters(model, **given)
+        warn_of_another_model(shards, parameters.model, record=record)
+        with place as unfinished:
+            found = far.write_run(
+                parameters, queries, hits=hits, threads=threads,
+                tag=_tag(tag, parameters, None), output=unfinished, progress=progress,
+            )  # fmt: skip
+            summary = _summary(parameters, None, field, queries, found)
+            place.write_manifest({**summary, "depth": hits, "source": far.identity})
+    return summary
+
+
+def _tag(given: str | None, parameters: SearchParameters, feedback: str | None) -> str:
+    if given is not None:
+        return given
+    return "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
+
+
+def _summary(
+    parameters: SearchParameters,
+    feedback: str | None,
+    field: str,
+    queries: Mapping[str, str],
+    found: Mapping[str, Any],
+) -> dict[str, Any]:
+    expanded = {} if feedback is None else {"feedback": feedback}
+    return {
+        **parameters.describe(),
+        **expanded,
+        "field": field,
+        "queries": len(queries),
+        **found,
+    }
+
+
+def _check_feedback(feedback: str | None, field: str, index: str | os.PathLike[str]) -> None:
     if feedback not in (None, *FEEDBACK):
         raise TdvError(f"no feedback '{feedback}': choose one of {', '.join(FEEDBACK)}")
     if feedback is not None and field != "contents":
         raise TdvError(
             f"{feedback} is Anserini's, which searches only the field 'contents', not '{field}': "
             f"leave out {argument('field')}"
+        )
+    if feedback is not None and isinstance(index, Shards):
+        raise TdvError(
+            f"{feedback} is Anserini's, which opens one folder: search {index} without it"
         )
 
 

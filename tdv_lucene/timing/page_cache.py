@@ -20,7 +20,7 @@ def resident_share(index: str | os.PathLike[str]) -> float | None:
     only to those who own a file or may write it.
     """
     mincore = getattr(ctypes.CDLL(None), "mincore", None)
-    folders = index.folders if isinstance(index, Shards) else (index,)
+    folders = index.folders_here if isinstance(index, Shards) else (index,)
     files = [f for folder in folders for f in Path(folder).iterdir() if f.is_file()]
     files = [f for f in files if f.stat().st_size]
     if mincore is None or not all(map(_may_ask, files)):

@@ -40,6 +40,7 @@ MODULES = (
     "integration/test_prune_fields.py",
     "integration/test_rewriter.py",
     "integration/test_search.py",
+    "integration/test_shards_search.py",
     "integration/test_strange_text.py",
     "integration/test_weighted_search.py",
     "integration/test_verify.py",

@@ -62,7 +62,7 @@ def read_whole(shards: Shards) -> dict[str, str]:
     """What all shards' commits say of the whole: see :func:`user_data_of_whole`."""
     from ...jvm.index import read_user_data
 
-    return user_data_of_whole(shards, [read_user_data(folder) for folder in shards.folders])
+    return user_data_of_whole(shards, [read_user_data(folder) for folder in shards.folders_here])
 
 
 def user_data_of_whole(shards: Shards, parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
@@ -82,9 +82,9 @@ def user_data_of_whole(shards: Shards, parts: Sequence[Mapping[str, str]]) -> di
     if not any(pruned):
         return {}
     if not all(pruned):
-        was, was_not = shards.folders[pruned.index(True)], shards.folders[pruned.index(False)]
+        was, was_not = shards.labels[pruned.index(True)], shards.labels[pruned.index(False)]
         raise TdvError(f"{was} was pruned and {was_not} was not: prune all shards together")
-    for folder, part in zip(shards.folders, parts):
+    for folder, part in zip(shards.labels, parts):
         if shard_name(part) is None:
             raise TdvError(
                 f"{folder} was pruned by itself, with statistics of its own: prune all shards "
@@ -104,11 +104,11 @@ def user_data_of_whole(shards: Shards, parts: Sequence[Mapping[str, str]]) -> di
 
 def _require_alike(shards: Shards, parts: Sequence[Mapping[str, str]]) -> None:
     shared = [_shared(part) for part in parts]
-    for folder, one in zip(shards.folders, shared):
+    for folder, one in zip(shards.labels, shared):
         for key in sorted(shared[0].keys() | one.keys()):
             if shared[0].get(key) != one.get(key):
                 raise TdvError(
-                    f"{shards.folders[0]} and {folder} were not pruned alike (their {key} is "
+                    f"{shards.labels[0]} and {folder} were not pruned alike (their {key} is "
                     f"{shared[0].get(key)} and {one.get(key)}): prune all shards together"
                 )
 
@@ -126,7 +126,7 @@ def _shared(part: Mapping[str, str]) -> dict[str, str]:
 
 def _require_all(shards: Shards, parts: Sequence[Mapping[str, str]]) -> None:
     numbers = [int(part[f"{SHARDS}number"]) for part in parts]
-    for folder, number in zip(shards.folders, numbers):
+    for folder, number in zip(shards.labels, numbers):
         if numbers.count(number) > 1:
             raise TdvError(f"{folder} is there twice: it is shard {number} as another of them is")
     count = int(parts[0][f"{SHARDS}count"])

@@ -64,9 +64,11 @@ def survey_shards(
         When a shard cannot be read, two were not indexed alike, two are copies, or a document is
         in two.
     """
-    given = {folder: (folder, field) for folder in shards.folders}
-    found: list[Survey] = workers.each(_survey, given, "look at shards", progress)
-    _refuse_copies(shards, found)
+    given = {label: (folder, field) for label, folder in zip(shards.labels, shards.folders)}
+    found: list[Survey] = workers.each(
+        _survey, given, "look at shards", progress, where=shards.resources_by_label
+    )
+    refuse_copies(shards, [one.identity for one in found])
     _refuse_other_fields(shards, found, field)
     _refuse_other_analyzers(shards, found)
     user_data_of_whole(shards, [one.user_data for one in found])
@@ -88,10 +90,11 @@ def _survey(folder: str, field: str) -> Survey:
     return Survey(identity, fields, about["user_data"], sample, ids)
 
 
-def _refuse_copies(shards: Shards, found: Sequence[Survey]) -> None:
+def refuse_copies(shards: Shards, identities: Sequence[dict[str, Any]]) -> None:
+    """Raise :class:`TdvError` when two shards have one commit."""
     seen: dict[str, str] = {}
-    for folder, one in zip(shards.folders, found):
-        commit = one.identity["commit"]
+    for folder, identity in zip(shards.labels, identities):
+        commit = identity["commit"]
         if commit in seen:
             raise TdvError(f"the shards {seen[commit]} and {folder} are copies of one index: "
                            "name each shard once")  # fmt: skip
@@ -100,7 +103,7 @@ def _refuse_copies(shards: Shards, found: Sequence[Survey]) -> None:
 
 def _refuse_other_fields(shards: Shards, found: Sequence[Survey], field: str) -> None:
     """All shards with documents have the first one's fields, of the same kinds."""
-    filled = [(f, one) for f, one in zip(shards.folders, found) if one.has_documents]
+    filled = [(f, one) for f, one in zip(shards.labels, found) if one.has_documents]
     if not any(field in one.fields for one in found):
         raise TdvError(f"no shard has a field '{field}': name one of theirs")
     for (first, a), (folder, b) in itertools.pairwise(filled):
@@ -126,7 +129,7 @@ def _refuse_other_analyzers(shards: Shards, found: Sequence[Survey]) -> None:
     """An index does not say what analysed it, but where it stores text that can be seen."""
     shares = [
         (one.sample["alike"] / one.sample["analysed"], folder)
-        for folder, one in zip(shards.folders, found)
+        for folder, one in zip(shards.labels, found)
         if one.sample["analysed"]
     ]
     if not shares:
@@ -150,12 +153,14 @@ def _refuse_same_documents(
     if not len(suspect):
         return
     given = {
-        folder: (folder, field, suspect.tolist())
-        for folder, one in zip(shards.folders, found)
+        label: (folder, field, suspect.tolist())
+        for label, folder, one in zip(shards.labels, shards.folders, found)
         if np.isin(suspect, one.ids).any()
     }
+    where = {label: shards.resources_by_label[label] for label in given if shards.resources}
+    ids_of = workers.each(_ids_of, given, "look at shards", progress, where=where)
     seen: dict[str, str] = {}
-    for folder, ids in zip(given, workers.each(_ids_of, given, "look at shards", progress)):
+    for folder, ids in zip(given, ids_of):
         for name in ids:
             if seen.setdefault(name, folder) != folder:
                 raise TdvError(

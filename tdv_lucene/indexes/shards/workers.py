@@ -9,21 +9,20 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import platform
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ... import __version__
 from ...errors import TdvError, argument
-from ...jvm import HEAP_VARIABLE, find_java, heap_size, lucene_version, pyserini_jar
+from ...jvm import HEAP_VARIABLE, heap_size
 from ...progress import Progress
+from .cluster import WORKERS_SECONDS, Presence, check_cluster
 
 _TRIES = 3
 _ANSWER_SECONDS = 10
-_WORKERS_SECONDS = 30
 _POLL_SECONDS = 0.2
 _one_at_a_time = threading.Lock()  # in a worker, where Dask may have several threads
 _log = logging.getLogger(__name__)
@@ -50,6 +49,8 @@ class Workers:
         label: str,
         progress: Progress,
         finished: Callable[[str, Any], None] = lambda name, result: None,
+        *,
+        where: Mapping[str, str] | None = None,
     ) -> list[Any]:
         """Call ``function(*arguments)`` for every shard's arguments, and return what each gave.
 
@@ -65,27 +66,31 @@ class Workers:
             Name -> arguments; they and the result travel.
         finished
             Called with a shard's name and result as soon as it is there.
+        where
+            Name -> resource, of shards that only workers with that see.
 
         Raises
         ------
         TdvError
-            The first error of a worker, or when workers died over a shard again and again.
+            The first error of a worker, or when workers died over a shard again and again, or
+            those that see a shard stay away.
         """
-        distributed = _distributed()
+        where = where or {}
+        presence = Presence(self._client)
         futures = {
-            self._client.submit(_call, function, *given, retries=_TRIES - 1, pure=False): name
+            self._client.submit(
+                _call, function, *given, retries=_TRIES - 1, pure=False,
+                resources={where[name]: 1} if name in where else None,
+            ): name
             for name, given in shards.items()
-        }
+        }  # fmt: skip
         results: dict[str, Any] = {}
         waiting = set(futures)
         try:
             while waiting:
                 progress(label, len(results), len(futures))
-                done: set[Any] = set()
-                with self._client.as_current(), contextlib.suppress(TimeoutError):
-                    done, waiting = distributed.wait(
-                        waiting, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED"
-                    )
+                presence.require({where[futures[f]] for f in waiting if futures[f] in where})
+                done, waiting = self._wait(waiting)
                 for future in done:
                     name = futures[future]
                     results[name] = self._result(future, name)
@@ -97,6 +102,20 @@ class Workers:
                 self._client.cancel(list(futures), force=True)
             raise
         return [results[name] for name in shards]
+
+    def check(self, folder: Path | None, resources: Collection[str] = ()) -> None:
+        """Refuse a cluster that cannot do it: see :func:`.cluster.check_cluster`."""
+        if not self._is_local:  # else they are this very installation
+            check_cluster(self._client, folder, resources)
+
+    def _wait(self, waiting: set[Any]) -> tuple[set[Any], set[Any]]:
+        """For a moment; those that are done, and those that are not."""
+        with self._client.as_current(), contextlib.suppress(TimeoutError):
+            done, left = _distributed().wait(
+                waiting, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED"
+            )
+            return done, left
+        return set(), waiting
 
     def _result(self, future: Any, name: str) -> Any:
         from distributed.scheduler import KilledWorker
@@ -116,40 +135,23 @@ class Workers:
             return found
         raise TdvError(found if found.startswith("shard ") else f"shard '{name}': {found}")
 
-    def check(self, folder: Path) -> None:
-        """Refuse workers that lack Java, have other versions, or do not see ``folder``.
-
-        Raises
-        ------
-        TdvError
-            Naming the worker.
-        """
-        if self._is_local:
-            return  # they are this very installation
-        here, marked = describe_process(), tempfile.NamedTemporaryFile(
-            prefix=".tdv-lucene-seen-", dir=folder
-        )  # fmt: skip
-        with marked as mark:
-            found = self._client.run(_look, mark.name, on_error="return")
-        for worker, told in found.items():
-            if isinstance(told, BaseException):
-                raise TdvError(
-                    f"the worker {worker} cannot run tdv-lucene ({told!r}): install tdv-lucene "
-                    f"{__version__} with the extra 'dask' in its environment"
-                ) from told
-            if told["error"]:
-                raise TdvError(f"the worker {worker}: {told['error']}")
-            for what, version in here.items():
-                if told["versions"][what] != version:
-                    raise TdvError(
-                        f"the worker {worker} has {what} {told['versions'][what]}, here it is "
-                        f"{version}: install the same everywhere"
-                    )
-            if not told["sees"]:
-                raise TdvError(
-                    f"the worker {worker} does not see {folder}: paths must mean the same on all "
-                    "machines; write to a disk that they share (temporary files go to TMPDIR)"
-                )
+    def send(self, value: Any, where: Mapping[str, str]) -> dict[str, Any]:
+        """Send a value once for each of these resources, and return what stands for it among the
+        arguments of :meth:`each`, by the names in ``where``; keep that as long as it is needed."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # it is, and once
+            sent = {
+                resource: self._client.submit(_itself, value, resources={resource: 1}, pure=False)
+                for resource in sorted(set(where.values()))
+            }
+        waiting, presence = set(sent.values()), Presence(self._client)
+        while waiting:  # what needs a value must not come to the scheduler before it
+            presence.require(sent)
+            done, waiting = self._wait(waiting)
+            for future in done:
+                if future.exception() is not None:
+                    raise future.exception()
+        return {name: sent[resource] for name, resource in where.items()}
 
 
 @contextlib.contextmanager
@@ -185,7 +187,7 @@ def open_workers(scheduler: str | None, tasks: int) -> Iterator[Workers]:
         opened.enter_context(client)
         _log.info("%s: see %s", scheduler, client.dashboard_link)
         try:
-            client.wait_for_workers(1, timeout=_WORKERS_SECONDS)
+            client.wait_for_workers(1, timeout=WORKERS_SECONDS)
         except TimeoutError as error:
             raise TdvError(
                 f"the scheduler {scheduler} has no worker: start some, as 'dask worker {scheduler}'"
@@ -193,20 +195,8 @@ def open_workers(scheduler: str | None, tasks: int) -> Iterator[Workers]:
         yield Workers(client, None, is_local=False)
 
 
-def describe_process() -> dict[str, str]:
-    """What must be the same wherever one index is worked on."""
-    lucene = ".".join(map(str, lucene_version(pyserini_jar())))
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"tdv-lucene": __version__, "Lucene": lucene, "Python": python}
-
-
-def _look(mark: str) -> dict[str, Any]:
-    """A worker's own account."""
-    try:
-        find_java()
-        return {"error": None, "versions": describe_process(), "sees": os.path.exists(mark)}
-    except TdvError as error:
-        return {"error": error.args[0]}
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _call(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:

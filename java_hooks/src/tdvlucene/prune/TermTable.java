@@ -2,17 +2,9 @@ package tdvlucene.prune;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Path;
-import java.nio.file.Paths;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import org.apache.lucene.store.Directory;
-import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexInput;
-import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.BytesRef;
-import org.apache.lucene.util.IOUtils;
+import tdvlucene.common.NpyFolder;
 
 /**
  * A vocabulary in byte order with each term's TDV, read from NumPy arrays.
@@ -23,10 +15,8 @@ import org.apache.lucene.util.IOUtils;
 public final class TermTable implements Closeable {
   private static final String LEAST_SATURATION = "least_saturation.npy";
   private static final String BOOST = "first_position_boost.npy";
-  private static final int NPY_PREFIX = 10; // magic string, version, header length
 
-  private final Directory folder;
-  private final List<IndexInput> files = new ArrayList<>();
+  private final NpyFolder folder;
   private final IndexInput bytes;
   private final IndexInput ends;
   private final float[] tdv;
@@ -41,31 +31,15 @@ public final class TermTable implements Closeable {
    *     boost, first_position_boost.npy (float32, by position)
    */
   public TermTable(String path) throws IOException {
-    Path root = Paths.get(path);
-    folder = new MMapDirectory(root);
-    bytes = array("terms.npy");
-    ends = array("terms_indptr.npy");
-    tdv = floats("tdv.npy");
-    List<String> names = Arrays.asList(folder.listAll());
-    leastSaturation = names.contains(LEAST_SATURATION) ? floats(LEAST_SATURATION) : null;
+    folder = new NpyFolder(path);
+    bytes = folder.array("terms.npy");
+    ends = folder.array("terms_indptr.npy");
+    tdv = folder.floats("tdv.npy");
+    leastSaturation = folder.has(LEAST_SATURATION) ? folder.floats(LEAST_SATURATION) : null;
     boost =
-        names.contains(BOOST) ? new FirstPositionBoost(floats(BOOST)) : FirstPositionBoost.NONE;
-  }
-
-  private float[] floats(String name) throws IOException {
-    IndexInput file = array(name);
-    float[] values = new float[Math.toIntExact(file.length() / Float.BYTES)];
-    file.readFloats(values, 0, values.length);
-    return values;
-  }
-
-  /** The array's content, without NumPy's header. */
-  private IndexInput array(String name) throws IOException {
-    IndexInput file = folder.openInput(name, IOContext.DEFAULT);
-    files.add(file); // a slice does not close what it was cut from
-    file.seek(NPY_PREFIX - Short.BYTES);
-    long header = NPY_PREFIX + Short.toUnsignedInt(file.readShort());
-    return file.slice(name, header, file.length() - header);
+        folder.has(BOOST)
+            ? new FirstPositionBoost(folder.floats(BOOST))
+            : FirstPositionBoost.NONE;
   }
 
   /** Terms. */
@@ -116,7 +90,6 @@ public final class TermTable implements Closeable {
 
   @Override
   public void close() throws IOException {
-    IOUtils.close(files);
     folder.close();
   }
 

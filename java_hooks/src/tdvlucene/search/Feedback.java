@@ -9,7 +9,6 @@ import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Lucene;
-import tdvlucene.common.Shards;
 import tdvlucene.common.UserException;
 
 /**
@@ -32,13 +31,12 @@ final class Feedback implements Closeable {
     search = searcher.getClass().getMethod("search", String.class, int.class);
   }
 
-  /** @param method {@code rm3} or {@code rocchio} */
+  /**
+   * @param index not in shards
+   * @param method {@code rm3} or {@code rocchio}
+   */
   static Feedback open(String index, IndexReader reader, Similarity similarity, String method)
       throws ReflectiveOperationException {
-    if (Shards.areSeveral(index)) {
-      throw new UserException(
-          method + " is Anserini's, which opens one folder: search " + index + " without it");
-    }
     requireVectors(index, reader, method);
     Object searcher = Class.forName(SEARCHER).getConstructor(String.class).newInstance(index);
     SearcherHooks.setSimilarity(searcher, similarity);

@@ -42,11 +42,20 @@ final class Ranking {
   private final boolean tiesById;
 
   Ranking(IndexReader reader, Similarity similarity) {
-    searcher = new IndexSearcher(reader);
+    this(new IndexSearcher(reader), similarity);
+  }
+
+  Ranking(IndexSearcher searcher, Similarity similarity) {
+    this.searcher = searcher;
     searcher.setSimilarity(similarity);
     searcher.setQueryCache(null); // a cached query is not a search
+    tiesById = ordersTiesById(searcher.getIndexReader());
+  }
+
+  /** Whether equal scores are ordered by document id. */
+  static boolean ordersTiesById(IndexReader reader) {
     FieldInfo id = FieldInfos.getMergedFieldInfos(reader).fieldInfo(ID);
-    tiesById = id != null && id.getDocValuesType() == DocValuesType.BINARY;
+    return id != null && id.getDocValuesType() == DocValuesType.BINARY;
   }
 
   IndexSearcher searcher() {
@@ -139,16 +148,22 @@ final class Ranking {
    */
   float[] printedScores(ScoreDoc[] hits) {
     float[] scores = new float[hits.length];
-    int tied = 0;
     for (int i = 0; i < hits.length; i++) {
       scores[i] = hits[i].score;
-      if (!tiesById) {
-        continue;
-      }
+    }
+    if (tiesById) {
+      lowerTies(scores);
+    }
+    return scores;
+  }
+
+  /** The same in place, of an index that {@link #ordersTiesById}; of any other scores stay. */
+  static void lowerTies(float[] scores) {
+    int tied = 0;
+    for (int i = 0; i < scores.length; i++) {
       scores[i] = (float) (Math.round(scores[i] * 10000.0) / 10000.0);
       tied = i == 0 || scores[i - 1] - scores[i] > 1e-4f ? 0 : tied + 1;
       scores[i] -= 1e-6f * tied;
     }
-    return scores;
   }
 }

@@ -1,5 +1,6 @@
 package tdvlucene.search;
 
+import java.util.List;
 import tdvlucene.common.UserException;
 
 /** Checks the names in a run, whose columns are separated by spaces without any quoting. */
@@ -7,6 +8,18 @@ final class RunNames {
   private static final char NEXT_LINE = '\u0085'; // white space in Unicode and Python, not in Java
 
   private RunNames() {}
+
+  /** Refuses query ids and a tag that no run can hold. */
+  static void require(List<String> queryIds, String tag) {
+    for (String id : queryIds) {
+      if (isBad(id)) {
+        throw refuse("query id", id, "give the topic another id");
+      }
+    }
+    if (isBad(tag)) {
+      throw refuse("tag", tag, "choose another");
+    }
+  }
 
   /** Whether tools that read runs would take the name for another, or for several. */
   static boolean isBad(String name) {

@@ -5,14 +5,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
@@ -30,8 +27,6 @@ import tdvlucene.common.Shards;
  * are written in the order of the topics, and memory is bounded by a few queries for each thread.
  */
 public final class SearchJob extends Job {
-  private static final int QUEUED_PER_THREAD = 4;
-
   private final String index;
   private final Similarity similarity;
   private final String field;
@@ -89,25 +84,17 @@ public final class SearchJob extends Job {
       Damage.refuseSearched(
           index, bytes -> phase("checking the index", bytes), this::advance);
       List<Queries.Topic> queries = Queries.parse(field, topics);
-      requireNames(queries);
+      RunNames.require(queries.stream().map(topic -> topic.id).collect(Collectors.toList()), tag);
       Ranking ranking = new Ranking(reader, similarity);
-      search(
+      phase("searching", queries.size());
+      TopicSearches.each(
+          queries,
           topic -> expanding == null ? lines(ranking, topic) : lines(expanding, topic),
-          queries, pool, out, arrays);
+          pool, threads,
+          (topic, lines) -> write(topic, lines, out, arrays));
       if (arrays != null) {
         arrays.writeNames(reader, index);
       }
-    }
-  }
-
-  private void requireNames(List<Queries.Topic> queries) {
-    for (Queries.Topic topic : queries) {
-      if (RunNames.isBad(topic.id)) {
-        throw RunNames.refuse("query id", topic.id, "give the topic another id");
-      }
-    }
-    if (RunNames.isBad(tag)) {
-      throw RunNames.refuse("tag", tag, "choose another");
     }
   }
 
@@ -115,32 +102,18 @@ public final class SearchJob extends Job {
     return feedback == null ? null : Feedback.open(index, reader, similarity, feedback);
   }
 
-  private interface Search {
-    RunLines lines(Queries.Topic topic) throws IOException;
-  }
-
-  private void search(
-      Search search, List<Queries.Topic> queries, Pool pool, BufferedWriter out, RunArrays arrays)
+  private void write(
+      Queries.Topic topic, RunLines lines, BufferedWriter out, RunArrays arrays)
       throws IOException {
-    phase("searching", queries.size());
-    Iterator<Queries.Topic> waiting = queries.iterator();
-    Deque<Future<RunLines>> running = new ArrayDeque<>();
-    for (int done = 0; done < queries.size(); done++) {
-      while (waiting.hasNext() && running.size() < threads * QUEUED_PER_THREAD) {
-        Queries.Topic topic = waiting.next();
-        running.add(pool.submit(() -> search.lines(topic)));
-      }
-      RunLines lines = Pool.get(running.remove());
-      if (lines.size() == 0) {
-        empty.add(queries.get(done).id);
-      }
-      out.append(lines.text());
-      if (arrays != null) {
-        arrays.write(lines);
-      }
-      written += lines.size();
-      progress(done + 1);
+    if (lines.size() == 0) {
+      empty.add(topic.id);
     }
+    out.append(lines.text());
+    if (arrays != null) {
+      arrays.write(lines);
+    }
+    written += lines.size();
+    advance(1);
   }
 
   private RunLines lines(Ranking ranking, Queries.Topic topic) throws IOException {

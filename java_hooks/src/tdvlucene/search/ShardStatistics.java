@@ -1,0 +1,86 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.search.CollectionStatistics;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.QueryVisitor;
+import tdvlucene.common.Damage;
+import tdvlucene.common.Indexes;
+import tdvlucene.common.Json;
+import tdvlucene.common.Lucene;
+
+/** What one shard adds to the statistics of the whole; {@link WholeStatistics} takes the sums. */
+public final class ShardStatistics {
+  private ShardStatistics() {}
+
+  /**
+   * A JSON object: {@code counts} (documents, those with the field, its tokens, its postings),
+   * {@code terms} (rows of term, documents, occurrences, of the topics' terms that it has), {@code
+   * fields} (name to how it was indexed) and {@code ties_by_id}. Refuses a damaged index.
+   *
+   * @param topics a JSON array of [query id, text]
+   */
+  public static String of(String index, String field, String topics) throws IOException {
+    return Indexes.read(index, reader -> {
+      Damage.refuseSearched(index, bytes -> {}, read -> {});
+      if (Indexes.hasField(reader, field)) { // a shard may lack it, as one without documents does
+        Indexes.requireFrequencies(reader, index, field);
+      }
+      return Json.of(new TreeMap<>(Map.of(
+          "counts", counts(reader, field),
+          "terms", terms(reader, field, topics),
+          "fields", fields(reader),
+          "ties_by_id", Ranking.ordersTiesById(reader))));
+    });
+  }
+
+  private static List<Long> counts(DirectoryReader reader, String field) throws IOException {
+    CollectionStatistics of = new IndexSearcher(reader).collectionStatistics(field);
+    return of == null
+        ? List.of((long) reader.maxDoc(), 0L, 0L, 0L)
+        : List.of(of.maxDoc(), of.docCount(), of.sumTotalTermFreq(), of.sumDocFreq());
+  }
+
+  private static List<List<Object>> terms(DirectoryReader reader, String field, String topics)
+      throws IOException, ReflectiveOperationException {
+    Set<Term> all = new TreeSet<>();
+    for (Queries.Topic topic : Queries.parse(field, topics)) {
+      topic.query.visit(QueryVisitor.termCollector(all));
+    }
+    List<List<Object>> rows = new ArrayList<>();
+    for (Term term : all) {
+      int documents = reader.docFreq(term);
+      if (documents > 0) {
+        rows.add(List.of(term.text(), documents, reader.totalTermFreq(term)));
+      }
+    }
+    return rows;
+  }
+
+  /** How each field was indexed: all that Lucene wants to be the same throughout an index. */
+  private static Map<String, String> fields(DirectoryReader reader) {
+    Map<String, String> fields = new TreeMap<>();
+    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+      fields.put(
+          info.name,
+          "index options " + info.getIndexOptions()
+              + ", norms " + info.hasNorms()
+              + ", term vectors " + Lucene.hasTermVectors(info)
+              + ", doc values " + info.getDocValuesType()
+              + ", points " + info.getPointDimensionCount() + "/"
+              + info.getPointIndexDimensionCount() + "/" + info.getPointNumBytes()
+              + ", vector " + info.getVectorDimension());
+    }
+    return fields;
+  }
+}

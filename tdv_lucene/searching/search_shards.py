@@ -1,0 +1,196 @@
+"""An index in shards, searched where they lie: each by a worker, with statistics of the whole.
+
+Two rounds. In the first, workers count the topics' terms in their shards; here the counts are
+summed. In the second, they search with the sums, and send back the best documents of each topic,
+of which the best are kept here. So no path of a shard need be seen here, and what travels is a few
+numbers a term, then ids and scores.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..arguments import Shards, checked_threads
+from ..errors import TdvError
+from ..indexes.shards.record import user_data_of_whole
+from ..indexes.shards.survey import refuse_copies
+from ..indexes.shards.workers import Workers, open_workers
+from ..jvm.hits import (
+    Hits,
+    Statistics,
+    append_run,
+    find_hits,
+    require_run_names,
+    shard_statistics,
+)
+from ..jvm.index import identify, read_user_data, whole_identity
+from ..progress import Progress
+from ..ranking import SearchParameters
+from .merge_hits import merge_hits
+
+_HITS_AT_ONCE = 1_000_000
+"""Of all shards: bounds the memory that merging takes."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What a worker says of its shard: identity, user data, statistics, and how fields were
+    indexed."""
+
+    identity: dict[str, Any]
+    user_data: dict[str, str]
+    statistics: Statistics
+    fields: dict[str, str]
+    ties_by_id: bool
+
+
+class FarShards:
+    """Shards that workers search; made by :func:`open_far_shards`.
+
+    Attributes
+    ----------
+    identity : dict
+        Of the whole, as :func:`..jvm.index.identify` has it.
+    user_data : dict
+        That the whole would have in one commit.
+    """
+
+    def __init__(
+        self, workers: Workers, shards: Shards, field: str, looks: Sequence[_Look]
+    ) -> None:
+        self._workers, self._shards, self._field = workers, shards, field
+        self._commits = [look.identity["commit"] for look in looks]
+        self._statistics = Statistics.sum([look.statistics for look in looks])
+        self._ties_by_id = any(look.ties_by_id for look in looks)
+        self.identity = whole_identity(shards, [look.identity for look in looks])
+        self.user_data = user_data_of_whole(shards, [look.user_data for look in looks])
+
+    def write_run(
+        self,
+        parameters: SearchParameters,
+        topics: Mapping[str, str],
+        *,
+        hits: int,
+        threads: int | None,
+        tag: str,
+        output: Path,
+        progress: Progress,
+    ) -> dict[str, Any]:
+        """Do what :func:`..jvm.searcher.write_run` does, of the topics that were opened with.
+
+        Raises
+        ------
+        TdvError
+            Also when a document is in two shards, or a shard was changed meanwhile.
+        """
+        require_run_names(topics, tag)
+        count = len(self._shards.folders)
+        step = max(1, _HITS_AT_ONCE // (hits * count))
+        written, empty = 0, []
+        for first in range(0, len(topics), step):
+            some = dict(itertools.islice(topics.items(), first, first + step))
+
+            def advance(label: str, done: int, total: int, before: int = first // step) -> None:
+                progress(label, before * count + done, -(-len(topics) // step) * count)
+
+            found = self._search(parameters, some, hits, threads, advance)
+            told = append_run(found, some, output, tag=tag, ties_by_id=self._ties_by_id)
+            written += told["hits"]
+            empty += told["queries_without_hits"]
+        return {"hits": written, "queries_without_hits": empty}
+
+    def _search(
+        self,
+        parameters: SearchParameters,
+        topics: Mapping[str, str],
+        hits: int,
+        threads: int | None,
+        progress: Progress,
+    ) -> Hits:
+        threads = threads or self._workers.threads
+        shards = self._shards
+        given = {
+            label: (
+                folder, commit, parameters, self._field, topics, self._statistics, hits, threads
+            )
+            for label, folder, commit in zip(shards.labels, shards.folders, self._commits)
+        }  # fmt: skip
+        found = self._workers.each(
+            _search, given, "search shards", progress, where=shards.resources_by_label
+        )
+        return merge_hits(found, hits, ties_by_id=self._ties_by_id)
+
+
+@contextlib.contextmanager
+def open_far_shards(
+    shards: Shards, topics: Mapping[str, str], field: str, progress: Progress
+) -> Iterator[FarShards]:
+    """Look at the shards, and yield them to be searched for these topics.
+
+    Raises
+    ------
+    TdvError
+        When the cluster lacks something, a shard cannot be read, or two are copies, were not
+        indexed alike, or not pruned together.
+    """
+    with open_workers(shards.scheduler, len(shards.folders)) as workers:
+        workers.check(None, shards.resources)
+        given = {
+            label: (folder, field, topics) for label, folder in zip(shards.labels, shards.folders)
+        }
+        looks: list[_Look] = workers.each(
+            _look, given, "look at shards", progress, where=shards.resources_by_label
+        )
+        refuse_copies(shards, [look.identity for look in looks])
+        _refuse_other_fields(shards, looks, field)
+        yield FarShards(workers, shards, field, looks)
+
+
+def _look(folder: str, field: str, topics: Mapping[str, str]) -> _Look:
+    """In a worker."""
+    statistics, about = shard_statistics(folder, field, topics)
+    return _Look(identify(folder), read_user_data(folder), statistics, **about)
+
+
+def _search(
+    folder: str,
+    commit: str,
+    parameters: SearchParameters,
+    field: str,
+    topics: Mapping[str, str],
+    statistics: Statistics,
+    hits: int,
+    threads: int | None,
+) -> Hits:
+    """In a worker: the best documents of one shard."""
+    from ..jvm.searcher import make_similarity
+
+    found = find_hits(
+        folder, make_similarity(**asdict(parameters)), field, topics,
+        hits=hits, threads=checked_threads(threads), statistics=statistics,
+    )  # fmt: skip
+    if identify(folder)["commit"] != commit:  # then the statistics are of other documents
+        raise TdvError(
+            f"{folder} was changed by another process while it was searched: run the command again"
+        )
+    return found
+
+
+def _refuse_other_fields(shards: Shards, looks: Sequence[_Look], field: str) -> None:
+    """What one reader of all shards would refuse; a shard may lack a field."""
+    if not any(field in look.fields for look in looks):
+        raise TdvError(f"no shard has a field '{field}': name one of theirs")
+    first: dict[str, tuple[str, str]] = {}
+    for folder, look in zip(shards.labels, looks):
+        for name, kind in look.fields.items():
+            before, known = first.setdefault(name, (folder, kind))
+            if known != kind:
+                raise TdvError(
+                    f"the shards were not indexed alike: the field '{name}' has {known} in "
+                    f"{before}, {kind} in {folder}; index them with the same options"
+                )

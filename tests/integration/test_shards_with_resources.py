@@ -1,0 +1,182 @@
+"""Shards that only some workers see each: all that is done with them is done there."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import distributed
+import pytest
+from lucene_indexes import Layout, write_index
+from tiny_collection import tiny_segments
+
+import tdv_lucene as tdv
+from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.shards import cluster as clusters
+from tdv_lucene.indexes.shards.workers import open_workers
+from tdv_lucene.learning.prior_alone import prior_values
+from tdv_lucene.progress import silent
+
+pytestmark = pytest.mark.jvm
+
+LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
+TOPICS = {"q1": "quick fox", "q2": "index postings", "q3": "retrieval of dogs that sleep"}
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[distributed.SpecCluster]:
+    """Two workers, each with a resource of its own."""
+    options = {"nthreads": 1, "memory_limit": 0}
+    each = {
+        name: {"cls": distributed.Nanny, "options": {**options, "resources": {name: 1}}}
+        for name in ("x", "y")
+    }
+    scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": None}}
+    with distributed.SpecCluster(workers=each, scheduler=scheduler, silence_logs=50) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny collection in one index and in four shards, one without a document; two deleted."""
+    segments = tiny_segments(2)
+    for at in (1, 3):
+        segments[at][0] = dataclasses.replace(segments[at][0], deleted=True)
+    folder = tmp_path_factory.mktemp("far")
+    write_index(folder / "one", segments, LAYOUT)
+    (folder / "S").mkdir()
+    for name, part in {"a": segments[:2], "b": segments[2:3], "c": [], "d": segments[3:]}.items():
+        write_index(folder / "S" / name, part, LAYOUT)
+    prior_values(tdv.extract_matrix(folder / "one", folder / "matrix")).save(folder / "values")
+    return folder
+
+
+def _at(cluster: distributed.SpecCluster, folder: Path, names: str = "abcd") -> tdv.Shards:
+    """The first shard has the resource x, the second y, and so on in turn."""
+    given = [f"{'xy'[number % 2]}={folder}/{name}" for number, name in enumerate(names)]
+    return tdv.find_shards(given, scheduler=cluster.scheduler_address)
+
+
+def test_prune_verify_and_search_do_what_they_do_with_one_index(
+    base: Path, cluster: distributed.SpecCluster, tmp_path: Path
+) -> None:
+    shards, out = _at(cluster, base / "S"), tmp_path / "OUT"
+    one = tdv.prune_index(base / "one", base / "values", tmp_path / "one", reduction=0.3)
+    report = tdv.prune_index(shards, base / "values", out, reduction=0.3)
+    assert report["postings"] == one["postings"]
+    assert [row["kept"] for row in report["shards"]] == [False] * 4
+    assert {path.name for path in out.iterdir()} == set("abcd"), "no values were put there"
+    again = tdv.prune_index(shards, base / "values", out, reduction=0.3)
+    assert [row["kept"] for row in again["shards"]] == [True] * 4
+    pruned = _at(cluster, out)
+    found = tdv.verify_pruned(shards, pruned, base / "values")
+    assert found == {"equal": True, "documents": 8, "postings": one["postings"]}
+    for name, index, far in (("full", base / "one", shards), ("pruned", tmp_path / "one", pruned)):
+        tdv.search_index(index, TOPICS, tmp_path / f"{name}.run")
+        tdv.search_index(far, TOPICS, tmp_path / f"{name}-far.run")
+        expected = (tmp_path / f"{name}.run").read_bytes()
+        assert (tmp_path / f"{name}-far.run").read_bytes() == expected != b""
+
+
+def test_work_is_done_by_the_worker_that_has_the_resource(cluster: distributed.SpecCluster) -> None:
+    where = {f"s{i}": "xy"[i % 2] for i in range(6)}
+    with open_workers(cluster.scheduler_address, 6) as started:
+        found = started.each(os.getpid, {name: () for name in where}, "", silent, where=where)
+    assert found[0] != found[1] and found == [found[0], found[1]] * 3
+
+
+def _die_once(value: str, mark: str) -> str:
+    """In a worker."""
+    if not os.path.exists(mark):
+        open(mark, "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return value
+
+
+def test_a_worker_that_died_is_waited_for_and_has_what_was_sent_to_it(
+    cluster: distributed.SpecCluster, tmp_path: Path
+) -> None:
+    where = {"a": "x", "b": "y", "c": "y"}
+    with open_workers(cluster.scheduler_address, 3) as started:
+        sent = started.send("values", where)
+        given = {name: (sent[name], str(tmp_path / f"{name}-died")) for name in where}
+        assert started.each(_die_once, given, "", silent, where=where) == ["values"] * 3
+    assert len(list(tmp_path.iterdir())) == 3, "each of them died once"
+
+
+def test_a_worker_that_is_not_there_is_named(
+    base: Path, cluster: distributed.SpecCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shards = dataclasses.replace(_at(cluster, base / "S"), resources=("x", "y", "x", "far"))
+    for task in (
+        lambda: tdv.search_index(shards, TOPICS, tmp_path / "run"),
+        lambda: tdv.prune_index(shards, base / "values", tmp_path / "OUT", reduction=0.3),
+    ):
+        with pytest.raises(TdvError, match="no worker has the resource 'far': start one"):
+            task()
+    monkeypatch.setattr(clusters, "PRESENCE_SECONDS", 0.1)
+    monkeypatch.setattr(clusters, "WORKERS_SECONDS", 0.5)
+    with (
+        open_workers(cluster.scheduler_address, 1) as started,
+        pytest.raises(TdvError, match="no worker has the resource 'gone'"),
+    ):
+        started.each(os.getpid, {"s": ()}, "", silent, where={"s": "gone"})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_needs_them_here_is_refused_and_nothing_written(
+    base: Path, cluster: distributed.SpecCluster, tmp_path: Path
+) -> None:
+    shards, out = _at(cluster, base / "S"), tmp_path / "OUT"
+    (tmp_path / "topics").write_text("q1\tquick fox\n")
+    (tmp_path / "qrels").write_text("q1 0 d0 1\n")
+    asked = tmp_path / "topics", tmp_path / "qrels"
+    there = "lie where only workers with the resources x, y see them"
+    for task, message in (
+        (lambda: tdv.extract_matrix(shards, out), there),
+        (lambda: tdv.inspect_index(shards), there),
+        (lambda: tdv.learn_from_index(shards, *asked, out), there),
+        (lambda: tdv.compare_indexes(shards, base / "one", *asked, out), there),
+        (lambda: tdv.open_searcher(shards), there),
+        (lambda: tdv.prune_index(shards, None, out, reduction=0.3), "TDVs are made of all postin"),
+        (lambda: tdv.verify_pruned(shards, shards, None), "TDVs are made of all postings here"),
+    ):
+        with pytest.raises(TdvError, match=message):
+            task()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["qrels", "topics"], message
+
+
+def test_a_place_that_is_taken_is_found_before_anything_is_written(
+    base: Path, cluster: distributed.SpecCluster, tmp_path: Path
+) -> None:
+    out, shards = tmp_path / "OUT", _at(cluster, base / "S")
+    (out / "d").mkdir(parents=True)
+    (out / "d" / "notes").write_text("a user's")
+    with pytest.raises(TdvError, match="OUT/d exists"):
+        tdv.prune_index(shards, base / "values", out, reduction=0.3)
+    assert [path.name for path in out.iterdir()] == ["d"]
+    shutil.rmtree(out / "d")
+    (out / "other").mkdir()
+    with pytest.raises(TdvError, match="OUT holds 'other', which is none of these shards"):
+        tdv.prune_index(shards, base / "values", out, reduction=0.3)
+    with pytest.raises(TdvError, match="shard '[a-d]': cannot write .*nowhere"):
+        tdv.prune_index(shards, base / "values", tmp_path / "nowhere" / "OUT", reduction=0.3)
+
+
+def test_source_and_pruned_have_the_same_resource(
+    base: Path, cluster: distributed.SpecCluster, tmp_path: Path
+) -> None:
+    shards = _at(cluster, base / "S")
+    tdv.prune_index(shards, base / "values", tmp_path / "OUT", reduction=0.3)
+    pruned: Any = _at(cluster, tmp_path / "OUT")
+    pruned = dataclasses.replace(pruned, resources=("x", "y", "x", "x"))
+    with pytest.raises(TdvError, match="x=.*OUT/d and its source .*S/d have not the same resource"):
+        tdv.verify_pruned(shards, pruned, base / "values")
