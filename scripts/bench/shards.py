@@ -3,11 +3,13 @@
 
 Cuts a corpus into pieces and indexes each, and the whole; deletes some documents in both. Then
 extracts, makes values (without judgements, or by learning with --learn), prunes, verifies and
-searches both, and compares: matrices and values byte by byte, runs line by line. Exits with 1 where
-they differ. Times are of the whole commands, with Python, Java and Dask started.
+searches both, with --qrels compares full and pruned on both sides, and checks: matrices, values,
+runs and measures of each query are the same bytes. Exits with 1 where they differ. Times are of the
+whole commands, with Python, Java and Dask started.
 
     scripts/bench/shards.py --corpus corpus.jsonl.gz --topics queries.tsv --shards 4 --work DIR \\
-        --output FOLDER [--empty] [--delete-every 50] [--learn TOPICS QRELS] [--scheduler ADDRESS]
+        --output FOLDER [--qrels QRELS] [--empty] [--delete-every 50] [--learn TOPICS QRELS] \\
+        [--scheduler ADDRESS]
 """
 
 from __future__ import annotations
@@ -118,6 +120,13 @@ def stages(args: argparse.Namespace) -> Iterator[tuple[str, str, dict[str, Any]]
                 told = run("search", "--index", of, "--topics", args.topics, "--model", model,
                            "--output", work / f"{name}-{model}-{side}.run", *at)  # fmt: skip
                 yield f"search {name}, {model}", side, told
+    if args.qrels:
+        for side, (index, pruned, _) in sides.items():
+            of = pruned if side == "one" else f"{pruned}/*"
+            told = run("compare", "--index", index, "--pruned", of, "--topics", args.topics,
+                       "--qrels", args.qrels, "--latency-budget", "1", "--output",
+                       work / f"report-{side}")  # fmt: skip
+            yield "compare", side, told
 
 
 def differences(work: Path) -> list[str]:
@@ -127,6 +136,9 @@ def differences(work: Path) -> list[str]:
     for folder in ("m", "v"):
         pairs += [(path, work / f"{folder}-shards" / path.name)
                   for path in sorted((work / f"{folder}-one").glob("*.npy"))]  # fmt: skip
+    by_query = [work / f"report-{side}" / "per_query.tsv" for side in ("one", "shards")]
+    if all(path.exists() for path in by_query):
+        pairs.append((by_query[0], by_query[1]))
     return [str(b.relative_to(work)) for a, b in pairs if a.read_bytes() != b.read_bytes()]
 
 
@@ -136,6 +148,7 @@ def main() -> None:
     )
     parser.add_argument("--corpus", type=Path, required=True, help="JSON lines of id and contents")
     parser.add_argument("--topics", required=True, help="queries to search both with")
+    parser.add_argument("--qrels", help="their qrels, to compare full and pruned with")
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument("--empty", action="store_true", help="one more shard, of no documents")
     parser.add_argument("--delete-every", type=int, default=0, metavar="N")
@@ -155,7 +168,7 @@ def main() -> None:
         [stage, *(f"{sides[side]['seconds']:.1f}" for side in ("one", "shards"))]
         for stage, sides in told.items()
     ]
-    same = f"different: {', '.join(differ)}" if differ else "matrices, values and runs are the same"
+    same = f"different: {', '.join(differ)}" if differ else "all that both made is the same"
     text = f"{args.shards} shards; {machine()}; {same}\n\n"
     text += markdown_table(["seconds", "one index", "shards"], rows) + "\n"
     raw = {"shards": args.shards, "machine": machine(), "differ": differ, "stages": told}

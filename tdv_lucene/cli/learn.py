@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..values.term_values import TermValues
 
 _UNMOVED = 1e-4  # of TDVs in the mean: rounding
-_CHOSEN = "[default: {}, or what serves the training queries clearly better]"
+_CHOSEN = "[default: chosen on the training queries, from the prior's or {} on]"
 
 
 @options.command("learn")
@@ -233,7 +233,7 @@ def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
         changes.append(f"TDVs by {prior['values']:.2f} on average")
     if not changes:
         name = prior["name"]
-        return f"Nothing serves these queries clearly better than the prior {name}: it stays"
+        return f"These queries give no reason to leave the prior {name}: it stays"
     gain, interval = prior["gain"]["mean"], prior["gain"]["interval"]
     between = (
         "" if interval is None else f" (95 % interval {interval[0]:+.4f} to {interval[1]:+.4f})"

@@ -86,8 +86,8 @@ def learn_from_index(
         Learn TDVs. Without, they are all the same, and the pruned index suits other kinds of query
         than those at hand.
     k1, b, mu
-        Of the search. If all are None, learning takes what serves the training queries clearly
-        better than Anserini's defaults, else these; with ``self_supervised`` always these.
+        Of the search. If all are None, learning chooses them on the training queries (see
+        :mod:`.tuning_before_learning`); with ``self_supervised`` they are Anserini's defaults.
     pool
         Documents to learn from: a pool of the judged ones, those that searches find and others
         drawn at random, with the statistics of all. 0 for all; None for all of up to 300,000, and

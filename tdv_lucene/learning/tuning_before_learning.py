@@ -5,7 +5,7 @@ and the first-position boost.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,8 +22,19 @@ _QUERIES = 400
 _BOOSTS = (1.0, 2.0, 4.0, 8.0)
 _SPANS = (1.0, 2.0, 4.0, 8.0, 16.0)
 
+_WIDTHS = {"k1": 0.5, "b": 0.2, "mu": 0.5, "boost": 0.5, "span": 0.7}
+"""How much parameters differ between collections, about: b as it is, the boost as log(1 + boost),
+the others as logarithms."""
+_PRICE = 0.8
+"""What moving by one width from a prior must gain, summed over the queries, in what decides."""
 
-def choose_parameters(problem: Problem, seed: int, progress: Progress) -> Problem:
+_Choice = Callable[[Sequence[Problem], Sequence[np.ndarray]], int]
+"""Which of some problems, by float64[n] for each: how it serves the queries."""
+
+
+def choose_parameters(
+    problem: Problem, seed: int, progress: Progress, *, from_prior: bool = False
+) -> Problem:
     """Return the problem with parameters that serve its queries well while nothing is dropped.
 
     With parameters that do not suit the collection, TDVs would first learn to compensate for them,
@@ -33,9 +44,14 @@ def choose_parameters(problem: Problem, seed: int, progress: Progress) -> Proble
     :func:`.stopping.deciding`). Of all choices that they cannot tell from the best (paired t-test,
     p < .05) the one nearest to what was given is taken: the best for one kind of query goes too far
     for others, and few queries would choose it by chance.
+
+    With ``from_prior`` the problem has a prior's parameters, which suit other collections well. Then
+    the most likely parameters are taken: those of the largest gain, less a price that grows with
+    the square of the distance from the prior's. Few queries move them little, many far.
     """
     grid = _other_parameters(problem)
-    search = _Search(problem, seed, progress)
+    choice = _MostLikely(problem) if from_prior else _nearest_of_the_best
+    search = _Search(problem, seed, progress, choice)
     boosts = 0 if problem.matrix.position_boost is None else len((*_BOOSTS, None, *_SPANS))
     search.foresee(1 + len(grid) + boosts)
     found = search.choose(problem, grid)
@@ -70,10 +86,48 @@ def _other_parameters(problem: Problem) -> list[Problem]:
     return [problem.with_parameters(replace(problem.parameters, **choice)) for choice in ordered]
 
 
+def _nearest_of_the_best(problems: Sequence[Problem], served: Sequence[np.ndarray]) -> int:
+    """Return the first that the best is not clearly better than."""
+    best = max(served, key=np.mean)
+    return next(k for k, measured in enumerate(served) if not clearly_better(best, measured))
+
+
+class _MostLikely:
+    """Chooses the largest gain over the queries, less what the distance from a prior costs.
+
+    That is the largest posterior density, up to a factor, under a Gaussian prior over the
+    parameters with ``_WIDTHS``, whose weight beside the queries is ``_PRICE``.
+    """
+
+    def __init__(self, prior: Problem) -> None:
+        self._prior = _coordinates(prior)
+
+    def __call__(self, problems: Sequence[Problem], served: Sequence[np.ndarray]) -> int:
+        gains = [
+            measured.sum() - _PRICE * np.nansum((_coordinates(problem) - self._prior) ** 2)
+            for problem, measured in zip(problems, served)
+        ]
+        return int(np.argmax(gains))
+
+
+def _coordinates(problem: Problem) -> np.ndarray:
+    """Return float64[parameters]: where a problem's parameters lie, in widths; NaN for the span
+    where there is no boost."""
+    at = {
+        name: value if name == "b" else np.log(value)
+        for name, value in vars(problem.parameters).items()
+        if name in GRIDS[problem.model]
+    }
+    boost, span = problem.matrix.position_boost or (0.0, np.nan)
+    at |= {"boost": np.log1p(boost), "span": np.log(span)}
+    return np.array([value / _WIDTHS[name] for name, value in at.items()])
+
+
 class _Search:
     """Chooses between problems by a sample of the queries."""
 
-    def __init__(self, problem: Problem, seed: int, progress: Progress) -> None:
+    def __init__(self, problem: Problem, seed: int, progress: Progress, choice: _Choice) -> None:
+        self._choice = choice
         self._some = np.random.default_rng(seed).permutation(len(problem.queries))[:_QUERIES]
         self._progress = progress
         self._tried = self._foreseen = 0
@@ -84,11 +138,10 @@ class _Search:
         self._foreseen += number
 
     def choose(self, given: Problem, others: Iterable[Problem]) -> Problem:
-        """Return the first of ``given`` and ``others`` that the best is not clearly better than."""
+        """Return the choice of ``given`` and ``others``."""
         problems = [given, *others]
         served = [self._measure(problem) for problem in problems]
-        best = max(served, key=np.mean)
-        chosen = next(k for k, measured in enumerate(served) if not clearly_better(best, measured))
+        chosen = self._choice(problems, served)
         self._kept = problems[chosen], served[chosen]
         return problems[chosen]
 

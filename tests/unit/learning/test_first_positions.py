@@ -134,6 +134,17 @@ def test_a_lead_that_harms_goes():
     assert chosen.matrix.position_boost is None
 
 
+@pytest.mark.parametrize(("queries", "goes"), [(2, False), (40, True)])
+def test_a_lead_from_a_prior_goes_where_enough_queries_lose_by_it(queries, goes):
+    matrix, topics, qrels = make_titled(queries)
+    last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, grades in qrels.items() for doc in grades}
+    prior = problem_of((matrix, topics, last))
+    chosen = choose_parameters(prior, 0, silent, from_prior=True)
+    assert (chosen.matrix.position_boost is None) == goes
+    if not goes:
+        assert chosen is prior
+
+
 def test_places_alone_serve_without_values():
     collection = make_titled()
     values = learn_term_values(*collection, recipe=replace(SHORT, values=False))

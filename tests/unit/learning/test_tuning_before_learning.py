@@ -70,6 +70,25 @@ def test_training_queries_that_disagree_choose_nothing():
     assert choose_parameters(problem, 0, silent) is problem
 
 
+def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
+    """One query's gain does not pay for the parameters that serve it; that of thirty does, and
+    those nearest to the prior are taken, distances being squares of widths."""
+    price = 0.8
+    for queries, moves in ((1, False), (30, True)):
+        collection = make_long_answers(queries)
+        problem = problem_of(collection)
+        chosen = choose_parameters(problem, 0, silent, from_prior=True)
+        offers = []
+        for k1 in (0.9, *GRIDS["bm25"]["k1"]):
+            for b in GRIDS["bm25"]["b"]:
+                at = problem.with_parameters(Parameters(k1=k1, b=b))
+                gain = (at.measure(at.start) - problem.measure(problem.start))[:, [0, 2]].mean()
+                distance = (np.log(k1 / 0.9) / 0.5) ** 2 + ((b - 0.4) / 0.2) ** 2
+                offers.append((queries * gain - price * distance, (k1, b)))
+        assert (chosen.parameters.k1, chosen.parameters.b) == max(offers)[1]
+        assert (max(offers)[1] != (0.9, 0.4)) == moves
+
+
 def test_a_model_without_parameters_keeps_what_it_was_given():
     problem = problem_of(make_collection(documents=120, queries=8), "tfidf")
     assert choose_parameters(problem, 0, silent) is problem
