@@ -132,9 +132,7 @@ def learn_term_values(
         if isinstance(chosen, DefaultRecipe):
             enough = start is None or len(problem.queries) >= chosen.fewest_queries
             if parameters is None and chosen.tuned and enough:
-                problem = choose_parameters(
-                    problem, seed, progress, from_prior=start is not None
-                )
+                problem = choose_parameters(problem, seed, progress, from_prior=start is not None)
             learned = learn_default(problem, chosen, seed, progress, start)
         else:
             learned = learn_paper(problem, chosen, seed, progress)

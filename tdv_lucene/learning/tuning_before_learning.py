@@ -45,9 +45,9 @@ def choose_parameters(
     p < .05) the one nearest to what was given is taken: the best for one kind of query goes too far
     for others, and few queries would choose it by chance.
 
-    With ``from_prior`` the problem has a prior's parameters, which suit other collections well. Then
-    the most likely parameters are taken: those of the largest gain, less a price that grows with
-    the square of the distance from the prior's. Few queries move them little, many far.
+    With ``from_prior`` the problem has a prior's parameters, which suit other collections well.
+    Then the most likely parameters are taken: those of the largest gain, less a price that grows
+    with the square of the distance from the prior's. Few queries move them little, many far.
     """
     grid = _other_parameters(problem)
     choice = _MostLikely(problem) if from_prior else _nearest_of_the_best

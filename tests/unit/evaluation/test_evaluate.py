@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import trectools
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
+from tdv_lucene.evaluation.run_arrays import Run
 
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier is not installed")
 
@@ -74,16 +76,16 @@ def test_without_ties_trectools_is_trec_eval(seed):
         )
 
 
+@pytest.mark.parametrize("in_memory", [False, True])
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_values_are_trectools(seed, tied):
+def test_values_are_trectools(seed, tied, in_memory):
     """Of ids as text, which are numbers inside; some look like numbers, and sort as text."""
-    trectools = pytest.importorskip("trectools")
     topics, qrels, run = random_collection(seed, tied)
     shorter = {f"doc{i}": str(i) for i in range(60)}
     qrels = {q: {shorter[d]: grade for d, grade in docs.items()} for q, docs in qrels.items()}
     run = frame({q: {shorter[d]: s for d, s in docs.items()} for q, docs in run.items()})
-    found = evaluate_run(run, topics, qrels)
+    found = evaluate_run(Run.of_frame(run) if in_memory else run, topics, qrels)
     run = run[run["query"].isin(found.queries)]
     trec_run, trec_qrels = trectools.TrecRun(), trectools.TrecQrel()
     ascending = [True, False, True]
@@ -114,9 +116,11 @@ def test_ids_as_categories_give_the_same_numbers():
         assert (a.values[measure] == b.values[measure]).all()
 
 
-def test_with_ties_trectools_ndcg_differs_and_the_others_do_not():
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_with_ties_trectools_ndcg_differs_and_the_others_do_not(in_memory):
     """Pinned: trectools ranks the lower id first for nDCG, trec_eval the higher one."""
     run = frame({"q": {"a": 1.0, "b": 1.0}})
+    run = Run.of_frame(run) if in_memory else run
     evaluation = evaluate_run(run, {"q": "text"}, {"q": {"a": 1}})
     second = 1 / np.log2(3)
     assert evaluation.values["nDCG@5"] == pytest.approx(1.0)
