@@ -36,8 +36,10 @@ def mean(draws: list[dict[str, float]], what: str) -> float | None:
 
 
 def draw_curves(curves: dict[str, Curve], output: Path) -> None:
-    """A panel a collection; its queries that were not drawn measure every line."""
+    """A panel a collection; its queries that were not drawn measure every line. A collection with
+    one number of queries makes no line."""
     columns = 3
+    curves = {name: curve for name, curve in curves.items() if len(curve) > 1}
     rows = -(-len(curves) // columns)
     with matplotlib.rc_context({"font.size": 9, "svg.hashsalt": "tdv-lucene"}):
         figure = Figure(figsize=(9, 2.4 * rows + 0.6), layout="constrained")
