@@ -14,7 +14,7 @@ import cloudpickle
 import distributed
 import pytest
 from lucene_indexes import Doc, Layout, write_index
-from tiny_collection import tiny_segments
+from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
@@ -24,30 +24,21 @@ from tdv_lucene.pruning.prune_shards import MANIFEST
 
 pytestmark = pytest.mark.jvm
 
-LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
 TOPICS = {"q1": "quick fox", "q2": "index postings", "q3": "retrieval of dogs that sleep"}
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[distributed.LocalCluster]:
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
-    ) as started:
+    with two_workers() as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny collection in one index and in four shards, one without a document; two deleted."""
-    segments = tiny_segments(2)
-    for at in (1, 3):
-        segments[at][0] = dataclasses.replace(segments[at][0], deleted=True)
     folder = tmp_path_factory.mktemp("shards")
-    write_index(folder / "one", segments, LAYOUT)
-    (folder / "S").mkdir()
-    for name, part in {"a": segments[:2], "b": segments[2:3], "c": [], "d": segments[3:]}.items():
-        write_index(folder / "S" / name, part, LAYOUT)
+    write_tiny_shards(folder)
     return folder
 
 

@@ -12,6 +12,7 @@ import distributed
 import numpy as np
 import pytest
 from lucene_indexes import Doc, Layout, write_index
+from tiny_shards import two_workers
 
 import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
@@ -44,9 +45,7 @@ def _segments() -> list[list[Doc]]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[distributed.LocalCluster]:
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
-    ) as started:
+    with two_workers() as started:
         yield started
 
 

@@ -14,8 +14,7 @@ from typing import Any
 import cloudpickle
 import distributed
 import pytest
-from lucene_indexes import Layout, write_index
-from tiny_collection import tiny_segments
+from tiny_shards import write_tiny_shards
 
 import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
@@ -26,7 +25,6 @@ from tdv_lucene.progress import silent
 
 pytestmark = pytest.mark.jvm
 
-LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
 TOPICS = {"q1": "quick fox", "q2": "index postings", "q3": "retrieval of dogs that sleep"}
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests
 
@@ -47,14 +45,8 @@ def cluster() -> Iterator[distributed.SpecCluster]:
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny collection in one index and in four shards, one without a document; two deleted."""
-    segments = tiny_segments(2)
-    for at in (1, 3):
-        segments[at][0] = dataclasses.replace(segments[at][0], deleted=True)
     folder = tmp_path_factory.mktemp("far")
-    write_index(folder / "one", segments, LAYOUT)
-    (folder / "S").mkdir()
-    for name, part in {"a": segments[:2], "b": segments[2:3], "c": [], "d": segments[3:]}.items():
-        write_index(folder / "S" / name, part, LAYOUT)
+    write_tiny_shards(folder)
     prior_values(tdv.extract_matrix(folder / "one", folder / "matrix")).save(folder / "values")
     return folder
 

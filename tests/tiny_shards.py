@@ -1,0 +1,31 @@
+"""The tiny collection in one index and in shards, and workers for them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import distributed
+from lucene_indexes import Layout, write_index
+from tiny_collection import tiny_segments
+
+LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
+
+
+def write_tiny_shards(folder: Path) -> None:
+    """Write the index ``one``, and in ``S`` four shards of it, one without a document; two
+    documents are deleted."""
+    segments = tiny_segments(2)
+    for at in (1, 3):
+        segments[at][0] = dataclasses.replace(segments[at][0], deleted=True)
+    write_index(folder / "one", segments, LAYOUT)
+    (folder / "S").mkdir()
+    for name, part in {"a": segments[:2], "b": segments[2:3], "c": [], "d": segments[3:]}.items():
+        write_index(folder / "S" / name, part, LAYOUT)
+
+
+def two_workers() -> distributed.LocalCluster:
+    """Processes with a thread each."""
+    return distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+    )
