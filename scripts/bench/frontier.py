@@ -3,8 +3,9 @@
 
 wiki165k is indexed with and without positions; values are learned once, on tydi-train, and the
 index pruned to several sizes: by postings, by bytes (shares of the index without positions, which
-all are compared with), and as `learn` recommends. RIDF stands beside them at the same bytes. Every
-step is one `tdv-lucene` command in a process of its own. Latency is that of each query set's own
+all are compared with), and as `learn` recommends. Beside them at the same bytes, for BM25, are
+values learned with `--prefer size` and `--prefer speed`, and RIDF. Every step is one `tdv-lucene`
+command in a process of its own. Latency is that of each query set's own
 queries, so there is one `compare` a set.
 
     scripts/bench/frontier.py --collections DIR --work DIR --output scripts/bench/runs/NAME
@@ -32,6 +33,7 @@ SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
 # Names of systems have no spaces.
 BY_POSTINGS = {"postings-0": "0", "postings-45": "0.45", "postings-60": "0.6", "postings-70": "0.7"}
 BY_BYTES = {"bytes-40": 0.6, "bytes-60": 0.4}
+PREFERENCES = ("size", "speed")
 HEAD = ("index", "MB", "foreseen", "postings", *SETS, "R@1000", "top-10", "top-1000")
 
 
@@ -59,23 +61,32 @@ class Frontier:
                  "--threads", "2")  # fmt: skip
         full = self.indexes["full"] = self.make("plain", "index", *flags)
         source = self.make("positions", "index", *flags, "--storePositions")
-        # The prior was made from these very query sets.
-        values = self.make("values", "learn", "--no-prior", "--index", source,
-                           "--model", self.model, "--topics", self.queries(TRAIN)[0],
-                           "--qrels", self.queries(TRAIN)[1])  # fmt: skip
+        values = self._learn(source, "values")
         ridf = self.make("ridf", "peers", "--index", full, "--name", "ridf")
         size = bytes_of(full)
-        learned = ("prune", "--index", source, "--tdv", values)
-        wanted = {name: ("--reduction", r) for name, r in BY_POSTINGS.items()}
-        wanted |= {name: ("--max-bytes", round(share * size)) for name, share in BY_BYTES.items()}
-        for name, how in {**wanted, "recommended": ()}.items():
-            self.indexes[name] = self.make(name, *learned, *how)
-            self.foreseen[name] = self._foreseen(values, self.indexes[name])
+        by_bytes = {name: ("--max-bytes", round(s * size)) for name, s in BY_BYTES.items()}
+        by_postings = {name: ("--reduction", r) for name, r in BY_POSTINGS.items()}
+        wanted = {values: {**by_postings, **by_bytes, "recommended": ()}}
+        for preference in PREFERENCES if self.model == "bm25" else ():
+            other = self._learn(source, f"values-{preference}", "--prefer", preference)
+            wanted[other] = {f"{preference}-{name}": how for name, how in by_bytes.items()}
+        for learned, indexes in wanted.items():
+            for name, how in indexes.items():
+                self.indexes[name] = self.make(
+                    name, "prune", "--index", source, "--tdv", learned, *how
+                )
+                self.foreseen[name] = self._foreseen(learned, self.indexes[name])
         for name, share in BY_BYTES.items():
             how = ("--tf", "original", "--max-bytes", round(share * size))
             self.indexes[f"ridf-{name}"] = self.make(
                 f"ridf-{name}", "prune", "--index", full, "--tdv", ridf, *how
             )
+
+    def _learn(self, source: Path, name: str, *flags: str) -> Path:
+        topics, qrels = self.queries(TRAIN)
+        # The prior was made from these very query sets.
+        return self.make(name, "learn", "--no-prior", "--index", source, "--model", self.model,
+                         "--topics", topics, "--qrels", qrels, *flags)  # fmt: skip
 
     def queries(self, name: str) -> tuple[Path, Path]:
         return self.source / f"queries.{name}.tsv", self.source / f"qrels.{name}.txt"

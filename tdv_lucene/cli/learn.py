@@ -77,6 +77,14 @@ _CHOSEN = "[default: chosen on the training queries, from the prior's or {} on]"
     "choice of postings and the search's parameters are left, which also suits other kinds of "
     "query.",
 )
+@click.option(
+    "--prefer",
+    type=click.Choice(["size", "both", "speed"]),
+    default="both",
+    show_default=True,
+    help="What matters more at the same ranking: an index with the most postings in its bytes, or "
+    "one in which searches visit fewest. BM25 only.",
+)
 @options.seed_option
 @click.option("--k1", type=float, help=f"BM25's k1 at search.  {_CHOSEN.format(0.9)}")
 @click.option("--b", type=float, help=f"BM25's b at search.  {_CHOSEN.format(0.4)}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arguments import checked_seed, parse_bytes
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.topics import check_topic_field
 from ..ranking import MODELS, SearchParameters
 from .pool import check_pool
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .self_supervised import check_method
+from .term_orders import check_preference
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class LearnConfig:
     lead : bool
         Whether to use the first-position boost. Options and files keep this older word for it.
     term_values : bool
+    prefer : "size", "speed" or "both"
     no_judgements : bool
     seed : int, from 0 to 2^32 - 1
     k1 : float or None, at least 0
@@ -53,6 +55,7 @@ class LearnConfig:
     prior: bool = True
     lead: bool = True
     term_values: bool = True
+    prefer: str = "both"
     no_judgements: bool = False
     seed: int = 0
     k1: float | None = None
@@ -69,6 +72,12 @@ class LearnConfig:
         make_recipe(self.recipe)
         checked_seed(self.seed)
         check_pool(self.pool)
+        check_preference(self.prefer, self.model)
+        if self.prefer != "both" and isinstance(make_recipe(self.recipe), PaperRecipe):
+            raise TdvError(
+                f"{argument('prefer', self.prefer)} is for the default recipe: the paper's drops "
+                "the terms with a TDV of 0"
+            )
         _ = self.memory_bytes
         _ = self.parameters
 

@@ -64,14 +64,13 @@ def learn_default(
     folds = problem.folds(recipe.folds, rng)
     made = term_features(problem.matrix, problem.vectors, recipe.features)
     features = jax.tree.map(jax.numpy.asarray, made)
-    if start is not None:
-        recipe = replace(recipe, orders=(start.prior.order, *recipe.orders))
+    orders = recipe.orders_to_try(problem.model, None if start is None else start.prior.order)
     few = start is not None and len(problem.queries) < recipe.fewest_queries
     if few:
-        chosen = _way(problem, recipe, recipe.orders[0])
+        chosen = _way(problem, recipe, orders[0])
         out_of_fold = [chosen] * len(folds)
     else:
-        chosen, out_of_fold = _choose_ways(problem, recipe, folds)
+        chosen, out_of_fold = _choose_ways(problem, recipe, orders, folds)
     if recipe.values and not few:
         linear = None if start is None else start.linear(problem.matrix, made)
         steps = _Counter(recipe.max_steps * len(folds), progress)
@@ -121,13 +120,13 @@ def _way(problem: Problem, recipe: DefaultRecipe, kind: str) -> _Way:
 
 
 def _choose_ways(
-    problem: Problem, recipe: DefaultRecipe, folds: list[np.ndarray]
+    problem: Problem, recipe: DefaultRecipe, orders: tuple[str, ...], folds: list[np.ndarray]
 ) -> tuple[_Way, list[_Way]]:
     """Return the way that all queries choose, and for each fold the one the other folds choose.
 
     That is the way of the first order, unless another serves these queries clearly better.
     """
-    ways = [_way(problem, recipe, kind) for kind in recipe.orders]
+    ways = [_way(problem, recipe, kind) for kind in orders]
     if len(ways) == 1:
         return ways[0], ways * len(folds)
     served_by = np.array([_served_by(problem, recipe, way, folds) for way in ways])

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.scoring import bm25_idf
 from ..core.tdv import Features
 from ..embedding.embed import TermVectors
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -21,40 +20,6 @@ def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
     documents = max(1, matrix.doc_count)
     expected = -np.expm1(-np.asarray(matrix.total_term_freq) / documents)
     return np.log(documents / np.asarray(matrix.doc_freq)) + np.log(expected)
-
-
-def order_terms(matrix: TermDocumentMatrix, kind: str, model: str = "bm25") -> np.ndarray:
-    """Return float32[V], above 0: the order in which terms are dropped, smallest first.
-
-    The learned TDV does not say whether a posting list is worth its bytes: dropping the terms with
-    the smallest TDVs, or those that queries use least, costs far more than this order.
-
-    Parameters
-    ----------
-    kind : "ridf", "named" or "balanced"
-        (RIDF + 0.1) idf, or (RIDF + 0.1 + 0.25 (idf / 8)^4) idf. Terms of a single document have no
-        RIDF and would be dropped first, which saves little and drops the names that queries ask
-        for; idf keeps some of them, and the second order nearly all. It also favours short lists,
-        which searches pass over fastest: on wiki165k idf in place of its root left a third fewer
-        postings to visit in as many bytes, at the same ranking.
-
-        "balanced" is the prior's: (RIDF + 0.05 + 0.7 r (idf / 8)^4) sqrt(idf), with r the mean RIDF
-        of a posting. A collection whose words discriminate little keeps fewer terms for their
-        rarity alone, and the root of idf keeps the recall of small collections.
-    model : "bm25", "qld" or "tfidf"
-        The language model has 0.2 in place of 0.1, which keeps more rare terms: at 45 % of the
-        postings .02 better on lisa, time and scifact's training claims, .005 worse on tydi-train.
-    """
-    idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
-    importance = np.maximum(residual_idf(matrix), 0)
-    rare = (idf / 8) ** 4
-    if kind == "balanced":
-        mean = float(np.average(importance, weights=matrix.doc_freq)) if len(idf) else 0.0
-        return ((importance + 0.05 + 0.7 * mean * rare) * np.sqrt(idf)).astype(np.float32)
-    importance += 0.2 if model == "qld" else 0.1
-    if kind == "named":
-        importance += 0.25 * rare
-    return (importance * idf).astype(np.float32)
 
 
 def term_features(matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = "all") -> Features:

@@ -46,6 +46,7 @@ def learn_from_index(
     prior: bool = True,
     lead: bool = True,
     term_values: bool = True,
+    prefer: str = "both",
     seed: int = 0,
     k1: float | None = None,
     b: float | None = None,
@@ -85,6 +86,9 @@ def learn_from_index(
     term_values
         Learn TDVs. Without, they are all the same, and the pruned index suits other kinds of query
         than those at hand.
+    prefer
+        What matters more at the same ranking: ``"size"`` drops postings so that the most fit into
+        the bytes, ``"speed"`` so that searches visit fewest, ``"both"`` is between them. BM25 only.
     k1, b, mu
         Of the search. If all are None, learning chooses them on the training queries (see
         :mod:`.tuning_before_learning`); with ``self_supervised`` they are Anserini's defaults.
@@ -123,11 +127,13 @@ def learn_from_index(
         wanted = config.lead and recipe.lead and method is None
         recipe = replace(recipe, lead=wanted, values=config.term_values and recipe.values)
         recipe = replace(recipe, prior=config.prior and recipe.prior and method is None)
+        if config.prefer != "both":
+            recipe = replace(recipe, prefer=config.prefer)
     _check_supervision(topics, qrels, method, config.no_judgements)
     if config.no_judgements:
         return prior_values_of_index(
             index, output=output, model=config.model, matrix=matrix, field=config.field,
-            lead=config.lead, overwrite=overwrite, progress=progress,
+            lead=config.lead, prefer=config.prefer, overwrite=overwrite, progress=progress,
         )  # fmt: skip
     if method is None:
         texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)

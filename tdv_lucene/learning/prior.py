@@ -104,7 +104,7 @@ class Prior:
 
     @property
     def order(self) -> str:
-        """The order in which terms are dropped (see :func:`.features.order_terms`)."""
+        """The order in which terms are dropped (see :func:`.term_orders.order_terms`)."""
         return self.content["order"]
 
     def describe(self) -> dict[str, str]:

@@ -18,6 +18,7 @@ from ..values.term_values import KIND, TermValues
 from ..vocabulary import ByteStrings, Vocabulary
 from .prior import Prior, settings_for
 from .recipes import REDUCTIONS, DefaultRecipe
+from .term_orders import PREFERENCES, check_preference
 from .term_scores import rule_of_order
 from .unvalidated import unvalidated_values
 
@@ -27,6 +28,7 @@ def prior_values(
     *,
     model: str = "bm25",
     lead: bool = True,
+    prefer: str = "both",
     prior: Prior | None = None,
     reductions: Sequence[float] = REDUCTIONS,
 ) -> TermValues:
@@ -40,6 +42,8 @@ def prior_values(
         ``"bm25"``, ``"qld"`` or ``"tfidf"``.
     lead
         Use a first-position boost, if the matrix has ``first_positions``.
+    prefer
+        ``"size"`` or ``"speed"``, for BM25; ``"both"`` takes the prior's own order of postings.
     prior
         None for the one that comes with the package.
     reductions
@@ -48,17 +52,19 @@ def prior_values(
     Raises
     ------
     TdvError
-        When there is no such model.
+        When there is no such model, or no such preference for it.
     """
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
+    check_preference(prefer, model)
     matrix.require_whole("a pruning")
     prior = prior or Prior.load()
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions)
     counted = matrix.with_position_boost(settings.boost)
+    kind = prior.order if prefer == "both" else PREFERENCES[prefer]
     order, rule = rule_of_order(
-        counted, prior.order, model, settings.parameters, DefaultRecipe(), reductions
+        counted, kind, model, settings.parameters, DefaultRecipe(), reductions
     )
     about = {
         "model": model,
@@ -88,6 +94,7 @@ def prior_values_of_index(
     matrix: str | os.PathLike | None = None,
     field: str = "contents",
     lead: bool = True,
+    prefer: str = "both",
     reductions: Sequence[float] = REDUCTIONS,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -112,7 +119,9 @@ def prior_values_of_index(
         place = Output.folder(output, KIND, inputs=[index, matrix], overwrite=overwrite)
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
         progress("apply the prior", 0, 0)
-        values = prior_values(counts, model=model, lead=lead, reductions=reductions)
+        values = prior_values(
+            counts, model=model, lead=lead, prefer=prefer, reductions=reductions
+        )
         if place is None:
             return _in_memory(values)
         values.save(place)

@@ -8,8 +8,8 @@ from ..core import paper, scoring
 from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..ranking import SearchParameters as Parameters
+from .term_orders import PREFERENCES, SATURATION_POWERS
 
-ORDERS = ("ridf", "named", "balanced")
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 
 
@@ -79,9 +79,12 @@ class DefaultRecipe:
         ``"listwise"`` (softmax cross-entropy) or ``"hinge"`` (over pairs, with a learned margin).
     features : str
         ``"all"``, ``"statistics"`` (of the collection) or ``"vectors"``.
-    orders : tuple of str
-        The orders in which terms may be dropped (see :func:`.features.order_terms`). The first is
-        used unless another serves the training queries clearly better; a prior's comes before it.
+    prefer : str
+        What matters more at the same ranking, ``"size"`` or ``"speed"``, which decides the order in
+        which postings are dropped (see :func:`.term_orders.order_terms`), or ``"both"``.
+    orders, orders_of_others : tuple of str
+        With "both", the orders to choose from, for BM25 and for the other models. The first is used
+        unless another serves the training queries clearly better; a prior's comes before it.
     folds : int
     trained_at : float
         Share of the postings that are gone while values are learned.
@@ -95,8 +98,6 @@ class DefaultRecipe:
         corrected.
     make_up : bool
         Correct TDVs for what dropped postings add to their term's idf.
-    saturation_power : float
-        Single postings are dropped by their term's order times their saturation to this power.
     """
 
     name = "default"
@@ -116,7 +117,9 @@ class DefaultRecipe:
     depth: int = 1000
     loss: str = "listwise"
     features: str = "all"
-    orders: tuple[str, ...] = ("ridf", "named")
+    prefer: str = "both"
+    orders: tuple[str, ...] = ("middle", "named")
+    orders_of_others: tuple[str, ...] = ("ridf", "named")
     folds: int = 5
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
@@ -124,21 +127,30 @@ class DefaultRecipe:
     whole_terms: float = 0.0
     whole_terms_qld: float = 0.67
     make_up: bool = True
-    saturation_power: float = 1.5
 
     def __post_init__(self) -> None:
-        if not self.orders or not set(self.orders) <= set(ORDERS):
-            raise TdvError(f"no orders {self.orders}: choose of {', '.join(ORDERS)}")
+        for orders in (self.orders, self.orders_of_others):
+            if not orders or not set(orders) <= set(SATURATION_POWERS):
+                raise TdvError(f"no orders {orders}: choose of {', '.join(SATURATION_POWERS)}")
         choices = {
             "loss": tuple(LOSSES),
             "features": ("all", "statistics", "vectors"),
             "unit": ("term", "posting"),
+            "prefer": tuple(PREFERENCES),
         }
         for name, legal in choices.items():
             if getattr(self, name) not in legal:
                 raise TdvError(
                     f"no {name} '{getattr(self, name)}': choose one of {', '.join(legal)}"
                 )
+
+
+    def orders_to_try(self, model: str, of_prior: str | None) -> tuple[str, ...]:
+        """Return the orders to choose from, the one to stay with first."""
+        if self.prefer != "both":
+            return (PREFERENCES[self.prefer],)
+        first = () if of_prior is None else (of_prior,)
+        return (*first, *(self.orders if model == "bm25" else self.orders_of_others))
 
 
 @dataclass(frozen=True)

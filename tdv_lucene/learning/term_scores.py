@@ -12,13 +12,9 @@ from ..values.dropped_postings import PostingRule
 from ..values.dropped_terms import drop_terms
 from ..values.posting_thresholds import make_posting_rule, make_up_for
 from ..values.weighted_collection import WeightedCollection, apply_values
-from .features import order_terms
 from .problem import Left, Problem
 from .recipes import DefaultRecipe, Parameters
-
-_SATURATION_POWERS = {"balanced": 1.0}
-"""Of orders that were measured with another than the recipe's."""
-
+from .term_orders import SATURATION_POWERS, order_terms
 
 class TermScores(NamedTuple):
     """TDVs, and the order in which terms are dropped.
@@ -75,18 +71,17 @@ def rule_of_order(
     recipe: DefaultRecipe,
     reductions: Iterable[float],
 ) -> tuple[np.ndarray, PostingRule]:
-    """Return float32[V], the order of that ``kind`` (see :func:`.features.order_terms`), and the
+    """Return float32[V], the order of that ``kind`` (see :func:`.term_orders.order_terms`), and the
     rule that drops postings by their saturation and their term's order.
 
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
     """
     order = order_terms(matrix, kind, model)
-    power = _SATURATION_POWERS.get(kind, recipe.saturation_power)
     rule = make_posting_rule(
         matrix,
         np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0
         order,
-        order ** (1 / power),  # the same postings, for the rule's first power
+        order ** (1 / SATURATION_POWERS[kind]),  # the same postings, for the rule's first power
         recipe.whole_terms_qld if model == "qld" else recipe.whole_terms,
         k1=parameters.k1,
         b=parameters.b,

@@ -78,17 +78,17 @@ def test_the_second_order_is_taken_where_it_clearly_serves_better(collection, mo
     """An order that drops the subject first loses to one that drops the noise first."""
     subject_first = np.arange(1, TOPIC_WORDS + NOISE_WORDS + 1, dtype=np.float32)
     tiny = replace(TINY, prior=False)  # its order would come first
-    made = {"ridf": subject_first, "named": subject_first[::-1].copy()}
+    made = {"middle": subject_first, "named": subject_first[::-1].copy()}
     name = "tdv_lucene.learning.term_scores.order_terms"
     monkeypatch.setattr(name, lambda _, kind, model: made[kind])
-    one = learn_term_values(*collection, recipe=replace(tiny, orders=("ridf",)))
+    one = learn_term_values(*collection, recipe=replace(tiny, orders=("middle",)))
     best = learn_term_values(*collection, recipe=tiny)
-    np.testing.assert_array_equal(one.priority, made["ridf"])
+    np.testing.assert_array_equal(one.priority, made["middle"])
     np.testing.assert_array_equal(best.priority, made["named"])
     assert {fold["order"] for fold in best.manifest["folds"]} == {"named"}
     monkeypatch.setitem(made, "named", subject_first)
     alike = learn_term_values(*collection, recipe=tiny)
-    assert {fold["order"] for fold in alike.manifest["folds"]} == {"ridf"}
+    assert {fold["order"] for fold in alike.manifest["folds"]} == {"middle"}
 
 
 def test_each_fold_is_chosen_for_by_the_others():
@@ -139,7 +139,7 @@ def test_the_manifest_holds_folds_points_and_provenance(collection):
     assert point["scale"] in [entry["scale"] for entry in point["scales"]]
     (chosen,) = [e for e in point["scales"] if e["scale"] == point["scale"]]
     assert 0 < point["posting_bytes"] == chosen["posting_bytes"]
-    assert point["posting_bytes"] <= manifest["full"]["posting_bytes"]
+    assert point["posting_bytes"] < values.points[0]["posting_bytes"]
     assert 0 < point["dictionary_bytes"] <= manifest["full"]["dictionary_bytes"]
     assert 0 < point["visited"] < values.points[0]["visited"] <= manifest["full"]["visited"]
     faithful = [e for e in point["scales"] if e["overlap_at_10"] >= KEPT_OVERLAP]

@@ -14,7 +14,7 @@ from tdv_lucene.core.scoring import bm25_idf
 from tdv_lucene.core.tdv import term_values
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.features import order_terms, residual_idf, term_features
+from tdv_lucene.learning.features import residual_idf, term_features
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.prior import (
     PRIOR_FILE,
@@ -24,6 +24,7 @@ from tdv_lucene.learning.prior import (
 )  # fmt: skip
 from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.learning.term_orders import order_terms
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.matrix import blocks
 from tdv_lucene.matrix.extract import load_matrix

@@ -1,0 +1,101 @@
+"""The orders of postings: what they are, and what they do to long lists and rare terms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_problem import make_collection
+
+from tdv_lucene.core.scoring import bm25_idf
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.config import LearnConfig
+from tdv_lucene.learning.features import residual_idf
+from tdv_lucene.learning.learn import learn_term_values
+from tdv_lucene.learning.prior_alone import prior_values
+from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
+from tdv_lucene.learning.term_orders import PREFERENCES, order_terms
+from tdv_lucene.learning.term_scores import rule_of_order
+from tdv_lucene.matrix.norms import stored_lengths
+from tdv_lucene.values.weighted_collection import keep_postings
+
+SHORT = DefaultRecipe(max_steps=4, check_every=2, folds=2)
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return make_collection()
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_ridf", "of_idf"),
+    [("smallest", 0.2, 0.65), ("middle", 0.2, 0.75), ("fastest", 0.1, 0.8)],
+)
+def test_orders_by_contribution(collection, kind, of_ridf, of_idf):
+    matrix = collection[0]
+    ridf = np.maximum(residual_idf(matrix), 0)
+    idf = bm25_idf(matrix.doc_freq, matrix.doc_count)
+    expected = (ridf + 0.003) ** of_ridf * idf**of_idf
+    np.testing.assert_allclose(order_terms(matrix, kind), expected, rtol=1e-5)
+
+
+def test_the_rule_drops_by_order_times_saturation(collection):
+    """At half of the postings, none that stays is worth less than one that goes."""
+    matrix = collection[0]
+    order, rule = rule_of_order(matrix, "middle", "bm25", Parameters(), DefaultRecipe(), (0.5,))
+    everything = np.ones(len(order), np.float32)
+    tdv, cut = rule.drop(everything, order, matrix.doc_freq, 0.5)
+    kept = keep_postings(matrix, tdv, cut)
+    length_norm = cut.length_norm.at(stored_lengths(matrix))
+    rows = np.repeat(np.arange(len(order)), np.diff(matrix.indptr))
+    worth = order[rows] * (matrix.data / (matrix.data + length_norm[matrix.indices]))
+    left = np.repeat(np.arange(len(order)), np.diff(kept.indptr)), kept.indices
+    stays = np.isin(rows * matrix.shape[1] + matrix.indices, left[0] * matrix.shape[1] + left[1])
+    assert 0.4 < stays.mean() < 0.6
+    assert worth[~stays].max() <= worth[stays].min() * 1.002  # thresholds lie a thousandth apart
+
+
+def test_speed_shortens_long_lists_and_keeps_short_ones(collection):
+    matrix = collection[0]
+    by_length = np.argsort(matrix.doc_freq)
+    long, short = {}, {}
+    for kind in PREFERENCES.values():
+        order, rule = rule_of_order(matrix, kind, "bm25", Parameters(), DefaultRecipe(), (0.3, 0.7))
+        everything = np.ones(len(order), np.float32)
+        for reduction, lists, left in ((0.3, by_length[-15:], long), (0.7, by_length[:20], short)):
+            tdv, cut = rule.drop(everything, order, matrix.doc_freq, reduction)
+            left[kind] = keep_postings(matrix, tdv, cut).doc_freq[lists].sum()
+    assert max(long["middle"], long["fastest"]) < long["smallest"]
+    assert short["smallest"] < short["middle"] < short["fastest"]
+
+
+def test_a_preference_decides_the_order_whatever_queries_or_prior_say(collection):
+    found = learn_term_values(*collection, recipe=replace(SHORT, prefer="speed"))
+    np.testing.assert_array_equal(found.priority, order_terms(collection[0], "fastest"))
+    assert {fold["order"] for fold in found.manifest["folds"]} == {"fastest"}
+    alone = prior_values(collection[0], prefer="size")
+    np.testing.assert_array_equal(alone.priority, order_terms(collection[0], "smallest"))
+    default = prior_values(collection[0])
+    np.testing.assert_array_equal(default.priority, order_terms(collection[0], "balanced"))
+
+
+def test_orders_to_try_begin_with_the_priors():
+    recipe = DefaultRecipe()
+    assert recipe.orders_to_try("bm25", None) == ("middle", "named")
+    assert recipe.orders_to_try("bm25", "balanced") == ("balanced", "middle", "named")
+    assert recipe.orders_to_try("qld", None) == ("ridf", "named")
+    assert DefaultRecipe(prefer="size").orders_to_try("bm25", "balanced") == ("smallest",)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"prefer": "tempo"}, "prefer='tempo' is unknown: choose one of size, both, speed"),
+        ({"prefer": "speed", "model": "qld"}, "for BM25, not for model 'qld'"),
+        ({"prefer": "size", "recipe": "paper"}, "is for the default recipe"),
+    ],
+)
+def test_preferences_that_do_nothing_are_refused(options, said):
+    with pytest.raises(TdvError, match=said):
+        LearnConfig(**options)
