@@ -4,9 +4,9 @@
 wiki165k is indexed with and without positions; values are learned once, on tydi-train, and the
 index pruned to several sizes: by postings, by bytes (shares of the index without positions, which
 all are compared with), and as `learn` recommends. Beside them at the same bytes, for BM25, are
-values learned with `--prefer size` and `--prefer speed`, and RIDF. Every step is one `tdv-lucene`
-command in a process of its own. Latency is that of each query set's own
-queries, so there is one `compare` a set.
+values learned with `--prefer size` and `--prefer speed`, and the --peers. Every step is one
+`tdv-lucene` command in a process of its own. Latency is that of each query set's own queries, so
+there is one `compare` a set.
 
     scripts/bench/frontier.py --collections DIR --work DIR --output scripts/bench/runs/NAME
 
@@ -21,6 +21,7 @@ import gzip
 import json
 import shutil
 import time
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,15 @@ from typing import Any
 from commands import Commands, folder_parser
 from results import machine, markdown_table, write_run
 
+from tdv_lucene.learning.peers import PEERS
+
 COLLECTION, TRAIN = "wiki165k", "tydi-train"
 SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
 # Names of systems have no spaces.
-BY_POSTINGS = {"postings-0": "0", "postings-45": "0.45", "postings-60": "0.6", "postings-70": "0.7"}
+BY_POSTINGS = {
+    "postings-0": "0", "postings-15": "0.15", "postings-45": "0.45", "postings-60": "0.6",
+    "postings-70": "0.7",
+}  # fmt: skip
 BY_BYTES = {"bytes-40": 0.6, "bytes-60": 0.4}
 PREFERENCES = ("size", "speed")
 HEAD = ("index", "MB", "foreseen", "postings", *SETS, "R@1000", "top-10", "top-1000")
@@ -40,8 +46,11 @@ HEAD = ("index", "MB", "foreseen", "postings", *SETS, "R@1000", "top-10", "top-1
 class Frontier:
     """The folders of one run, and what was measured in them."""
 
-    def __init__(self, commands: Commands, copies: int, budget: float, model: str) -> None:
+    def __init__(
+        self, commands: Commands, copies: int, budget: float, model: str, peers: Sequence[str]
+    ) -> None:
         self.commands, self.copies, self.budget, self.model = commands, copies, budget, model
+        self.peers = peers
         self.source, self.work = commands.collections / COLLECTION, commands.work
         self.indexes: dict[str, Path] = {}
         self.foreseen: dict[str, float] = {}
@@ -62,7 +71,6 @@ class Frontier:
         full = self.indexes["full"] = self.make("plain", "index", *flags)
         source = self.make("positions", "index", *flags, "--storePositions")
         values = self._learn(source, "values")
-        ridf = self.make("ridf", "peers", "--index", full, "--name", "ridf")
         size = bytes_of(full)
         by_bytes = {name: ("--max-bytes", round(s * size)) for name, s in BY_BYTES.items()}
         by_postings = {name: ("--reduction", r) for name, r in BY_POSTINGS.items()}
@@ -76,11 +84,13 @@ class Frontier:
                     name, "prune", "--index", source, "--tdv", learned, *how
                 )
                 self.foreseen[name] = self._foreseen(learned, self.indexes[name])
-        for name, share in BY_BYTES.items():
-            how = ("--tf", "original", "--max-bytes", round(share * size))
-            self.indexes[f"ridf-{name}"] = self.make(
-                f"ridf-{name}", "prune", "--index", full, "--tdv", ridf, *how
-            )
+        for peer in self.peers:
+            values = self.make(peer, "peers", "--index", full, "--name", peer)
+            for name, how in by_bytes.items():
+                self.indexes[f"{peer}-{name}"] = self.make(
+                    f"{peer}-{name}", "prune", "--index", full, "--tdv", values, *how,
+                    "--tf", "original",
+                )  # fmt: skip
 
     def _learn(self, source: Path, name: str, *flags: str) -> Path:
         topics, qrels = self.queries(TRAIN)
@@ -179,6 +189,7 @@ def main() -> None:
     parser.add_argument("--copies", type=int, default=1, help="of each document")
     parser.add_argument("--model", choices=("bm25", "qld"), default="bm25")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of latency a set")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=["ridf"], help="unlearned")
     parser.add_argument("--fresh", action="store_true", help="empty the work folder first")
     args = parser.parse_args()
     if args.fresh:
@@ -186,7 +197,7 @@ def main() -> None:
     args.work.mkdir(parents=True, exist_ok=True)
     run = Commands(args.collections, args.work)
     started = time.perf_counter()
-    frontier = Frontier(run, args.copies, args.budget, args.model)
+    frontier = Frontier(run, args.copies, args.budget, args.model, args.peers)
     frontier.prepare()
     reports = {name: frontier.measure(name) for name in SETS}
     rows = frontier.rows(reports)

@@ -119,9 +119,7 @@ def prior_values_of_index(
         place = Output.folder(output, KIND, inputs=[index, matrix], overwrite=overwrite)
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
         progress("apply the prior", 0, 0)
-        values = prior_values(
-            counts, model=model, lead=lead, prefer=prefer, reductions=reductions
-        )
+        values = prior_values(counts, model=model, lead=lead, prefer=prefer, reductions=reductions)
         if place is None:
             return _in_memory(values)
         values.save(place)

@@ -144,7 +144,6 @@ class DefaultRecipe:
                     f"no {name} '{getattr(self, name)}': choose one of {', '.join(legal)}"
                 )
 
-
     def orders_to_try(self, model: str, of_prior: str | None) -> tuple[str, ...]:
         """Return the orders to choose from, the one to stay with first."""
         if self.prefer != "both":

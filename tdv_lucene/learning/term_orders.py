@@ -31,7 +31,7 @@ def order_terms(matrix: TermDocumentMatrix, kind: str, model: str = "bm25") -> n
     Parameters
     ----------
     kind : one of :data:`SATURATION_POWERS`
-        "smallest", "middle" and "fastest" are (RIDF + 0.003)^a idf^b, with a and b of .2 and .65, .2
+        "smallest", "middle" and "fastest" are (RIDF + 0.003)^a idf^b; a and b are .2 and .65, .2
         and .75, .1 and .8. Times the saturation that is nearly what a posting adds to a BM25 score,
         a little less for words that occur like noise. The more idf counts beside saturation, the
         shorter long lists become, which searches spend their time on, and the more rare terms stay,

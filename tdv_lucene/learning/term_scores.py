@@ -16,6 +16,7 @@ from .problem import Left, Problem
 from .recipes import DefaultRecipe, Parameters
 from .term_orders import SATURATION_POWERS, order_terms
 
+
 class TermScores(NamedTuple):
     """TDVs, and the order in which terms are dropped.
 

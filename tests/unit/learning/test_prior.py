@@ -24,8 +24,8 @@ from tdv_lucene.learning.prior import (
 )  # fmt: skip
 from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.learning.term_orders import order_terms
 from tdv_lucene.learning.stopping import choose
+from tdv_lucene.learning.term_orders import order_terms
 from tdv_lucene.matrix import blocks
 from tdv_lucene.matrix.extract import load_matrix
 from tdv_lucene.ranking import MODELS
