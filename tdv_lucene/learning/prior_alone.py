@@ -72,7 +72,7 @@ def prior_values(
         "lead": None if settings.boost is None else settings.boost._asdict(),
         "positions": matrix.first_positions is not None,
         "recipe": {"name": "prior"},
-        "prior": {**prior.describe(), "lead": lead, "unlike": differences},
+        "prior": {**prior.describe(), "lead": lead, "prefer": prefer, "unlike": differences},
     }
     return unvalidated_values(
         matrix,

@@ -77,4 +77,6 @@ def _learned_from(values: TermValues) -> str:
 
 def made_by_prior(prior: Mapping[str, str]) -> str:
     """What TDVs that come from a prior alone were learned from."""
-    return f"prior {prior['name']} ({prior['sha256'][:12]}), no judgements"
+    preferred = prior.get("prefer", "both")
+    then = "" if preferred == "both" else f", for {preferred}"
+    return f"prior {prior['name']} ({prior['sha256'][:12]}), no judgements{then}"

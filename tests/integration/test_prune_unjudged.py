@@ -112,6 +112,18 @@ def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkey
     assert verify_pruned(source, tmp_path / "P", tmp_path / "V")["equal"]
 
 
+def test_a_preference_is_recorded_and_verified_with_its_values(source, tmp_path: Path) -> None:
+    values = tmp_path / "V"
+    arguments = ["--index", str(source), "--output", str(values), "--no-judgements"]
+    done = CliRunner().invoke(learn_command, [*arguments, "--prefer", "speed"])
+    assert done.exit_code == 0, done.output
+    report = prune_index(source, values, tmp_path / "P", reduction=0.3)
+    assert report["learned_from"].endswith("no judgements, for speed")
+    assert verify_pruned(source, tmp_path / "P", values)["equal"]
+    with pytest.raises(TdvError, match="for speed', which cannot be made again"):
+        verify_pruned(source, tmp_path / "P", None)
+
+
 def test_values_are_written_and_explain_takes_them(source: Path, tmp_path: Path) -> None:
     run = CliRunner().invoke
     for model in ("bm25", "qld", "tfidf"):
