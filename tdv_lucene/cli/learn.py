@@ -79,11 +79,11 @@ _CHOSEN = "[default: chosen on the training queries, from the prior's or {} on]"
 )
 @click.option(
     "--prefer",
-    type=click.Choice(["size", "both", "speed"]),
-    default="both",
+    type=click.Choice(["ranking", "size", "speed"]),
+    default="ranking",
     show_default=True,
-    help="What matters more at the same ranking: an index with the most postings in its bytes, or "
-    "one in which searches visit fewest. BM25 only.",
+    help="size: rank better in few bytes.  speed: leave searches fewer postings to visit. Both "
+    "for BM25, and at the cost of recall and of collections of short documents.",
 )
 @options.seed_option
 @click.option("--k1", type=float, help=f"BM25's k1 at search.  {_CHOSEN.format(0.9)}")

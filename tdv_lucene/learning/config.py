@@ -11,7 +11,7 @@ from ..ranking import MODELS, SearchParameters
 from .pool import check_pool
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .self_supervised import check_method
-from .term_orders import check_preference
+from .term_orders import RANKING, check_preference
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class LearnConfig:
     lead : bool
         Whether to use the first-position boost. Options and files keep this older word for it.
     term_values : bool
-    prefer : "size", "speed" or "both"
+    prefer : "ranking", "size" or "speed"
     no_judgements : bool
     seed : int, from 0 to 2^32 - 1
     k1 : float or None, at least 0
@@ -55,7 +55,7 @@ class LearnConfig:
     prior: bool = True
     lead: bool = True
     term_values: bool = True
-    prefer: str = "both"
+    prefer: str = RANKING
     no_judgements: bool = False
     seed: int = 0
     k1: float | None = None
@@ -73,7 +73,7 @@ class LearnConfig:
         checked_seed(self.seed)
         check_pool(self.pool)
         check_preference(self.prefer, self.model)
-        if self.prefer != "both" and isinstance(make_recipe(self.recipe), PaperRecipe):
+        if self.prefer != RANKING and isinstance(make_recipe(self.recipe), PaperRecipe):
             raise TdvError(
                 f"{argument('prefer', self.prefer)} is for the default recipe: the paper's drops "
                 "the terms with a TDV of 0"

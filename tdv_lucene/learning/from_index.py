@@ -26,6 +26,7 @@ from .predicted_sizes import with_index_bytes
 from .prior_alone import prior_values_of_index
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .self_supervised import make_topics
+from .term_orders import RANKING
 
 
 def learn_from_index(
@@ -46,7 +47,7 @@ def learn_from_index(
     prior: bool = True,
     lead: bool = True,
     term_values: bool = True,
-    prefer: str = "both",
+    prefer: str = RANKING,
     seed: int = 0,
     k1: float | None = None,
     b: float | None = None,
@@ -87,8 +88,9 @@ def learn_from_index(
         Learn TDVs. Without, they are all the same, and the pruned index suits other kinds of query
         than those at hand.
     prefer
-        What matters more at the same ranking: ``"size"`` drops postings so that the most fit into
-        the bytes, ``"speed"`` so that searches visit fewest, ``"both"`` is between them. BM25 only.
+        ``"ranking"``, or for BM25 ``"size"`` or ``"speed"``: an order of postings that ranks better
+        in few bytes, or leaves searches fewer postings to visit, at the cost of recall and, in
+        collections of short documents, of the ranking.
     k1, b, mu
         Of the search. If all are None, learning chooses them on the training queries (see
         :mod:`.tuning_before_learning`); with ``self_supervised`` they are Anserini's defaults.
@@ -127,7 +129,7 @@ def learn_from_index(
         wanted = config.lead and recipe.lead and method is None
         recipe = replace(recipe, lead=wanted, values=config.term_values and recipe.values)
         recipe = replace(recipe, prior=config.prior and recipe.prior and method is None)
-        if config.prefer != "both":
+        if config.prefer != RANKING:
             recipe = replace(recipe, prefer=config.prefer)
     _check_supervision(topics, qrels, method, config.no_judgements)
     if config.no_judgements:

@@ -18,7 +18,7 @@ from ..values.term_values import KIND, TermValues
 from ..vocabulary import ByteStrings, Vocabulary
 from .prior import Prior, settings_for
 from .recipes import REDUCTIONS, DefaultRecipe
-from .term_orders import PREFERENCES, check_preference
+from .term_orders import PREFERENCES, RANKING, check_preference
 from .term_scores import rule_of_order
 from .unvalidated import unvalidated_values
 
@@ -28,7 +28,7 @@ def prior_values(
     *,
     model: str = "bm25",
     lead: bool = True,
-    prefer: str = "both",
+    prefer: str = RANKING,
     prior: Prior | None = None,
     reductions: Sequence[float] = REDUCTIONS,
 ) -> TermValues:
@@ -43,7 +43,7 @@ def prior_values(
     lead
         Use a first-position boost, if the matrix has ``first_positions``.
     prefer
-        ``"size"`` or ``"speed"``, for BM25; ``"both"`` takes the prior's own order of postings.
+        ``"size"`` or ``"speed"``, for BM25; ``"ranking"`` takes the prior's own order of postings.
     prior
         None for the one that comes with the package.
     reductions
@@ -62,7 +62,7 @@ def prior_values(
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions)
     counted = matrix.with_position_boost(settings.boost)
-    kind = prior.order if prefer == "both" else PREFERENCES[prefer]
+    kind = prior.order if prefer == RANKING else PREFERENCES[prefer]
     order, rule = rule_of_order(
         counted, kind, model, settings.parameters, DefaultRecipe(), reductions
     )
@@ -94,7 +94,7 @@ def prior_values_of_index(
     matrix: str | os.PathLike | None = None,
     field: str = "contents",
     lead: bool = True,
-    prefer: str = "both",
+    prefer: str = RANKING,
     reductions: Sequence[float] = REDUCTIONS,
     overwrite: bool = False,
     progress: Progress = silent,

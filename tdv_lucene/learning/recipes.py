@@ -8,7 +8,7 @@ from ..core import paper, scoring
 from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..ranking import SearchParameters as Parameters
-from .term_orders import PREFERENCES, SATURATION_POWERS
+from .term_orders import PREFERENCES, RANKING, SATURATION_POWERS
 
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 
@@ -80,11 +80,11 @@ class DefaultRecipe:
     features : str
         ``"all"``, ``"statistics"`` (of the collection) or ``"vectors"``.
     prefer : str
-        What matters more at the same ranking, ``"size"`` or ``"speed"``, which decides the order in
-        which postings are dropped (see :func:`.term_orders.order_terms`), or ``"both"``.
-    orders, orders_of_others : tuple of str
-        With "both", the orders to choose from, for BM25 and for the other models. The first is used
-        unless another serves the training queries clearly better; a prior's comes before it.
+        ``"size"`` or ``"speed"`` have one order in which postings are dropped, for BM25 (see
+        :func:`.term_orders.order_terms`); with ``"ranking"`` it is chosen of ``orders``.
+    orders : tuple of str
+        The first is used unless another serves the training queries clearly better; a prior's comes
+        before it.
     folds : int
     trained_at : float
         Share of the postings that are gone while values are learned.
@@ -117,9 +117,8 @@ class DefaultRecipe:
     depth: int = 1000
     loss: str = "listwise"
     features: str = "all"
-    prefer: str = "both"
-    orders: tuple[str, ...] = ("middle", "named")
-    orders_of_others: tuple[str, ...] = ("ridf", "named")
+    prefer: str = RANKING
+    orders: tuple[str, ...] = ("ridf", "named")
     folds: int = 5
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
@@ -129,14 +128,13 @@ class DefaultRecipe:
     make_up: bool = True
 
     def __post_init__(self) -> None:
-        for orders in (self.orders, self.orders_of_others):
-            if not orders or not set(orders) <= set(SATURATION_POWERS):
-                raise TdvError(f"no orders {orders}: choose of {', '.join(SATURATION_POWERS)}")
+        if not self.orders or not set(self.orders) <= set(SATURATION_POWERS):
+            raise TdvError(f"no orders {self.orders}: choose of {', '.join(SATURATION_POWERS)}")
         choices = {
             "loss": tuple(LOSSES),
             "features": ("all", "statistics", "vectors"),
             "unit": ("term", "posting"),
-            "prefer": tuple(PREFERENCES),
+            "prefer": (RANKING, *PREFERENCES),
         }
         for name, legal in choices.items():
             if getattr(self, name) not in legal:
@@ -144,12 +142,11 @@ class DefaultRecipe:
                     f"no {name} '{getattr(self, name)}': choose one of {', '.join(legal)}"
                 )
 
-    def orders_to_try(self, model: str, of_prior: str | None) -> tuple[str, ...]:
+    def orders_to_try(self, of_prior: str | None) -> tuple[str, ...]:
         """Return the orders to choose from, the one to stay with first."""
-        if self.prefer != "both":
+        if self.prefer != RANKING:
             return (PREFERENCES[self.prefer],)
-        first = () if of_prior is None else (of_prior,)
-        return (*first, *(self.orders if model == "bm25" else self.orders_of_others))
+        return self.orders if of_prior is None else (of_prior, *self.orders)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import __version__
 from ..indexes.user_data import CHECKSUM
+from ..learning.term_orders import RANKING
 from ..ranking import ANSERINI_DEFAULTS
 from ..report.wording import counted
 from ..values.operating_point import OperatingPoint
@@ -77,6 +78,6 @@ def _learned_from(values: TermValues) -> str:
 
 def made_by_prior(prior: Mapping[str, str]) -> str:
     """What TDVs that come from a prior alone were learned from."""
-    preferred = prior.get("prefer", "both")
-    then = "" if preferred == "both" else f", for {preferred}"
+    preferred = prior.get("prefer", RANKING)
+    then = "" if preferred == RANKING else f", for {preferred}"
     return f"prior {prior['name']} ({prior['sha256'][:12]}), no judgements{then}"
