@@ -83,7 +83,7 @@ _CHOSEN = "[default: chosen on the training queries, from the prior's or {} on]"
     default="ranking",
     show_default=True,
     help="size: rank better in few bytes.  speed: leave searches fewer postings to visit. Both "
-    "for BM25, and at the cost of recall and of collections of short documents.",
+    "are for BM25 and cost some recall, most where documents are short.",
 )
 @options.seed_option
 @click.option("--k1", type=float, help=f"BM25's k1 at search.  {_CHOSEN.format(0.9)}")

@@ -76,7 +76,7 @@ class LearnConfig:
         if self.prefer != RANKING and isinstance(make_recipe(self.recipe), PaperRecipe):
             raise TdvError(
                 f"{argument('prefer', self.prefer)} is for the default recipe: the paper's drops "
-                "the terms with a TDV of 0"
+                "the terms with a TDV of 0; leave one of the two out"
             )
         _ = self.memory_bytes
         _ = self.parameters
