@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The README's picture: ranking against index size, of the rows that frontier.py measured.
 
-    scripts/bench/picture.py --raw scripts/bench/runs/2026-11-22-frontier/raw.json \
-        --output scripts/bench/runs/2026-11-22-frontier/frontier.svg
+    scripts/bench/picture.py --raw scripts/bench/runs/2026-11-23-frontier/raw.json \
+        --output scripts/bench/runs/2026-11-23-frontier/frontier.svg
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def test_every_line_of_the_ablation_is_a_recipe(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("script", "option", "figures", "picture"),
     [
-        ("picture.py", "--raw", "2026-11-22-frontier/raw.json", "frontier.svg"),
+        ("picture.py", "--raw", "2026-11-23-frontier/raw.json", "frontier.svg"),
         ("prior_picture.py", "--curve", "2026-11-22-prior/curve.json", "curve.svg"),
     ],
 )
