@@ -24,11 +24,11 @@ from results import machine, markdown_table, write_run
 from table_sources import Sources
 
 from tdv_lucene import TermValues, analyze, load_matrix, read_qrels, read_topics
-from tdv_lucene.core.scoring import bm25_idf
 from tdv_lucene.embedding.embed import latent_semantic_vectors
-from tdv_lucene.learning.features import residual_idf
+from tdv_lucene.learning.full_index import visited
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import Parameters
+from tdv_lucene.learning.term_orders import order_by_contribution
 from tdv_lucene.values.estimated_bytes import estimate_dictionary_bytes, estimate_posting_bytes
 from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for
 from tdv_lucene.values.weighted_collection import apply_values
@@ -108,13 +108,11 @@ class Orders:
         self.problem = problem.with_position_boost(values.position_boost)
         self.matrix = self.problem.matrix
         self.sets = np.array([query.split(":")[0] for query in problem.queries.ids])
-        self.idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
-        self.ridf = np.maximum(residual_idf(matrix), 0)
 
     def measure(self, weights: tuple[float, float, float], megabytes: float) -> list[str]:
         """A row: bytes, postings left, then nDCG@5, R@1000 and postings visited of each set."""
         a, b, c = weights
-        order = ((self.ridf + c) ** a * self.idf**b).astype(np.float32)
+        order = order_by_contribution(self.matrix, a, b, c)
         k1_b = {name: self.values.parameters[name] for name in ("k1", "b")}
         ones = np.ones(len(order), np.float32)
         rule = make_posting_rule(self.matrix, ones, order, order, 0.0, **k1_b)
@@ -132,14 +130,12 @@ class Orders:
             if abs(size / 1e6 - megabytes) < CLOSE * megabytes:
                 break
             low, high = (reduction, high) if size / 1e6 > megabytes else (low, reduction)
-        doc_freq = np.where(left.statistics.total_term_freq > 0, left.statistics.doc_freq, 0)
-        queries, measured = self.problem.queries, self.problem.measure(left)
-        visited = np.add.reduceat(doc_freq[queries.terms], queries.indptr[:-1])
+        measured, lists = self.problem.measure(left), visited(self.problem, left.statistics)
         cells = [f"{a:.2g}, {b:.2g}, {c:g}", f"{size / 1e6:.1f}", f"{reduction:.0%}"]
         for name in dict.fromkeys(self.sets.tolist()):
             some = self.sets == name
             ndcg, recall = measured[some].mean(axis=0)[:2]
-            cells.append(f"{ndcg:.3f}, {recall:.3f}, {visited[some].mean():,.0f}")
+            cells.append(f"{ndcg:.3f}, {recall:.3f}, {lists[some].mean():,.0f}")
         return cells
 
 

@@ -69,11 +69,11 @@ class LearnConfig:
             check_method(self.self_supervised)
         check_topic_field(self.topic_field)
         check_model(self.model)
-        make_recipe(self.recipe)
+        recipe = make_recipe(self.recipe)
         checked_seed(self.seed)
         check_pool(self.pool)
         check_preference(self.prefer, self.model)
-        if self.prefer != RANKING and isinstance(make_recipe(self.recipe), PaperRecipe):
+        if self.prefer != RANKING and isinstance(recipe, PaperRecipe):
             raise TdvError(
                 f"{argument('prefer', self.prefer)} is for the default recipe: the paper's drops "
                 "the terms with a TDV of 0; leave one of the two out"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.scoring import Statistics
+from ..matrix.blocks import row_sums
 from ..progress import Progress
 from ..ranking import GRIDS
 from .problem import Problem
@@ -66,10 +67,16 @@ def measure_full(problem: Problem, folds: list[np.ndarray], progress: Progress) 
     return FullIndex(measured, best, mean_visited(problem, full.plain.statistics))
 
 
-def mean_visited(problem: Problem, statistics: Statistics) -> float:
-    """Return the postings in the lists of a query's terms, mean over the queries.
+def visited(problem: Problem, statistics: Statistics) -> np.ndarray:
+    """Return float64[Q]: the postings in the lists of each query's terms.
 
     An exhaustive search visits all of them, one that skips visits some of them.
     """
     doc_freq = np.where(statistics.total_term_freq > 0, statistics.doc_freq, 0)  # 1 where dropped
-    return float(doc_freq[problem.queries.terms].sum() / max(1, len(problem.queries)))
+    queries = problem.queries
+    return row_sums(doc_freq[queries.terms], np.diff(queries.indptr))
+
+
+def mean_visited(problem: Problem, statistics: Statistics) -> float:
+    """Return the mean over the queries of :func:`visited`."""
+    return float(visited(problem, statistics).sum() / max(1, len(problem.queries)))

@@ -62,7 +62,7 @@ def prior_values(
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions)
     counted = matrix.with_position_boost(settings.boost)
-    kind = prior.order if prefer == RANKING else PREFERENCES[prefer]
+    kind = PREFERENCES[prefer] or prior.order
     order, rule = rule_of_order(
         counted, kind, model, settings.parameters, DefaultRecipe(), reductions
     )

@@ -134,7 +134,7 @@ class DefaultRecipe:
             "loss": tuple(LOSSES),
             "features": ("all", "statistics", "vectors"),
             "unit": ("term", "posting"),
-            "prefer": (RANKING, *PREFERENCES),
+            "prefer": tuple(PREFERENCES),
         }
         for name, legal in choices.items():
             if getattr(self, name) not in legal:
@@ -144,8 +144,9 @@ class DefaultRecipe:
 
     def orders_to_try(self, of_prior: str | None) -> tuple[str, ...]:
         """Return the orders to choose from, the one to stay with first."""
-        if self.prefer != RANKING:
-            return (PREFERENCES[self.prefer],)
+        preferred = PREFERENCES[self.prefer]
+        if preferred is not None:
+            return (preferred,)
         return self.orders if of_prior is None else (of_prior, *self.orders)
 
 
