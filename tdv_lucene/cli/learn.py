@@ -83,7 +83,8 @@ _CHOSEN = "[default: chosen on the training queries, from the prior's or {} on]"
     default="ranking",
     show_default=True,
     help="size: rank better in few bytes.  speed: leave searches fewer postings to visit. Both "
-    "are for BM25 and cost some recall, most where documents are short.",
+    "are for BM25. They cost some recall, and ranking where documents are short or queries name "
+    "rare things.",
 )
 @options.seed_option
 @click.option("--k1", type=float, help=f"BM25's k1 at search.  {_CHOSEN.format(0.9)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..values.dropped_postings import PostingRule
 from ..values.frontier import recommend
-from ..values.posting_thresholds import make_posting_rule
+from ..values.posting_thresholds import count_thresholds
 from ..values.term_values import TermValues
 from .config import check_model
 from .default import learn_default
@@ -32,6 +32,7 @@ from .prior_as_start import start_from_prior
 from .problem import Problem
 from .queries import make_queries
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from .term_orders import check_preference
 from .tuning_before_learning import choose_parameters
 
 _log = logging.getLogger(__name__)
@@ -100,6 +101,8 @@ def learn_term_values(
     checked_seed(seed)
     check_model(model)
     chosen = make_recipe(recipe)
+    if isinstance(chosen, DefaultRecipe):
+        check_preference(chosen.prefer, model)
     matrix.require_whole("learning")
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
     size = fitting_pool(extent, pool, memory)
@@ -159,11 +162,7 @@ def _exact(
 ) -> PostingRule:
     """The rule with the thresholds that all postings give, where those of a pool were taken."""
     counted = whole.with_position_boost(problem.matrix.position_boost)
-    of_all = make_posting_rule(
-        counted, np.ones(len(priority), np.float32), priority, rule.priority, rule.whole_terms,
-        k1=problem.parameters.k1, b=problem.parameters.b,
-    )  # fmt: skip
-    return replace(rule, thresholds=of_all.thresholds)
+    return count_thresholds(rule, counted, np.ones(len(priority), np.float32), priority)
 
 
 def _known(

@@ -8,7 +8,7 @@ from ..core import paper, scoring
 from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..ranking import SearchParameters as Parameters
-from .term_orders import PREFERENCES, RANKING, SATURATION_POWERS
+from .term_orders import ORDERS, PREFERENCES, RANKING
 
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 
@@ -128,8 +128,8 @@ class DefaultRecipe:
     make_up: bool = True
 
     def __post_init__(self) -> None:
-        if not self.orders or not set(self.orders) <= set(SATURATION_POWERS):
-            raise TdvError(f"no orders {self.orders}: choose of {', '.join(SATURATION_POWERS)}")
+        if not self.orders or not set(self.orders) <= set(ORDERS):
+            raise TdvError(f"no orders {self.orders}: choose of {', '.join(ORDERS)}")
         choices = {
             "loss": tuple(LOSSES),
             "features": ("all", "statistics", "vectors"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..core.scoring import bm25_idf
@@ -14,13 +16,31 @@ RANKING = "ranking"
 PREFERENCES = {RANKING: None, "size": "smallest", "speed": "fastest"}
 """What may be preferred, and the order for it; None is chosen by the prior or the queries."""
 
-SATURATION_POWERS = {
-    "ridf": 1.5, "named": 1.5, "balanced": 1.0, "smallest": 1.0, "fastest": 1.0,
-}  # fmt: skip
-"""Postings are dropped by their term's order times their saturation to this power."""
 
-_CONTRIBUTIONS = {"smallest": (0.2, 0.65, 0.003), "fastest": (0.1, 0.8, 0.003)}
-"""The a, b and c of :func:`order_by_contribution`."""
+class Saturation(NamedTuple):
+    """What a term's order is multiplied by for each posting: tf / (tf + K_d) to a power.
+
+    Attributes
+    ----------
+    power : float
+    k1, b : float or None
+        Of K_d (see :mod:`..values.dropped_postings`); None for those of the search.
+    """
+
+    power: float
+    k1: float | None = None
+    b: float | None = None
+
+
+ORDERS = {
+    "ridf": Saturation(1.5), "named": Saturation(1.5), "balanced": Saturation(1.0),
+    "smallest": Saturation(1.0, k1=2.0, b=0.1), "fastest": Saturation(1.0, k1=2.0, b=0.1),
+}  # fmt: skip
+"""The orders by name. Those by use tell documents' lengths apart a little only: a search's own b
+would drop most of what long documents have, and with it recall."""
+
+_USES = {"smallest": (1.4, 0.57, 0.1), "fastest": (1.44, 0.62, 0.02)}
+"""The a, x0 and r of :func:`order_by_use`."""
 
 
 def order_terms(matrix: TermDocumentMatrix, kind: str, model: str = "bm25") -> np.ndarray:
@@ -31,42 +51,49 @@ def order_terms(matrix: TermDocumentMatrix, kind: str, model: str = "bm25") -> n
 
     Parameters
     ----------
-    kind : one of :data:`SATURATION_POWERS`
+    kind : one of :data:`ORDERS`
         "ridf" is (RIDF + 0.1) idf. "named" is (RIDF + 0.1 + 0.25 (idf / 8)^4) idf: terms of a
         single document have no RIDF, and the last summand keeps nearly all of them.
 
-        "balanced" is the prior's: (RIDF + 0.05 + 0.7 r (idf / 8)^4) sqrt(idf), with r the mean RIDF
-        of a posting. A collection whose words discriminate little keeps fewer terms for their
-        rarity alone, and the root of idf keeps the recall of small collections.
-        "smallest" and "fastest" are (RIDF + 0.003)^a idf^b, with .2 and .65 for a and b, or .1 and
-        .8. Times the saturation that is nearly what a posting adds to a BM25 score, a little less
-        for words that occur like noise. The more idf counts beside saturation, the shorter long
-        lists become, which searches spend their time on, and the more rare terms stay, which are
-        dear in bytes. In collections of short documents, where saturation tells little, both lose
-        more of the ranking than "ridf" does, and everywhere more of the recall.
+        "balanced" is the prior's: (RIDF + 0.05 + 0.7 r min(idf / 8, 1)^4) sqrt(idf), with r the
+        mean RIDF of a posting. A collection whose words discriminate little keeps fewer terms for
+        their rarity alone, a large one no more than a small one, and the root of idf keeps the
+        recall of small collections.
+
+        "smallest" and "fastest" are :func:`order_by_use`, with a low price on what a search must
+        visit and with a high one. In collections of short documents, where saturation tells little,
+        both lose more of the ranking than the others do, and everywhere more of the recall.
     model : "bm25", "qld" or "tfidf"
         The language model has 0.2 in place of 0.1, which keeps more rare terms: at 45 % of the
         postings .02 better on lisa, time and scifact's training claims, .005 worse on tydi-train.
     """
-    if kind in _CONTRIBUTIONS:
-        return order_by_contribution(matrix, *_CONTRIBUTIONS[kind])
+    if kind in _USES:
+        return order_by_use(matrix, *_USES[kind])
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     importance = np.maximum(residual_idf(matrix), 0)
-    rare = (idf / 8) ** 4
     if kind == "balanced":
         mean = float(np.average(importance, weights=matrix.doc_freq)) if len(idf) else 0.0
+        rare = np.minimum(idf / 8, 1) ** 4
         return ((importance + 0.05 + 0.7 * mean * rare) * np.sqrt(idf)).astype(np.float32)
     importance += 0.2 if model == "qld" else 0.1
     if kind == "named":
-        importance += 0.25 * rare
+        importance += 0.25 * (idf / 8) ** 4
     return (importance * idf).astype(np.float32)
 
 
-def order_by_contribution(matrix: TermDocumentMatrix, a: float, b: float, c: float) -> np.ndarray:
-    """Return float32[V]: (RIDF + c)^a idf^b."""
+def order_by_use(matrix: TermDocumentMatrix, a: float, x0: float, r: float) -> np.ndarray:
+    """Return float32[V]: (RIDF + 0.01)^r (x e^(-x / x0))^a, with x = idf / ln N.
+
+    Times a posting's saturation that is, up to a power, how much oftener the best answers of
+    queries owe their score to such postings than an index holds them and searches visit them: a
+    ratio of two densities, which a logistic regression estimates (``scripts/bench/orders.py``).
+    Frequent terms fill the lists that searches visit, and terms of one or two documents fill the
+    dictionary; worth most is what lies between, at x = x0. The dearer visits are, the larger is x0.
+    """
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
+    x = idf / np.log(matrix.doc_count + 1)
     ridf = np.maximum(residual_idf(matrix), 0)
-    return np.asarray((ridf + c) ** a * idf**b, np.float32)
+    return np.asarray((ridf + 0.01) ** r * (x * np.exp(-x / x0)) ** a, np.float32)
 
 
 def check_preference(prefer: str, model: str) -> None:

@@ -14,7 +14,7 @@ from ..values.posting_thresholds import make_posting_rule, make_up_for
 from ..values.weighted_collection import WeightedCollection, apply_values
 from .problem import Left, Problem
 from .recipes import DefaultRecipe, Parameters
-from .term_orders import SATURATION_POWERS, order_terms
+from .term_orders import ORDERS, order_terms
 
 
 class TermScores(NamedTuple):
@@ -77,15 +77,15 @@ def rule_of_order(
 
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
     """
-    order = order_terms(matrix, kind, model)
+    order, saturation = order_terms(matrix, kind, model), ORDERS[kind]
     rule = make_posting_rule(
         matrix,
         np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0
         order,
-        order ** (1 / SATURATION_POWERS[kind]),  # the same postings, for the rule's first power
+        order ** (1 / saturation.power),  # the same postings, for the rule's first power
         recipe.whole_terms_qld if model == "qld" else recipe.whole_terms,
-        k1=parameters.k1,
-        b=parameters.b,
+        k1=parameters.k1 if saturation.k1 is None else saturation.k1,
+        b=parameters.b if saturation.b is None else saturation.b,
     )
     if not recipe.make_up:
         return order, rule

@@ -52,18 +52,31 @@ def make_posting_rule(
     A threshold is the largest of some ten thousand, a thousandth or less apart, that drops no more
     than was asked for.
     """
-    length_norm = rule_length_norm(matrix, k1, b)
+    rule = PostingRule(
+        np.asarray(posting_priority, np.float32), whole_terms, rule_length_norm(matrix, k1, b),
+        (np.zeros(1), np.zeros(1)),
+    )  # fmt: skip
+    return count_thresholds(rule, matrix, weights, priority)
+
+
+def count_thresholds(
+    rule: PostingRule, matrix: TermDocumentMatrix, weights: np.ndarray, priority: np.ndarray
+) -> PostingRule:
+    """Return the rule with the thresholds that the postings of ``matrix`` give, in one pass.
+
+    All else stays as the rule has it, its saturation above all; for the other parameters see
+    :func:`make_posting_rule`.
+    """
     theta = _thresholds(
         matrix,
         postings_before(weights, priority, matrix.doc_freq),
-        np.asarray(posting_priority, np.float32),
-        length_norm.at(stored_lengths(matrix)),
+        rule.priority,
+        rule.length_norm.at(stored_lengths(matrix)),
         (REDUCTIONS * matrix.collection_postings).astype(np.int64),
-        (whole_terms * REDUCTIONS * matrix.collection_postings).astype(np.int64),
+        (rule.whole_terms * REDUCTIONS * matrix.collection_postings).astype(np.int64),
     )
     # A whole term may take more than its share with it; thresholds never fall.
-    theta = np.maximum.accumulate(theta)
-    return PostingRule(posting_priority, whole_terms, length_norm, (REDUCTIONS, theta))
+    return replace(rule, thresholds=(REDUCTIONS, np.maximum.accumulate(theta)))
 
 
 def rule_length_norm(matrix: TermDocumentMatrix, k1: float, b: float) -> LengthNorm:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -220,6 +221,18 @@ def test_the_priors_order_keeps_rare_terms_by_the_mean_ridf(collection) -> None:
     mean = (ridf * matrix.doc_freq).sum() / matrix.doc_freq.sum()
     expected = (ridf + 0.05 + 0.7 * mean * (idf / 8) ** 4) * np.sqrt(idf)
     np.testing.assert_allclose(order_terms(matrix, "balanced"), expected, rtol=1e-5)
+
+
+def test_the_priors_order_keeps_rare_terms_of_a_large_collection_no_better() -> None:
+    """Of terms as burst as their df lets expect, beyond an idf of 8 only the root of idf counts."""
+    doc_freq = np.array([2, 40, 2_000_000])
+    expected_tf = -np.log1p(-doc_freq / 1e7) * 1e7  # RIDF 0 but for the last
+    large = SimpleNamespace(
+        doc_freq=doc_freq, total_term_freq=expected_tf * [1, 1, 4], doc_count=10_000_000
+    )
+    rarest, rare, _ = order_terms(large, "balanced")
+    idf = bm25_idf(doc_freq, large.doc_count)
+    assert rarest / rare == pytest.approx(np.sqrt(idf[0] / idf[1]), rel=1e-3)
 
 
 def test_the_language_models_order_keeps_more_rare_terms(collection) -> None:

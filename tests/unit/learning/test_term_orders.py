@@ -15,9 +15,10 @@ from tdv_lucene.learning.features import residual_idf
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
-from tdv_lucene.learning.term_orders import order_terms
+from tdv_lucene.learning.term_orders import order_by_use, order_terms
 from tdv_lucene.learning.term_scores import rule_of_order
 from tdv_lucene.matrix.norms import stored_lengths
+from tdv_lucene.values.dropped_postings import LengthNorm
 from tdv_lucene.values.weighted_collection import keep_postings
 
 SHORT = DefaultRecipe(max_steps=4, check_every=2, folds=2)
@@ -29,15 +30,32 @@ def collection():
 
 
 @pytest.mark.parametrize(
-    ("kind", "of_ridf", "of_idf"),
-    [("smallest", 0.2, 0.65), ("fastest", 0.1, 0.8)],
+    ("kind", "a", "x0", "r"),
+    [("smallest", 1.4, 0.57, 0.1), ("fastest", 1.44, 0.62, 0.02)],
 )
-def test_orders_by_contribution(collection, kind, of_ridf, of_idf):
+def test_orders_by_use(collection, kind, a, x0, r):
     matrix = collection[0]
     ridf = np.maximum(residual_idf(matrix), 0)
-    idf = bm25_idf(matrix.doc_freq, matrix.doc_count)
-    expected = (ridf + 0.003) ** of_ridf * idf**of_idf
+    x = bm25_idf(matrix.doc_freq, matrix.doc_count) / np.log(matrix.doc_count + 1)
+    expected = (ridf + 0.01) ** r * (x * np.exp(-x / x0)) ** a
     np.testing.assert_allclose(order_terms(matrix, kind), expected, rtol=1e-5)
+
+
+def test_an_order_by_use_is_highest_at_x0_where_ridf_does_not_count(collection):
+    matrix = collection[0]
+    x = bm25_idf(matrix.doc_freq, matrix.doc_count) / np.log(matrix.doc_count + 1)
+    best = x[np.argmax(order_by_use(matrix, 1.0, 0.3, 0.0))]
+    assert abs(best - 0.3) == np.abs(x - 0.3).min()
+
+
+def test_lengths_count_for_less_where_bytes_or_speed_are_preferred(collection):
+    """Orders that have a saturation of their own use it whatever the search's k1 and b are."""
+    matrix = collection[0]
+    lengths = stored_lengths(matrix)
+    for kind, k1, b in (("balanced", 1.7, 0.9), ("smallest", 2.0, 0.1), ("fastest", 2.0, 0.1)):
+        searched = Parameters(k1=1.7, b=0.9)
+        _, rule = rule_of_order(matrix, kind, "bm25", searched, DefaultRecipe(), (0.5,))
+        assert rule.length_norm == LengthNorm.of(k1, b, float(lengths.sum() / matrix.doc_count))
 
 
 def test_the_rule_drops_by_order_times_saturation(collection):
@@ -56,18 +74,18 @@ def test_the_rule_drops_by_order_times_saturation(collection):
     assert worth[~stays].max() <= worth[stays].min() * 1.002  # thresholds lie a thousandth apart
 
 
-def test_speed_shortens_long_lists_and_keeps_short_ones(collection):
+def test_the_more_speed_counts_the_fewer_postings_stay_in_long_lists(collection):
     matrix = collection[0]
     by_length = np.argsort(matrix.doc_freq)
     long, short = {}, {}
-    for kind in ("smallest", "fastest"):
-        order, rule = rule_of_order(matrix, kind, "bm25", Parameters(), DefaultRecipe(), (0.3, 0.7))
+    for kind in ("balanced", "smallest", "fastest"):
+        order, rule = rule_of_order(matrix, kind, "bm25", Parameters(), DefaultRecipe(), (0.6, 0.8))
         everything = np.ones(len(order), np.float32)
-        for reduction, lists, left in ((0.3, by_length[-15:], long), (0.7, by_length[:20], short)):
+        for reduction, lists, left in ((0.6, by_length[-15:], long), (0.8, by_length[:20], short)):
             tdv, cut = rule.drop(everything, order, matrix.doc_freq, reduction)
             left[kind] = keep_postings(matrix, tdv, cut).doc_freq[lists].sum()
-    assert long["fastest"] < long["smallest"]
-    assert short["smallest"] < short["fastest"]
+    assert long["fastest"] < long["smallest"] < long["balanced"]
+    assert short["balanced"] < short["smallest"] < short["fastest"]
 
 
 def test_a_preference_decides_the_order_whatever_queries_or_prior_say(collection):
@@ -98,3 +116,8 @@ def test_orders_to_try_begin_with_the_priors():
 def test_preferences_that_do_nothing_are_refused(options, said):
     with pytest.raises(TdvError, match=said):
         LearnConfig(**options)
+
+
+def test_a_recipe_with_a_preference_is_refused_for_other_models(collection):
+    with pytest.raises(TdvError, match="for BM25, not for model 'qld'"):
+        learn_term_values(*collection, model="qld", recipe=replace(SHORT, prefer="speed"))
