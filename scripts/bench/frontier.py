@@ -21,7 +21,7 @@ import gzip
 import json
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,8 @@ BY_POSTINGS = {
     "postings-70": "0.7",
 }  # fmt: skip
 BY_BYTES = {"bytes-40": 0.6, "bytes-60": 0.4}
-PREFERENCES = ("size", "speed")
+PREFERENCES = {"size": BY_BYTES, "speed": {**BY_BYTES, "bytes-75": 0.25}}
+"""The last is about as fast as the fastest peers are with more bytes."""
 HEAD = ("index", "MB", "foreseen", "postings", *SETS, "R@1000", "top-10", "top-1000")
 
 
@@ -53,7 +54,7 @@ class Frontier:
         self.peers = peers
         self.source, self.work = commands.collections / COLLECTION, commands.work
         self.indexes: dict[str, Path] = {}
-        self.foreseen: dict[str, float] = {}
+        self.foreseen: dict[str, float | None] = {}
 
     def make(self, name: str, command: str, *arguments: str | Path) -> Path:
         """Run a command that writes the folder ``name``, unless it stands there."""
@@ -72,12 +73,13 @@ class Frontier:
         source = self.make("positions", "index", *flags, "--storePositions")
         values = self._learn(source, "values")
         size = bytes_of(full)
-        by_bytes = {name: ("--max-bytes", round(s * size)) for name, s in BY_BYTES.items()}
+        by_bytes = max_bytes(BY_BYTES, size)
         by_postings = {name: ("--reduction", r) for name, r in BY_POSTINGS.items()}
         wanted = {values: {**by_postings, **by_bytes, "recommended": ()}}
-        for preference in PREFERENCES if self.model == "bm25" else ():
+        for preference, shares in PREFERENCES.items() if self.model == "bm25" else ():
             other = self._learn(source, f"values-{preference}", "--prefer", preference)
-            wanted[other] = {f"{preference}-{name}": how for name, how in by_bytes.items()}
+            sizes = max_bytes(shares, size)
+            wanted[other] = {f"{preference}-{name}": how for name, how in sizes.items()}
         for learned, indexes in wanted.items():
             for name, how in indexes.items():
                 self.indexes[name] = self.make(
@@ -115,8 +117,9 @@ class Frontier:
                         out.write(json.dumps({**document, "id": name}) + "\n")
         return folder
 
-    def _foreseen(self, values: Path, pruned: Path) -> float:
-        """The bytes that learning predicted for the reduction asked for, between its points."""
+    def _foreseen(self, values: Path, pruned: Path) -> float | None:
+        """The bytes that learning predicted for the reduction asked for, between its points; None
+        beyond the last."""
         import numpy as np
 
         import tdv_lucene as tdv
@@ -125,7 +128,8 @@ class Frontier:
         made = json.loads((pruned / "tdv-manifest.json").read_text(encoding="utf-8"))
         reductions = [point["reduction"] for point in points]
         sizes = [point["index_bytes"] for point in points]
-        return float(np.interp(made["requested_reduction"], reductions, sizes))
+        asked = made["requested_reduction"]
+        return None if asked > reductions[-1] else float(np.interp(asked, reductions, sizes))
 
     def measure(self, name: str) -> dict[str, Any]:
         """Compare all indexes on one query set."""
@@ -157,6 +161,11 @@ class Frontier:
                 row[query_set] = measured
             rows.append(row)
         return rows
+
+
+def max_bytes(shares: Mapping[str, float], size: int) -> dict[str, tuple[str, int]]:
+    """The option of `prune` for each share of ``size`` bytes."""
+    return {name: ("--max-bytes", round(share * size)) for name, share in shares.items()}
 
 
 def bytes_of(index: Path) -> int:
