@@ -16,12 +16,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tdv_lucene.core.scoring import bm25_idf
-from tdv_lucene.learning.features import residual_idf
 from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.retrieval import QueryPostings
+from tdv_lucene.learning.term_orders import use_statistics
 from tdv_lucene.matrix.norms import stored_lengths
-from tdv_lucene.values.dropped_postings import LengthNorm
+from tdv_lucene.values.posting_thresholds import rule_length_norm
 
 ANSWERS, HELD, OF_A_LIST = 5, 600_000, 60
 """Best documents of a query that count as answers beside the relevant ones; postings drawn of the
@@ -56,11 +54,8 @@ class Uses:
 
     def __init__(self, problem: Problem, sets: np.ndarray, k1: float, b: float) -> None:
         matrix = problem.matrix
-        lengths = stored_lengths(matrix)
-        self.norms = LengthNorm.of(k1, b, float(lengths.mean())).at(lengths)
-        self.idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
-        self.log_ridf = np.log(np.maximum(residual_idf(matrix), 0) + 0.01)
-        self.log_documents = np.log(matrix.doc_count + 1)
+        self.norms = rule_length_norm(matrix, k1, b).at(stored_lengths(matrix))
+        self.x, self.ridf = use_statistics(matrix)
         self.held = self._held(problem)
         self.used, self.visited = self._of_queries(problem, sets)
 
@@ -78,13 +73,13 @@ class Uses:
         good = np.arange(len(found)) < len(self.used.terms)
         model = make_pipeline(StandardScaler(), LogisticRegression(C=100.0, max_iter=300))
         model.fit(found, good, logisticregression__sample_weight=1e6 * counts)
-        log_idf, idf, ridf, power = model[-1].coef_[0] / model[0].scale_
-        return Fit(log_idf / power, -log_idf / idf / self.log_documents, ridf / power, power)
+        log_x, x, ridf, power = model[-1].coef_[0] / model[0].scale_
+        return Fit(log_x / power, -log_x / x, ridf / power, power)
 
     def _features(self, drawn: _Drawn) -> np.ndarray:
-        idf = self.idf[drawn.terms]
+        x = self.x[drawn.terms]
         saturation = drawn.tf / (drawn.tf + self.norms[drawn.docs])
-        columns = np.log(np.maximum(idf, 0.05)), idf, self.log_ridf[drawn.terms], np.log(saturation)
+        columns = np.log(x), x, np.log(self.ridf[drawn.terms]), np.log(saturation)
         return np.stack(columns, axis=1)
 
     def _held(self, problem: Problem) -> _Drawn:
@@ -109,22 +104,17 @@ class Uses:
             docs, grades = problem.queries.judged_of(query)
             answers = np.union1d(docs[grades > 0], best[query][best[query] >= 0])
             each = 1 / share_of[sets[query]]
-            of_query = zip(*problem.queries.terms_of(query), postings.rows_of(query))
-            for term, times, (row_docs, row_tf) in of_query:
+            of_query = zip(*problem.queries.terms_of(query), postings.spans_of(query))
+            for term, times, row in of_query:
+                row_docs, row_tf = postings.docs[row], postings.tf[row]
                 at = np.isin(row_docs, answers)
-                impact = times * impacts[_span(postings, term)][at]
+                impact = times * impacts[row][at]
                 share = impact / np.maximum(scores[row_docs[at]], 1e-6) / len(answers)
                 used.append(_row(term, row_docs[at], row_tf[at], each * share))
                 drawn = rng.integers(len(row_docs), size=min(len(row_docs), OF_A_LIST))
                 weight = np.full(len(drawn), each * len(row_docs) / max(1, len(drawn)))
                 visited.append(_row(term, row_docs[drawn], row_tf[drawn], weight))
         return tuple(_Drawn(*map(np.concatenate, zip(*rows))) for rows in (used, visited))
-
-
-def _span(postings: QueryPostings, term: int) -> slice:
-    """Where the impacts of a term's postings are."""
-    number = np.searchsorted(postings.terms, term)
-    return slice(postings.indptr[number], postings.indptr[number + 1])
 
 
 def _row(term: int, docs: np.ndarray, tf: np.ndarray, weight: np.ndarray) -> tuple:

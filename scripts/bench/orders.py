@@ -28,8 +28,9 @@ from tdv_lucene import TermValues, load_matrix
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.full_index import visited
 from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.recipes import Parameters
-from tdv_lucene.learning.term_orders import ORDERS, order_by_use, order_terms
+from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
+from tdv_lucene.learning.term_orders import ORDERS, order_by_use
+from tdv_lucene.learning.term_scores import rule_of_order
 from tdv_lucene.values.dropped_postings import PostingRule
 from tdv_lucene.values.estimated_bytes import estimate_dictionary_bytes, estimate_posting_bytes
 from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for
@@ -77,18 +78,16 @@ class Orders:
 
     def rule_of_kind(self, kind: str) -> PostingRule:
         """The rule of one of the package's orders."""
-        saturation = ORDERS[kind]
-        order = order_terms(self.matrix, kind) ** (1 / saturation.power)
-        given = self.values.parameters
-        k1 = given["k1"] if saturation.k1 is None else saturation.k1
-        return self._rule(order, k1, given["b"] if saturation.b is None else saturation.b)
+        made_up_for_later = DefaultRecipe(make_up=False)
+        parameters = self.problem.parameters
+        return rule_of_order(self.matrix, kind, "bm25", parameters, made_up_for_later, ())[1]
 
     def rule_of_fit(self, fit: Fit) -> PostingRule:
-        return self._rule(order_by_use(self.matrix, *fit[:3]), BY_USE.k1, BY_USE.b)
-
-    def _rule(self, order: np.ndarray, k1: float, b: float) -> PostingRule:
+        """The rule of an order by use."""
+        order = order_by_use(self.matrix, *fit[:3])
         ones = np.ones(len(order), np.float32)
-        return make_posting_rule(self.matrix, ones, order, order, 0.0, k1=k1, b=b)
+        k1_b = {"k1": BY_USE.k1, "b": BY_USE.b}
+        return make_posting_rule(self.matrix, ones, order, order, 0.0, **k1_b)
 
     def measure(self, rule: PostingRule, megabytes: float) -> list[str]:
         """Cells: bytes, postings dropped, then nDCG@5, R@1000 and postings visited of each set."""

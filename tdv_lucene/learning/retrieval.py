@@ -65,10 +65,14 @@ class QueryPostings:
 
     def rows_of(self, query: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (documents, tf) of each distinct term of ``query``, in its order."""
+        for row in self.spans_of(query):
+            yield self.docs[row], self.tf[row]
+
+    def spans_of(self, query: int) -> Iterator[slice]:
+        """Yield where the postings of each distinct term of ``query`` are, in its order."""
         span = slice(self.queries.indptr[query], self.queries.indptr[query + 1])
         for i in self._position[span]:
-            row = slice(self.indptr[i], self.indptr[i + 1])
-            yield self.docs[row], self.tf[row]
+            yield slice(self.indptr[i], self.indptr[i + 1])
 
     def scores(
         self, impacts: np.ndarray, some: Iterable[int] | None = None
@@ -78,9 +82,8 @@ class QueryPostings:
         for query in range(len(self.queries)) if some is None else some:
             check()
             scores[:] = 0
-            span = slice(self.queries.indptr[query], self.queries.indptr[query + 1])
-            for i, tf in zip(self._position[span], self.queries.tf[span]):
-                row = slice(self.indptr[i], self.indptr[i + 1])
+            _, times = self.queries.terms_of(query)
+            for row, tf in zip(self.spans_of(query), times):
                 # A term's documents are distinct, so buffered addition loses nothing.
                 scores[self.docs[row]] += impacts[row] if tf == 1 else tf * impacts[row]
             yield query, scores

@@ -90,10 +90,14 @@ def order_by_use(matrix: TermDocumentMatrix, a: float, x0: float, r: float) -> n
     Frequent terms fill the lists that searches visit, and terms of one or two documents fill the
     dictionary; worth most is what lies between, at x = x0. The dearer visits are, the larger is x0.
     """
+    x, ridf = use_statistics(matrix)
+    return np.asarray(ridf**r * (x * np.exp(-x / x0)) ** a, np.float32)
+
+
+def use_statistics(matrix: TermDocumentMatrix) -> tuple[np.ndarray, np.ndarray]:
+    """Return float64[V] each: idf / ln N and RIDF + 0.01, what :func:`order_by_use` is made of."""
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
-    x = idf / np.log(matrix.doc_count + 1)
-    ridf = np.maximum(residual_idf(matrix), 0)
-    return np.asarray((ridf + 0.01) ** r * (x * np.exp(-x / x0)) ** a, np.float32)
+    return idf / np.log(matrix.doc_count + 1), np.maximum(residual_idf(matrix), 0) + 0.01
 
 
 def check_preference(prefer: str, model: str) -> None:
