@@ -38,6 +38,7 @@ class FieldRule:
     least : the saturation from which each term's postings stay, or None for all
     length_norm : (fixed, per token): the K of a document in its saturation, by the length
     lead : (boost, span) of what a posting's place counts, or None for nothing
+    least_lead : the same, in the saturation
     """
 
     tf: str
@@ -46,6 +47,7 @@ class FieldRule:
     least: dict[bytes, np.float32] | None
     length_norm: tuple[float, float]
     lead: tuple[float, float] | None
+    least_lead: tuple[float, float] | None
 
     @property
     def keeps(self) -> bool:
@@ -249,7 +251,9 @@ def _rule(rng: random.Random, written: Case, field: str) -> FieldRule:
     kind = written.index["layout"]["fields"][field]
     if tf == "similarity" or "POSITIONS" not in kind["options"]:
         lead = None
-    return FieldRule(tf, rng.choice(_SCALES), tdv, least, length_norm, lead)
+    # Without a draw, so that a seed is the case it always was.
+    least_lead = lead and (lead, None, (2 * lead[0], 2 * lead[1]))[len(terms) % 3]
+    return FieldRule(tf, rng.choice(_SCALES), tdv, least, length_norm, lead, least_lead)
 
 
 def _values(rng: random.Random, tf: str, terms: int) -> list[float]:

@@ -44,12 +44,11 @@ class Postings:
         of_posting = self.tdv[self.rows].astype(np.float64)
         firsts = case.first_positions(field)
         self.first_positions = np.array([firsts[key] for key, _ in found], np.int64)
-        self.counted = self._counted(rule)
         if rule.keeps:
             self.after = np.where(of_posting > 0, self.before, 0).astype(np.float64)
         else:
             with np.errstate(over="ignore"):
-                self.after = np.rint(rule.scale * self.counted * of_posting)
+                self.after = np.rint(rule.scale * self._counted(rule.lead) * of_posting)
             self.after = np.where(of_posting > 0, np.maximum(self.after, 1), 0)
         if rule.least is not None:
             self.after[self._below(rule, _norms(case, field))] = 0
@@ -58,12 +57,12 @@ class Postings:
         if rule.tf == "similarity":
             self.stored_lengths = self._weighted(of_posting, rule.mean)
 
-    def _counted(self, rule: FieldRule) -> np.ndarray:
+    def _counted(self, lead: tuple[float, float] | None) -> np.ndarray:
         """float64[postings]: what frequencies count for, a product of float32; from the 1,024th
         place on as at that."""
-        if rule.lead is None:
+        if lead is None:
             return self.before.astype(np.float64)
-        boost, span = rule.lead
+        boost, span = lead
         place = np.minimum(self.first_positions, 1023)
         factor = (1 + boost / (1 + place / span) ** 2).astype(np.float32)
         return (self.before.astype(np.float32) * factor).astype(np.float64)
@@ -76,7 +75,8 @@ class Postings:
         least = np.array([rule.least[term] for term in self.terms], np.float32)[self.rows]
         fixed, per_token = rule.length_norm
         length_norm = fixed + per_token * lengths[self.docs].astype(np.float64)
-        return self.counted < least.astype(np.float64) * (self.counted + length_norm)
+        counted = self._counted(rule.least_lead)
+        return counted < least.astype(np.float64) * (counted + length_norm)
 
     def _weighted(self, of_posting: np.ndarray, mean: float) -> np.ndarray:
         """float64[live documents], not rounded: sums of tf x value, that sum to the tokens."""
@@ -170,6 +170,9 @@ def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
     def array(by_term: dict[bytes, np.float32]) -> np.ndarray:
         return np.array([by_term[term] for term in sorted(by_term)], np.float32)
 
+    def factors(lead: tuple[float, float] | None) -> np.ndarray | None:
+        return None if lead is None else FirstPositionBoost(*lead).factors
+
     return rewriter.FieldValues(
         Vocabulary(field, ByteStrings.of(sorted(rule.tdv))),
         array(rule.tdv),
@@ -177,7 +180,8 @@ def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
         least_saturation=None if rule.least is None else array(rule.least),
         length_norm=None if rule.least is None else rule.length_norm,
         keep_values=rule.mean if rule.tf == "similarity" else None,
-        position_factors=None if rule.lead is None else FirstPositionBoost(*rule.lead).factors,
+        position_factors=factors(rule.lead),
+        saturation_factors=None if rule.least is None else factors(rule.least_lead),
     )
 
 
@@ -201,7 +205,8 @@ def _why_refused(case: Case) -> list[str]:
     for field, rule in case.rules.items():
         vectors = case.index["layout"]["fields"][field]["vectors"]
         held = any(terms_of(doc, field) for number, doc in case.documents() if number >= 0)
-        reads = rule.lead is not None and (rule.least is not None or not rule.keeps)
+        of_saturation = rule.least is not None and rule.least_lead is not None
+        reads = of_saturation or (rule.lead is not None and not rule.keeps)
         if reads and vectors and "p" not in vectors and held:
             found.append("hold no positions")
     for field in case.rules:

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
 """Bytes, effectiveness and latency of pruned indexes by the bytes they save, in one table.
 
-wiki165k is indexed with and without positions; values are learned once, on tydi-train, and the
-index pruned to several sizes: by postings, by bytes (shares of the index without positions, which
-all are compared with), and as `learn` recommends. Beside them at the same bytes, for BM25, are
-values learned with `--prefer size` and `--prefer speed`, and the --peers. Every step is one
-`tdv-lucene` command in a process of its own. Latency is that of each query set's own queries, so
-there is one `compare` a set.
+A collection is indexed with and without positions; values are learned once, on its training
+queries, and the index pruned to several sizes: by postings, by bytes (shares of the index without
+positions, which all are compared with), and as `learn` recommends. Beside them at the same bytes,
+for BM25, are values learned with `--prefer size` and `--prefer speed`, and the --peers. Every step
+is one `tdv-lucene` command in a process of its own. Latency is that of each query set's own
+queries, so there is one `compare` a set.
 
     scripts/bench/frontier.py --collections DIR --work DIR --output scripts/bench/runs/NAME
 
 --copies 6 indexes every document six times, under ids of its own: a million documents. The same
-in an environment with Pyserini 2 measures Lucene 10. What stands in the work folder already is
-taken as it is; --fresh makes it anew.
+in an environment with Pyserini 2 measures Lucene 10. `--collection scifact --train train --sets
+test` measures another collection. What stands in the work folder already is taken as it is; --fresh
+makes it anew.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import shutil
@@ -31,7 +33,6 @@ from results import machine, markdown_table, write_run
 
 from tdv_lucene.learning.peers import PEERS
 
-COLLECTION, TRAIN = "wiki165k", "tydi-train"
 SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
 # Names of systems have no spaces.
 BY_POSTINGS = {
@@ -41,18 +42,15 @@ BY_POSTINGS = {
 BY_BYTES = {"bytes-40": 0.6, "bytes-60": 0.4}
 PREFERENCES = {"size": BY_BYTES, "speed": {**BY_BYTES, "bytes-75": 0.25}}
 """The last is about as fast as the fastest peers are with more bytes."""
-HEAD = ("index", "MB", "foreseen", "postings", *SETS, "R@1000", "top-10", "top-1000")
 
 
 class Frontier:
     """The folders of one run, and what was measured in them."""
 
-    def __init__(
-        self, commands: Commands, copies: int, budget: float, model: str, peers: Sequence[str]
-    ) -> None:
-        self.commands, self.copies, self.budget, self.model = commands, copies, budget, model
-        self.peers = peers
-        self.source, self.work = commands.collections / COLLECTION, commands.work
+    def __init__(self, commands: Commands, args: argparse.Namespace) -> None:
+        self.commands, self.copies, self.budget = commands, args.copies, args.budget
+        self.model, self.peers, self.train = args.model, args.peers, args.train
+        self.source, self.work = commands.collections / args.collection, commands.work
         self.indexes: dict[str, Path] = {}
         self.foreseen: dict[str, float | None] = {}
 
@@ -95,13 +93,15 @@ class Frontier:
                 )  # fmt: skip
 
     def _learn(self, source: Path, name: str, *flags: str) -> Path:
-        topics, qrels = self.queries(TRAIN)
+        topics, qrels = self.queries(self.train)
         # The prior was made from these very query sets.
         return self.make(name, "learn", "--no-prior", "--index", source, "--model", self.model,
                          "--topics", topics, "--qrels", qrels, *flags)  # fmt: skip
 
     def queries(self, name: str) -> tuple[Path, Path]:
-        return self.source / f"queries.{name}.tsv", self.source / f"qrels.{name}.txt"
+        """Topics and qrels; the files of a collection's only test queries have no name."""
+        dot = f".{name}" if (self.source / f"queries.{name}.tsv").exists() else ""
+        return self.source / f"queries{dot}.tsv", self.source / f"qrels{dot}.txt"
 
     def _copied(self) -> Path:
         """Every document again and again, the first time under its own id."""
@@ -136,7 +136,7 @@ class Frontier:
         topics, qrels = self.queries(name)
         pairs = [word for index, path in self.indexes.items()
                  for word in ("--index", f"{index}={path}")]  # fmt: skip
-        train = self.queries(TRAIN)
+        train = self.queries(self.train)
         report = self.work / f"report-{name}"
         self.commands.run("compare", *pairs, "--topics", topics, "--qrels", qrels, "--model",
                           self.model, "--tune-topics", train[0], "--tune-qrels", train[1],
@@ -173,11 +173,11 @@ def bytes_of(index: Path) -> int:
     return sum(f.stat().st_size for f in index.iterdir() if not f.name.startswith("tdv-"))
 
 
-def shown(row: dict[str, Any], full: dict[str, Any]) -> list[str]:
+def shown(row: dict[str, Any], full: dict[str, Any], sets: Sequence[str]) -> list[str]:
     """The cells of a row."""
 
     def four(what: str, form: str) -> str:
-        return " ".join(format(row[s][what], form).replace("0.", ".", 1) for s in SETS)
+        return " ".join(format(row[s][what], form).replace("0.", ".", 1) for s in sets)
 
     cells = [row["index"], "", "", ""]
     if row["bytes"]:
@@ -186,15 +186,18 @@ def shown(row: dict[str, Any], full: dict[str, Any]) -> list[str]:
         cells[3] = f"{row['postings'] / full['postings'] - 1:+.0%}" if row is not full else ""
     if row["foreseen"]:
         cells[2] = f"{row['foreseen'] / 1e6:.1f}"
-    cells += [f"{row[s]['nDCG@5']:.3f}" for s in SETS]
+    cells += [f"{row[s]['nDCG@5']:.3f}" for s in sets]
     cells.append(four("R@1000", ".3f"))
-    if "top10" in row[SETS[0]] and row is not full:
-        cells += [" ".join(f"x{row[s][d]:.2f}" for s in SETS) for d in ("top10", "top1000")]
+    if "top10" in row[sets[0]] and row is not full:
+        cells += [" ".join(f"x{row[s][d]:.2f}" for s in sets) for d in ("top10", "top1000")]
     return cells
 
 
 def main() -> None:
     parser = folder_parser(__doc__)
+    parser.add_argument("--collection", default="wiki165k")
+    parser.add_argument("--train", default="tydi-train", help="queries to learn and tune on")
+    parser.add_argument("--sets", nargs="*", default=SETS, help="queries to measure")
     parser.add_argument("--copies", type=int, default=1, help="of each document")
     parser.add_argument("--model", choices=("bm25", "qld"), default="bm25")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of latency a set")
@@ -206,17 +209,19 @@ def main() -> None:
     args.work.mkdir(parents=True, exist_ok=True)
     run = Commands(args.collections, args.work)
     started = time.perf_counter()
-    frontier = Frontier(run, args.copies, args.budget, args.model, args.peers)
+    frontier = Frontier(run, args)
     frontier.prepare()
-    reports = {name: frontier.measure(name) for name in SETS}
+    reports = {name: frontier.measure(name) for name in args.sets}
     rows = frontier.rows(reports)
-    table = markdown_table(HEAD, [shown(row, rows[0]) for row in rows])
+    head = ("index", "MB", "foreseen", "postings", *args.sets, "R@1000", "top-10", "top-1000")
+    table = markdown_table(head, [shown(row, rows[0], args.sets) for row in rows])
     versions = next(iter(reports.values()))["versions"]
     copies = "" if args.copies == 1 else f", every document {args.copies} times"
     text = (
         f"# Bytes, ranking and time, {date.today().isoformat()}\n\n"
-        f"{COLLECTION}{copies}, {args.model}; learned on {TRAIN}. nDCG@5, R@1000 and the times "
-        f"faster than the full index (mean of a query, dynamic pruning) of {', '.join(SETS)}; full-"
+        f"{args.collection}{copies}, {args.model}; learned on {args.train}. nDCG@5, R@1000 and the "
+        "times faster than the full index (mean of a query, dynamic pruning) of "
+        f"{', '.join(args.sets)}; full-"
         "tuned: the full index with parameters tuned on the training queries.\n\n"
         f"{table}\n\nMachine: {machine()}. {time.perf_counter() - started:.0f} s.\n\n"
         f"Versions: {json.dumps(versions)}\n\n{run.listing()}\n"

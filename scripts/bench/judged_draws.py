@@ -15,7 +15,6 @@ from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
 from tdv_lucene.ranking import GRIDS
 from tdv_lucene.values.term_values import TermValues
-from tdv_lucene.values.weighted_collection import apply_values
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,9 @@ class Draws:
     def pruned(self, values: TermValues, reduction: float, test: np.ndarray) -> float:
         """Return that of the index which ``prune --reduction`` would write."""
         point = values.at_reduction(reduction)
-        problem = self.judged.problem.with_position_boost(point.position_boost)
-        problem = problem.with_parameters(Parameters(**values.parameters))
-        collection = apply_values(problem.matrix, point.tdv, point.scale, point.cut)
-        return float(problem.measure(collection, test)[:, 0].mean())
+        problem = self.judged.problem.with_parameters(Parameters(**values.parameters))
+        left, collection = problem.pruned(point)
+        return float(left.measure(collection, test)[:, 0].mean())
 
     def full(self, test: np.ndarray) -> float:
         """Return that of the full index with Anserini's k1 and b."""

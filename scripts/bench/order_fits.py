@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.term_orders import use_statistics
+from tdv_lucene.learning.term_orders import Saturation, counted_for_dropping, use_statistics
 from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.values.posting_thresholds import rule_length_norm
 
@@ -52,11 +52,14 @@ class Uses:
     Each of ``sets`` str[Q] counts the same, however many queries it has.
     """
 
-    def __init__(self, problem: Problem, sets: np.ndarray, k1: float, b: float) -> None:
+    def __init__(self, problem: Problem, sets: np.ndarray, saturation: Saturation) -> None:
         matrix = problem.matrix
-        self.norms = rule_length_norm(matrix, k1, b).at(stored_lengths(matrix))
+        norms = rule_length_norm(matrix, saturation.k1, saturation.b)
+        self.norms = norms.at(stored_lengths(matrix))
+        counted = counted_for_dropping(matrix, "bm25")
+        self.counted = problem.with_position_boost(counted.position_boost)
         self.x, self.ridf = use_statistics(matrix)
-        self.held = self._held(problem)
+        self.held = self._held()
         self.used, self.visited = self._of_queries(problem, sets)
 
     def fit(self, price: float) -> Fit:
@@ -82,9 +85,9 @@ class Uses:
         columns = np.log(x), x, np.log(self.ridf[drawn.terms]), np.log(saturation)
         return np.stack(columns, axis=1)
 
-    def _held(self, problem: Problem) -> _Drawn:
+    def _held(self) -> _Drawn:
         """Postings of the index, by their bytes."""
-        matrix = problem.matrix
+        matrix = self.counted.matrix
         some = np.random.default_rng(0).permutation(matrix.postings)[:HELD]
         terms = np.searchsorted(np.asarray(matrix.indptr), some, side="right") - 1
         doc_freq = np.asarray(matrix.doc_freq)[terms]
@@ -95,6 +98,7 @@ class Uses:
     def _of_queries(self, problem: Problem, sets: np.ndarray) -> tuple[_Drawn, _Drawn]:
         """Postings by the share they have in their answer's score, and those of the lists."""
         rng, postings = np.random.default_rng(0), problem.postings
+        tf = self.counted.postings.tf  # of the same postings
         share_of = dict(zip(*np.unique(sets, return_counts=True)))
         used: list[tuple[np.ndarray, ...]] = []
         visited: list[tuple[np.ndarray, ...]] = []
@@ -106,7 +110,7 @@ class Uses:
             each = 1 / share_of[sets[query]]
             of_query = zip(*problem.queries.terms_of(query), postings.spans_of(query))
             for term, times, row in of_query:
-                row_docs, row_tf = postings.docs[row], postings.tf[row]
+                row_docs, row_tf = postings.docs[row], tf[row]
                 at = np.isin(row_docs, answers)
                 impact = times * impacts[row][at]
                 share = impact / np.maximum(scores[row_docs[at]], 1e-6) / len(answers)

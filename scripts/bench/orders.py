@@ -29,12 +29,12 @@ from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.full_index import visited
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
-from tdv_lucene.learning.term_orders import ORDERS, order_by_use
+from tdv_lucene.learning.term_orders import ORDERS, counted_for_dropping, order_by_use
 from tdv_lucene.learning.term_scores import rule_of_order
 from tdv_lucene.values.dropped_postings import PostingRule
 from tdv_lucene.values.estimated_bytes import estimate_dictionary_bytes, estimate_posting_bytes
+from tdv_lucene.values.operating_point import OperatingPoint
 from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for
-from tdv_lucene.values.weighted_collection import apply_values
 
 KINDS = ("balanced", "ridf", "smallest", "fastest")
 PRICES = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -87,7 +87,8 @@ class Orders:
         order = order_by_use(self.matrix, *fit[:3])
         ones = np.ones(len(order), np.float32)
         k1_b = {"k1": BY_USE.k1, "b": BY_USE.b}
-        return make_posting_rule(self.matrix, ones, order, order, 0.0, **k1_b)
+        counted = counted_for_dropping(self.matrix, "bm25")
+        return make_posting_rule(counted, ones, order, order, 0.0, **k1_b)
 
     def measure(self, rule: PostingRule, megabytes: float) -> list[str]:
         """Cells: bytes, postings dropped, then nDCG@5, R@1000 and postings visited of each set."""
@@ -98,14 +99,16 @@ class Orders:
             made = make_up_for(rule, self.matrix, order, [reduction], "bm25", k1)
             doc_freq = np.asarray(self.matrix.doc_freq)
             tdv, cut = made.drop(self.values.weights, order, doc_freq, reduction)
-            left = apply_values(self.matrix, tdv, SCALE, cut)
-            size = estimate_posting_bytes(self.matrix, left) + estimate_dictionary_bytes(
-                self.matrix.vocabulary.terms, left.statistics
+            boost = self.matrix.position_boost
+            point = OperatingPoint(tdv, SCALE, cut, reduction, {}, boost)
+            left, written = self.problem.pruned(point)
+            size = estimate_posting_bytes(left.matrix, written) + estimate_dictionary_bytes(
+                self.matrix.vocabulary.terms, written.statistics
             )
             if abs(size / 1e6 - megabytes) < CLOSE * megabytes:
                 break
             low, high = (reduction, high) if size / 1e6 > megabytes else (low, reduction)
-        measured, lists = self.problem.measure(left), visited(self.problem, left.statistics)
+        measured, lists = left.measure(written), visited(left, written.statistics)
         cells = [f"{size / 1e6:.1f}", f"{reduction:.0%}"]
         for name in dict.fromkeys(self.sets.tolist()):
             some = self.sets == name
@@ -116,7 +119,7 @@ class Orders:
 
 def fits(problem: Problem) -> dict[float, Fit]:
     """Price -> what was fitted to the problem's queries."""
-    uses = Uses(problem, sets_of(problem), BY_USE.k1, BY_USE.b)
+    uses = Uses(problem, sets_of(problem), BY_USE)
     return {price: uses.fit(price) for price in PRICES}
 
 

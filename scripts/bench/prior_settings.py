@@ -12,7 +12,6 @@ from prior_collections import Judged, collection_of
 
 from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.prior_alone import prior_values
-from tdv_lucene.values.weighted_collection import apply_values
 
 ORDER, SCALE, REDUCTION = "balanced", 3, 0.45
 PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
@@ -78,12 +77,12 @@ def measure(
         reductions=(reduction,),
     )
     point = values.at_reduction(reduction)
-    problem = judged.of_model(model).with_position_boost(point.position_boost)
+    problem = judged.of_model(model)
     problem = problem.with_parameters(
         type(problem.parameters)(**{k: v for k, v in values.parameters.items()})
     )
-    collection = apply_values(problem.matrix, point.tdv, point.scale, point.cut)
-    return problem.measure(collection)
+    left, collection = problem.pruned(point)
+    return left.measure(collection)
 
 
 def gains_by_set(judged: Judged, measured: np.ndarray, full: np.ndarray) -> dict[str, list[float]]:

@@ -37,6 +37,9 @@ class FieldValues:
         A term's postings with a smaller tf / (tf + K_d) are dropped as well.
     length_norm : (fixed, per token)
         K_d is the first, plus the second times the document's length.
+    saturation_factors : float32[P] or None
+        The first-position boost of tf in that saturation, as ``position_factors`` is in what is
+        stored. Needs a field with positions.
     keep_values : float or None
         Leave the weighting to the search: the index stores ``tdv`` (at most 65,536 distinct ones),
         and lengths are those of weighted frequencies. The number is roughly the mean TDV of the
@@ -51,6 +54,7 @@ class FieldValues:
     scale: float | None
     least_saturation: np.ndarray | None = None
     length_norm: tuple[float, float] | None = None
+    saturation_factors: np.ndarray | None = None
     keep_values: float | None = None
     position_factors: np.ndarray | None = None
 
@@ -176,14 +180,15 @@ def _write_table(folder: Path, values: FieldValues) -> None:
     terms = values.vocabulary.terms
     save_array(folder / "terms.npy", np.ascontiguousarray(terms.data, np.uint8))
     save_array(folder / "terms_indptr.npy", np.ascontiguousarray(terms.indptr, "<i8"))
-    save_array(folder / "tdv.npy", np.ascontiguousarray(values.tdv, "<f4"))
-    if values.position_factors is not None:
-        factors = np.ascontiguousarray(values.position_factors, "<f4")
-        save_array(folder / "first_position_boost.npy", factors)
-    if values.least_saturation is not None:
-        save_array(
-            folder / "least_saturation.npy", np.ascontiguousarray(values.least_saturation, "<f4")
-        )
+    floats = {
+        "tdv": values.tdv,
+        "first_position_boost": values.position_factors,
+        "least_saturation": values.least_saturation,
+        "saturation_boost": values.saturation_factors,
+    }
+    for name, array in floats.items():
+        if array is not None:
+            save_array(folder / f"{name}.npy", np.ascontiguousarray(array, "<f4"))
 
 
 def check_index(index: str | os.PathLike, progress: Progress = silent) -> None:

@@ -14,6 +14,7 @@ from ..embedding.embed import TermVectors
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..values.dropped_postings import PostingRule
+from ..values.operating_point import OperatingPoint
 from ..values.weighted_collection import (
     WeightedCollection,
     apply_values,
@@ -179,6 +180,13 @@ class Problem:
         factors, cut = rule.drop(ones, priority, self.matrix.doc_freq, reduction)
         matrix = keep_postings(self.matrix, factors, cut)
         return Left(replace(self, judged=replace(self.judged, matrix=matrix)), factors)
+
+    def pruned(self, point: OperatingPoint) -> tuple[Problem, WeightedCollection]:
+        """Return what is left at ``point``, and the index that pruning would write of it."""
+        boosted = self.matrix.with_position_boost(point.position_boost)
+        matrix = keep_postings(boosted, point.tdv, point.cut)
+        left = replace(self, judged=replace(self.judged, matrix=matrix))
+        return left, apply_values(matrix, point.tdv, point.scale)
 
     def impacts(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
         """Return the impacts of the query terms' postings in ``collection``.

@@ -48,7 +48,7 @@ class QueryPostings:
             check()
             term = self.terms[i]
             row = slice(self.indptr[i], self.indptr[i + 1])
-            tf = collection.stored_tf(term, self.docs[row], self.tf[row]).astype(np.float32)
+            tf = collection.stored_tf(term, self.tf[row]).astype(np.float32)
             if tf.any():
                 of_term = collection.statistics.at(term)
                 score = similarity.term_scores(tf, doc_len[self.docs[row]], of_term)

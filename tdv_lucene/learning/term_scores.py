@@ -14,7 +14,7 @@ from ..values.posting_thresholds import make_posting_rule, make_up_for
 from ..values.weighted_collection import WeightedCollection, apply_values
 from .problem import Left, Problem
 from .recipes import DefaultRecipe, Parameters
-from .term_orders import ORDERS, order_terms
+from .term_orders import ORDERS, counted_for_dropping, order_terms
 
 
 class TermScores(NamedTuple):
@@ -79,7 +79,7 @@ def rule_of_order(
     """
     order, saturation = order_terms(matrix, kind, model), ORDERS[kind]
     rule = make_posting_rule(
-        matrix,
+        counted_for_dropping(matrix, model),
         np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0
         order,
         order ** (1 / saturation.power),  # the same postings, for the rule's first power

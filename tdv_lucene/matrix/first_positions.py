@@ -34,6 +34,10 @@ class FirstPositionBoost(NamedTuple):
         """Return float32[POSITIONS]: what frequencies are multiplied by, by position."""
         return _factors(self)
 
+    def times(self, factor: float) -> FirstPositionBoost:
+        """Return the boost that is ``factor`` times as large and reaches as many times as far."""
+        return FirstPositionBoost(factor * self.boost, factor * self.span)
+
     def weigh(self, tf: np.ndarray, first: np.ndarray) -> np.ndarray:
         """Return float32[n]: ``tf`` int[n] as it counts at positions ``first`` uint16[n].
 

@@ -17,8 +17,8 @@ class ListSample(NamedTuple):
 
     Attributes
     ----------
-    weight : float
-        How much of the collection's lists each stands for.
+    among : int32[t]
+        The terms from whose lists they were drawn, and whose postings they stand for.
     terms : int64[n]
     indptr : int64[n + 1]
     docs : int32[m]
@@ -29,7 +29,7 @@ class ListSample(NamedTuple):
         Of each posting's document, as its norm tells it.
     """
 
-    weight: float
+    among: np.ndarray
     terms: np.ndarray
     indptr: np.ndarray
     docs: np.ndarray

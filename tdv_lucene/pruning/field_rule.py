@@ -78,12 +78,14 @@ def rule_of(values: TermValues, point: OperatingPoint, tf: str) -> FieldValues:
 
     keep_values = _mean_value(values, point) if tf == "similarity" else None
     cut, boost = point.cut, point.position_boost
+    of_cut = None if cut is None else cut.position_boost
     return FieldValues(
         values.vocabulary,
         point.tdv,
         point.scale,
         least_saturation=None if cut is None else cut.least,
         length_norm=None if cut is None else (cut.length_norm.fixed, cut.length_norm.per_token),
+        saturation_factors=None if of_cut is None else of_cut.factors,
         keep_values=keep_values,
         position_factors=None if boost is None else boost.factors,
     )
@@ -97,6 +99,9 @@ def checksum(point: OperatingPoint) -> str:
         checksum.update(np.array(point.cut.length_norm).tobytes())
     if point.position_boost is not None:
         checksum.update(point.position_boost.factors.tobytes())
+    if point.cut is not None and point.cut.position_boost != point.position_boost:
+        boost = point.cut.position_boost  # where it is the same, indexes of before have no trace
+        checksum.update(b"none" if boost is None else boost.factors.tobytes())
     return checksum.hexdigest()
 
 

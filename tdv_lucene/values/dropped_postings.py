@@ -3,6 +3,7 @@
 A posting's saturation is tf / (tf + K_d), with the length norm K_d = k1 (1 - b + b |d| / avgdl). It
 is the part of a BM25 score that is the posting's own. Lengths are those before pruning,
 as its norms tell them (see :func:`..matrix.norms.stored_lengths`), so the rewriter need not count.
+Frequencies have the rule's own first-position boost, which may differ from that of the index.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import TdvError
+from ..matrix.first_positions import FirstPositionBoost
 from .dropped_terms import first_terms
 
 _ROUNDING = 1e-6
@@ -44,10 +46,13 @@ class PostingCut(NamedTuple):
     least : float32[V]
         A term's postings with a smaller saturation than this are dropped.
     length_norm : LengthNorm
+    position_boost : FirstPositionBoost or None
+        Of the frequencies in that saturation; None for frequencies as they are.
     """
 
     least: np.ndarray
     length_norm: LengthNorm
+    position_boost: FirstPositionBoost | None = None
 
 
 def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) -> np.ndarray:
@@ -56,6 +61,7 @@ def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) ->
     Parameters
     ----------
     tf : int[n] or float32[n]
+        With the cut's first-position boost.
     least : float32[n] or a number
         Of each posting's term.
     length_norm : float64[n]
@@ -83,6 +89,8 @@ class PostingRule:
         What TDVs are multiplied by at each of these reductions, ascending; interpolated in between.
         A term that loses postings becomes rarer, and Lucene would give it a larger idf. None if
         this is not corrected.
+    position_boost : FirstPositionBoost or None
+        Of the frequencies in the saturation.
     """
 
     priority: np.ndarray
@@ -91,6 +99,7 @@ class PostingRule:
     thresholds: tuple[np.ndarray, np.ndarray]
     factors_at: tuple[float, ...] = ()
     factors: np.ndarray | None = None
+    position_boost: FirstPositionBoost | None = None
 
     def drop(
         self, weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, reduction: float
@@ -103,7 +112,7 @@ class PostingRule:
         tdv = np.where(dropped | (least >= 1), 0, weights).astype(np.float32)
         if self.factors is not None:
             tdv *= self._factors_of(self.factors, reduction)
-        return tdv, PostingCut(least, self.length_norm)
+        return tdv, PostingCut(least, self.length_norm, self.position_boost)
 
     def _factors_of(self, factors: np.ndarray, reduction: float) -> np.ndarray:
         """Return float32[V]: what TDVs are multiplied by, interpolated between two reductions."""
@@ -117,30 +126,41 @@ class PostingRule:
     def describe(self) -> dict[str, Any]:
         """Return all but the priority as JSON."""
         reductions, theta = (np.asarray(part).tolist() for part in self.thresholds)
+        boost = self.position_boost
         return {
             "whole_terms": self.whole_terms,
             "factors_at": list(self.factors_at),
             **self.length_norm._asdict(),
+            "lead": None if boost is None else boost._asdict(),
             "reductions": reductions,
             "thresholds": theta,
         }
 
     @classmethod
     def read(
-        cls, priority: np.ndarray, factors: np.ndarray | None, described: Mapping[str, Any]
+        cls,
+        priority: np.ndarray,
+        factors: np.ndarray | None,
+        described: Mapping[str, Any],
+        boost: FirstPositionBoost | None = None,
     ) -> PostingRule:
-        """Make a rule of what :meth:`describe` returned."""
+        """Make a rule of what :meth:`describe` returned.
+
+        ``boost`` is that of the TDVs, which rules of earlier versions have too.
+        """
         if described.get("steepness"):
             raise TdvError(
                 "these TDVs have the posting rule of an earlier version: learn them again"
             )
         length_norm = LengthNorm(described["fixed"], described["per_token"])
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
-        if not all(np.isfinite(part).all() for part in (*length_norm, *thresholds)):
+        if "lead" in described:
+            boost = None if described["lead"] is None else FirstPositionBoost(**described["lead"])
+        if not all(np.isfinite(part).all() for part in (*length_norm, *thresholds, *(boost or ()))):
             raise TdvError(
                 "the posting rule of these TDVs holds numbers that are not finite: learn them again"
             )
         return cls(
             priority, described["whole_terms"], length_norm, thresholds,
-            tuple(described["factors_at"]), factors,
+            tuple(described["factors_at"]), factors, boost,
         )  # fmt: skip

@@ -31,8 +31,7 @@ def estimate_posting_bytes(
     form = form or posting_format(matrix)
     if matrix.pool is not None:
         return _bytes_of_pool(matrix, matrix.pool, collection, form)
-    left = collection.statistics
-    doc_freq = np.where(left.total_term_freq > 0, left.doc_freq, 0).astype(np.int64)
+    doc_freq = _lists_left(collection.statistics)
     every = max(1, int(doc_freq.sum()) // _SAMPLE)
     by_size = np.argsort(doc_freq, kind="stable")
     by_size = by_size[np.searchsorted(doc_freq[by_size], 2) :]  # lists of one take no bytes
@@ -40,8 +39,7 @@ def estimate_posting_bytes(
     spans = [slice(matrix.indptr[t], matrix.indptr[t + 1]) for t in terms]
     lists = []
     for term, span in zip(terms, spans):
-        docs = np.asarray(matrix.indices[span])
-        tf = collection.stored_tf(term, docs, matrix.tf(span))
+        docs, tf = np.asarray(matrix.indices[span]), collection.stored_tf(term, matrix.tf(span))
         lists.append((docs[tf > 0], tf[tf > 0]))
     if not lists:
         return 0
@@ -59,8 +57,14 @@ def _bytes_of_pool(
     before = max(1, pool.stored_tokens) / max(1, matrix.doc_count)
     shorter = float(collection.statistics.avg_doc_len) / before
     return sample_bytes(
-        pool.lists, matrix.position_boost, collection.tdv, collection.scale, shorter, form
-    )
+        pool.lists, matrix.position_boost, collection.tdv, collection.scale,
+        _lists_left(collection.statistics), shorter, form,
+    )  # fmt: skip
+
+
+def _lists_left(left: Statistics) -> np.ndarray:
+    """Return int64[V]: the lengths of the lists, 0 for a term that is dropped."""
+    return np.where(left.total_term_freq > 0, left.doc_freq, 0).astype(np.int64)
 
 
 def posting_format(matrix: TermDocumentMatrix) -> PostingFormat:

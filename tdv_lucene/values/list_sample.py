@@ -38,7 +38,7 @@ def draw_lists(matrix: TermDocumentMatrix, lengths: np.ndarray) -> tuple[ListSam
     if len(short):
         terms = np.sort(short[every // 2 :: every])
         ends = matrix.indptr[terms], matrix.indptr[terms + 1]
-        samples.append(_read(matrix, lengths, terms, *ends, len(short) / max(1, len(terms))))
+        samples.append(_read(matrix, lengths, short, terms, *ends))
     if long < len(order):
         samples.append(_stretches(matrix, lengths, np.sort(order[long:])))
     release(matrix)
@@ -53,14 +53,12 @@ def _stretches(matrix: TermDocumentMatrix, lengths: np.ndarray, terms: np.ndarra
     chosen = (np.arange(number) * int(ends[-1]) + int(ends[-1]) // 2) // number
     place = np.searchsorted(ends, chosen, side="right")
     starts = matrix.indptr[terms[place]] + (chosen - ends[place] + pieces[place]) * _STRETCH
-    postings = int(np.diff(matrix.indptr)[terms].sum())
-    weight = postings / (number * _STRETCH)
-    return _read(matrix, lengths, terms[place], starts, starts + _STRETCH, weight)
+    return _read(matrix, lengths, terms, terms[place], starts, starts + _STRETCH)
 
 
 def _read(
-    matrix: TermDocumentMatrix, lengths: np.ndarray, terms: np.ndarray, starts: np.ndarray,
-    ends: np.ndarray, weight: float,
+    matrix: TermDocumentMatrix, lengths: np.ndarray, among: np.ndarray, terms: np.ndarray,
+    starts: np.ndarray, ends: np.ndarray,
 ) -> ListSample:  # fmt: skip
     spans = [slice(start, end) for start, end in zip(starts.tolist(), ends.tolist())]
 
@@ -70,7 +68,7 @@ def _read(
     docs = take(matrix.indices)
     before = np.where(starts == matrix.indptr[terms], -1, matrix.indices[np.maximum(starts, 1) - 1])
     return ListSample(
-        weight=weight,
+        among=np.asarray(among, np.int32),
         terms=terms,
         indptr=np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64),
         docs=(docs - np.repeat(before + 1, ends - starts)).astype(np.int32),
@@ -80,18 +78,14 @@ def _read(
     )
 
 
-def keep_sample_postings(
-    sample: ListSample,
-    boost: FirstPositionBoost | None,
-    tdv: np.ndarray,
-    cut: PostingCut | None,
-) -> ListSample:
+def keep_sample_postings(sample: ListSample, tdv: np.ndarray, cut: PostingCut | None) -> ListSample:
     """Return the sample without what is pruned; see :func:`.weighted_collection.keep_postings`."""
     sizes = np.diff(sample.indptr)
     kept = np.repeat(tdv[sample.terms] > 0, sizes)
     if cut is not None:
         least = np.repeat(cut.least[sample.terms], sizes)
-        kept &= stays(_tf(sample, boost), least, cut.length_norm.at(sample.doc_len))
+        tf = _tf(sample, cut.position_boost)
+        kept &= stays(tf, least, cut.length_norm.at(sample.doc_len))
     first = sample.first_positions
     return sample._replace(
         indptr=np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64),
@@ -107,11 +101,15 @@ def sample_bytes(
     boost: FirstPositionBoost | None,
     tdv: np.ndarray,
     scale: float | None,
+    doc_freq: np.ndarray,
     shorter: float,
     form: PostingFormat,
 ) -> int:
     """Return the bytes of the collection's lists under ``tdv`` float32[V] at ``scale``.
 
+    Each posting of a sample stands for as many as ``doc_freq`` int64[V], what is left of the
+    collection's lists, says of the terms it was drawn from. Terms lose very different shares of
+    their postings, and the sample has too few long lists to tell how much they lose together.
     ``shorter`` is the mean length of a document now over what it was in the sample; it stands for
     every document's, which the norms beside frequencies are made of.
     """
@@ -124,7 +122,8 @@ def sample_bytes(
         indptr = np.concatenate([[0], np.cumsum(row_sums(kept, sizes))]).astype(np.int64)
         norms = norm_bytes(np.rint(sample.doc_len * shorter).astype(np.int64))
         docs, freqs = sample.docs[kept], tf[kept].astype(np.int64)
-        total += sample.weight * posting_bytes(indptr, docs, freqs, norms[kept], form)
+        weight = int(doc_freq[sample.among].sum()) / max(1, len(docs))
+        total += weight * posting_bytes(indptr, docs, freqs, norms[kept], form)
     return round(total)
 
 

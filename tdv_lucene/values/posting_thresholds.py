@@ -47,14 +47,15 @@ def make_posting_rule(
     k1, b
         Of the saturation.
 
-    Of a pool's matrix the postings are those of the collection, estimated.
+    The rule's first-position boost is that of the matrix. Of a pool's matrix the postings are those
+    of the collection, estimated.
 
     A threshold is the largest of some ten thousand, a thousandth or less apart, that drops no more
     than was asked for.
     """
     rule = PostingRule(
         np.asarray(posting_priority, np.float32), whole_terms, rule_length_norm(matrix, k1, b),
-        (np.zeros(1), np.zeros(1)),
+        (np.zeros(1), np.zeros(1)), position_boost=matrix.position_boost,
     )  # fmt: skip
     return count_thresholds(rule, matrix, weights, priority)
 
@@ -68,7 +69,7 @@ def count_thresholds(
     :func:`make_posting_rule`.
     """
     theta = _thresholds(
-        matrix,
+        matrix.with_position_boost(rule.position_boost),
         postings_before(weights, priority, matrix.doc_freq),
         rule.priority,
         rule.length_norm.at(stored_lengths(matrix)),

@@ -33,6 +33,7 @@ _RULE: _Types = {
     "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": list,
     "reductions": list, "thresholds": list,
 }  # fmt: skip
+_OF_RULE: _Types = {"lead": (dict, type(None))}
 
 
 def check_manifest(
@@ -57,14 +58,20 @@ def check_manifest(
             check_content(folder, entry, made_by, required={"scale": NUMBER})
         for measures in (point["measures"], point.get("full", {})):
             check_content(folder, measures, made_by, required=dict.fromkeys(measures, NUMBER))
-    if manifest.get("lead") is not None:
-        boost = dict.fromkeys(FirstPositionBoost._fields, NUMBER)
-        check_content(folder, manifest["lead"], made_by, required=boost)
+    _check_boost(folder, manifest, made_by)
     if by_posting:
         check_content(folder, manifest, made_by, required={"posting_rule": dict})
         rule = manifest["posting_rule"]
-        check_content(folder, rule, made_by, required=_RULE)
+        check_content(folder, rule, made_by, required=_RULE, optional=_OF_RULE)
+        _check_boost(folder, rule, made_by)
         check_numbers(folder, "factors_at", rule["factors_at"], made_by)
         reductions, thresholds = rule["reductions"], rule["thresholds"]
         check_numbers(folder, "reductions", reductions, made_by, count=len(thresholds) or 1)
         check_numbers(folder, "thresholds", thresholds, made_by)
+
+
+def _check_boost(folder: StrPath, described: Mapping[str, Any], made_by: str) -> None:
+    """Check the first-position boost of TDVs or of their posting rule, if there is one."""
+    if described.get("lead") is not None:
+        boost = dict.fromkeys(FirstPositionBoost._fields, NUMBER)
+        check_content(folder, described["lead"], made_by, required=boost)

@@ -29,9 +29,7 @@ class WeightedCollection:
     doc_len : float64[D]
         As the ranking function reads it: with a scale, after Lucene's byte.
     cut : PostingCut or None
-        Postings that are dropped besides those of terms with a TDV of 0.
-    length_norm : float64[D] or None
-        The cut's K_d.
+        Postings that were not counted, besides those of terms with a TDV of 0.
     postings : int or None
         How many are left, where they were counted.
     """
@@ -41,16 +39,16 @@ class WeightedCollection:
     statistics: Statistics
     doc_len: np.ndarray
     cut: PostingCut | None = None
-    length_norm: np.ndarray | None = None
     postings: int | None = None
 
-    def stored_tf(self, term: int, docs: np.ndarray, tf: np.ndarray) -> np.ndarray:
-        """Return float[n]: the frequencies ``tf`` of a term in ``docs`` as they are now."""
-        now = weighted_tf(tf, self.tdv[term], self.scale)
-        if self.cut is not None:
-            assert self.length_norm is not None  # they come together
-            now[~stays(tf, self.cut.least[term], self.length_norm[docs])] = 0
-        return now
+    def stored_tf(self, term: int, tf: np.ndarray) -> np.ndarray:
+        """Return float[n]: the frequencies ``tf`` of a term as they are now.
+
+        Frequencies alone do not tell what a ``cut`` drops: a collection whose postings are read is
+        made of what :func:`keep_postings` leaves.
+        """
+        assert self.cut is None
+        return weighted_tf(tf, self.tdv[term], self.scale)
 
 
 def apply_values(
@@ -64,18 +62,17 @@ def apply_values(
     Of a pool's matrix the statistics are estimates of the whole collection's.
     """
     terms, documents = matrix.shape
-    length_norm = None if cut is None else cut.length_norm.at(stored_lengths(matrix))
+    dropped = None if cut is None else _Dropped(matrix, cut)
     doc_len, doc_freq = np.zeros(documents), np.zeros(terms, np.int64)
     total_term_freq = np.zeros(terms)
     sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
     for first, last in blocks(matrix.indptr):
         span = slice(matrix.indptr[first], matrix.indptr[last])
         row_sizes = np.diff(matrix.indptr[first : last + 1])
-        old, docs = matrix.tf(span), matrix.indices[span]
-        tf = weighted_tf(old, np.repeat(tdv[first:last], row_sizes), scale)
-        if cut is not None:
-            assert length_norm is not None
-            tf[~stays(old, np.repeat(cut.least[first:last], row_sizes), length_norm[docs])] = 0
+        docs = matrix.indices[span]
+        tf = weighted_tf(matrix.tf(span), np.repeat(tdv[first:last], row_sizes), scale)
+        if dropped is not None:
+            tf[dropped.among(first, last)] = 0
         doc_len += np.bincount(docs, tf, minlength=documents)
         if sums is not None:
             sums.add(first, last, row_sizes, docs, tf)
@@ -93,7 +90,23 @@ def apply_values(
     if scale is not None and not has_exact_norms(matrix):
         doc_len = lucene_length(doc_len).astype(np.float64)
     left = int(doc_freq.sum())
-    return WeightedCollection(tdv, scale, statistics, doc_len, cut, length_norm, left)
+    return WeightedCollection(tdv, scale, statistics, doc_len, cut, left)
+
+
+class _Dropped:
+    """Which postings of a matrix a cut drops."""
+
+    def __init__(self, matrix: TermDocumentMatrix, cut: PostingCut) -> None:
+        self._matrix, self._least = matrix.with_position_boost(cut.position_boost), cut.least
+        self._length_norm = cut.length_norm.at(stored_lengths(matrix))
+
+    def among(self, first: int, last: int) -> np.ndarray:
+        """Return bool[n], for the postings of the terms from ``first`` up to ``last``."""
+        indptr = self._matrix.indptr
+        span = slice(indptr[first], indptr[last])
+        least = np.repeat(self._least[first:last], np.diff(indptr[first : last + 1]))
+        length_norm = self._length_norm[self._matrix.indices[span]]
+        return ~stays(self._matrix.tf(span), least, length_norm)
 
 
 def keep_postings(
@@ -104,7 +117,7 @@ def keep_postings(
     The vocabulary stays, so terms may be left without a posting. Memory: 8 bytes a posting kept, 10
     with positions.
     """
-    length_norm = None if cut is None else cut.length_norm.at(stored_lengths(matrix))
+    dropped = None if cut is None else _Dropped(matrix, cut)
     sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
     parts, doc_freq = [], np.zeros(matrix.shape[0], np.int64)
     positions: list[np.ndarray] | None = None if matrix.first_positions is None else []
@@ -114,10 +127,8 @@ def keep_postings(
         row_sizes = np.diff(matrix.indptr[first : last + 1])
         tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
         kept = np.repeat(tdv[first:last] > 0, row_sizes)
-        if cut is not None:
-            assert length_norm is not None
-            least = np.repeat(cut.least[first:last], row_sizes)
-            kept &= stays(matrix.tf(span), least, length_norm[docs])
+        if dropped is not None:
+            kept &= ~dropped.among(first, last)
         doc_freq[first:last] = row_sums(kept, row_sizes)
         total[first:last] = row_sums(tf * kept, row_sizes)
         if sums is not None:
@@ -146,10 +157,7 @@ def _left_of_collection(
     """Return what is ``left`` of a pool's ``matrix`` with counts of what its collection keeps."""
     assert matrix.pool is not None and matrix.collection is not None  # a pool has both
     doc_freq, total = sums.estimate(tdv > 0)
-    lists = (
-        keep_sample_postings(sample, matrix.position_boost, tdv, cut)
-        for sample in matrix.pool.lists
-    )
+    lists = (keep_sample_postings(sample, tdv, cut) for sample in matrix.pool.lists)
     counted = {"doc_count": sums.doc_count(left.doc_len), "postings": int(doc_freq.sum())}
     return replace(
         left,

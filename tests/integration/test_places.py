@@ -16,8 +16,10 @@ from test_prune import _values
 from tdv_lucene.cli import prune as prune_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm.index import read_user_data
+from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.matrix.extract import extract_matrix, load_matrix
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
+from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 
@@ -83,6 +85,37 @@ def test_an_index_is_pruned_by_places_and_verified(source, tmp_path) -> None:
     assert verify_pruned(source, tmp_path / "pruned", values)["equal"]
     other = _with_lead(values, FirstPositionBoost(3.0, 2.5))
     assert not verify_pruned(source, tmp_path / "pruned", other)["equal"]
+
+
+@pytest.mark.parametrize("tf", ["scaled", "original"])
+def test_what_is_dropped_may_go_by_another_boost_than_what_is_stored(source, tmp_path, tf) -> None:
+    """An order by use doubles the boost in the saturation that it drops by."""
+    matrix = extract_matrix(source, tmp_path / "matrix")
+    values = prior_values(matrix, prefer="size")
+    point = values.at_reduction(0.5)
+    boost, of_cut = point.position_boost, point.cut.position_boost
+    assert of_cut == FirstPositionBoost(2 * boost.boost, 2 * boost.span)
+    rows = np.repeat(np.arange(len(matrix.vocabulary)), np.diff(matrix.indptr))
+    length_norm = point.cut.length_norm.at(stored_lengths(matrix))[matrix.indices]
+
+    def kept(by: FirstPositionBoost) -> np.ndarray:
+        counted = by.weigh(matrix.data, matrix.first_positions).astype(np.float64)
+        stays = counted / (counted + length_norm) >= point.cut.least[rows] * (1 - 1e-9)
+        return stays & (point.tdv[rows] > 0)
+
+    assert (kept(of_cut) != kept(boost)).any()
+    prune_index(source, values, tmp_path / "pruned", reduction=0.5, tf=tf, unit="posting")
+    stored = matrix.data
+    if tf == "scaled":
+        counted = boost.weigh(matrix.data, matrix.first_positions).astype(np.float64)
+        stored = np.maximum(np.rint(point.scale * counted * point.tdv[rows]), 1)
+    found = extract_matrix(tmp_path / "pruned", tmp_path / "found")
+    np.testing.assert_array_equal(found.data, stored[kept(of_cut)])
+    assert verify_pruned(source, tmp_path / "pruned", values)["equal"]
+    rule = {k: v for k, v in values.manifest["posting_rule"].items() if k != "lead"}
+    earlier = replace(values, manifest={**values.manifest, "posting_rule": rule})
+    assert earlier.at_reduction(0.5).cut.position_boost == boost  # as rules were before
+    assert not verify_pruned(source, tmp_path / "pruned", earlier)["equal"]
 
 
 def test_what_keeps_frequencies_keeps_positions(source, tmp_path) -> None:

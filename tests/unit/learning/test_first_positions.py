@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -75,20 +76,26 @@ def test_a_frequency_counts_most_at_the_beginning():
     np.testing.assert_allclose(counted, [9, 4.5, 3.375, far, far, far], rtol=1e-6)
 
 
-def test_a_recount_finds_what_values_and_lead_make_of_the_index(matrix):
+@pytest.mark.parametrize("of_cut", [(3.0, 2.0), (6.0, 4.0), None])
+def test_a_recount_finds_what_values_and_lead_make_of_the_index(matrix, of_cut):
+    """The saturation that decides may have another boost than the frequency that is stored."""
     rng = np.random.default_rng(4)
     lead, scale = FirstPositionBoost(3.0, 2.0), 4.0
     tdv = rng.choice(np.float32([0, 0.5, 1, 1.75]), len(matrix.vocabulary))
     cut = PostingCut(
-        rng.uniform(0.2, 0.8, len(tdv)).astype(np.float32), LengthNorm.of(0.9, 0.4, 30.0)
+        rng.uniform(0.2, 0.8, len(tdv)).astype(np.float32),
+        LengthNorm.of(0.9, 0.4, 30.0),
+        None if of_cut is None else FirstPositionBoost(*of_cut),
     )
     rows = np.repeat(np.arange(len(tdv)), np.diff(matrix.indptr))
     place = np.minimum(matrix.first_positions, POSITIONS - 1).astype(np.float64)
     counted = matrix.data * (1 + 3 / (1 + place / 2) ** 2)
+    boost, span = of_cut or (0.0, 1.0)
+    compared = matrix.data * (1 + boost / (1 + place / span) ** 2)
     length = lucene_length(matrix.doc_len)  # of the index as it is: no lead
     length_norm = cut.length_norm.fixed + cut.length_norm.per_token * length[matrix.indices]
     stored = np.rint(scale * counted * tdv[rows]) * (
-        counted / (counted + length_norm) >= cut.least[rows]
+        compared / (compared + length_norm) >= cut.least[rows]
     )
     found = apply_values(matrix.with_position_boost(lead), tdv, scale, cut)
     assert found.postings == np.count_nonzero(stored) < matrix.postings
@@ -102,7 +109,9 @@ def test_a_recount_finds_what_values_and_lead_make_of_the_index(matrix):
 def test_what_is_left_keeps_its_places(matrix):
     weighed = matrix.with_position_boost(FirstPositionBoost(3.0, 2.0))
     least = np.full(len(matrix.vocabulary), 0.6, np.float32)
-    tdv, cut = np.ones(len(least), np.float32), PostingCut(least, LengthNorm.of(0.9, 0.4, 30.0))
+    length_norm = LengthNorm.of(0.9, 0.4, 30.0)
+    tdv = np.ones(len(least), np.float32)
+    cut = PostingCut(least, length_norm, weighed.position_boost)
     left = keep_postings(weighed, tdv, cut)
     assert 0 < left.postings < matrix.postings and left.position_boost == weighed.position_boost
     at_once, after = apply_values(weighed, tdv, None, cut), apply_values(left, tdv)
@@ -164,6 +173,25 @@ def test_values_remember_their_lead(tmp_path):
     assert again.position_boost == values.position_boost == again.at_reduction(0.45).position_boost
     other = replace(again, manifest={**again.manifest, "lead": {"boost": 1.0, "span": 9.0}})
     assert checksum(other.at_reduction(0.45)) != checksum(again.at_reduction(0.45))
+
+
+def test_a_rule_of_before_has_the_boost_of_its_tdvs_and_their_checksum():
+    """Indexes that were pruned before are verified by it."""
+    matrix, topics, qrels = make_titled()
+    values = learn_term_values(matrix, topics, qrels, recipe=SHORT)
+    boost, of_rule = values.position_boost, values.posting_rule.position_boost
+    assert of_rule == FirstPositionBoost(2 * boost.boost, 2 * boost.span)
+    described = {k: v for k, v in values.manifest["posting_rule"].items() if k != "lead"}
+    before = replace(values, manifest={**values.manifest, "posting_rule": described})
+    assert before.posting_rule.position_boost == boost
+    point = before.at_reduction(0.45)
+    parts = point.tdv, point.cut.least, np.array(point.cut.length_norm), boost.factors
+    assert checksum(point) == sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+    bare = replace(
+        values, manifest={**values.manifest, "posting_rule": {**described, "lead": None}}
+    )
+    sums = {checksum(each.at_reduction(0.45)) for each in (values, before, bare)}
+    assert bare.posting_rule.position_boost is None and len(sums) == 3
 
 
 def test_a_search_that_weights_knows_no_places():

@@ -23,8 +23,10 @@ from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.values import list_sample
+from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut
 from tdv_lucene.values.estimated_bytes import estimate_posting_bytes
-from tdv_lucene.values.list_sample import draw_lists, sample_bytes
+from tdv_lucene.values.list_sample import draw_lists, keep_sample_postings, sample_bytes
 from tdv_lucene.values.posting_bytes import LUCENE_9
 from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for
 from tdv_lucene.values.weighted_collection import (
@@ -186,7 +188,8 @@ def test_learning_from_a_pool_tells_so_and_gives_every_term_a_value(collection, 
     assert len(values.weights) == matrix.shape[0] and np.isfinite(values.weights).all()
     # Thresholds are of all postings, not of the pool's, by the order's saturation or the search's.
     k1, b = k1_b or (values.parameters["k1"], values.parameters["b"])
-    counted = matrix.with_position_boost(values.position_boost)
+    boost, span = values.position_boost
+    counted = matrix.with_position_boost(FirstPositionBoost(2 * boost, 2 * span))
     rule = values.posting_rule
     ones = np.ones(matrix.shape[0], np.float32)
     exact = make_posting_rule(
@@ -286,7 +289,8 @@ def test_a_pool_too_small_for_the_judged_documents_is_refused(collection):
         learn_term_values(*collection, recipe=TINY, pool=50)
 
 
-def test_lists_drawn_from_a_collection_have_its_bytes():
+@pytest.fixture(scope="module")
+def long_lists() -> TermDocumentMatrix:
     """Lists of all sizes, some much longer than a stretch."""
     rng = np.random.default_rng(0)
     sizes = np.concatenate([[60_000, 45_000, 30_000, 20_000], rng.integers(1, 400, 3000)])
@@ -295,7 +299,7 @@ def test_lists_drawn_from_a_collection_have_its_bytes():
     data = rng.geometric(0.6, len(indices)).astype(np.int32)
     small = make_collection()[0]
     doc_len = np.bincount(indices, data, minlength=80_000).astype(np.int64)
-    matrix = replace(
+    return replace(
         small,
         vocabulary=type(small.vocabulary)("contents", small.vocabulary.terms.of(
             [f"{i:05d}".encode() for i in range(len(sizes))])),
@@ -304,12 +308,32 @@ def test_lists_drawn_from_a_collection_have_its_bytes():
         doc_freq=sizes, total_term_freq=np.add.reduceat(data, np.cumsum(sizes) - sizes),
         doc_len=doc_len, norms=doc_len,
     )  # fmt: skip
-    plain = plain_collection(matrix)
-    exact = estimate_posting_bytes(matrix, plain)
-    lists = draw_lists(matrix, stored_lengths(matrix))
-    assert sum(len(sample.docs) for sample in lists) < 1.2 * len(indices)
-    found = sample_bytes(lists, None, plain.tdv, 1, 1.0, LUCENE_9)
+
+
+def test_lists_drawn_from_a_collection_have_its_bytes(long_lists):
+    plain = plain_collection(long_lists)
+    exact = estimate_posting_bytes(long_lists, plain)
+    lists = draw_lists(long_lists, stored_lengths(long_lists))
+    assert sum(len(sample.docs) for sample in lists) < 1.2 * len(long_lists.indices)
+    found = sample_bytes(lists, None, plain.tdv, 1, long_lists.doc_freq, 1.0, LUCENE_9)
     assert found == pytest.approx(exact, rel=0.03)
+
+
+def test_few_stretches_stand_for_as_many_postings_as_are_left(long_lists, monkeypatch):
+    """Two of the four long lists lose nearly all; the two stretches drawn are of the others."""
+    monkeypatch.setattr(list_sample, "_POSTINGS", 1 << 14)
+    lists = draw_lists(long_lists, stored_lengths(long_lists))
+    tdv, least = np.ones(long_lists.shape[0], np.float32), np.zeros(long_lists.shape[0], np.float32)
+    least[[1, 3]] = 0.8
+    cut = PostingCut(least, LengthNorm(1.0, 0.0))
+    left = keep_postings(long_lists, tdv, cut)
+    kept = tuple(keep_sample_postings(sample, tdv, cut) for sample in lists)
+    of_long = len(kept[-1].docs) / len(lists[-1].docs)
+    assert abs(of_long - left.doc_freq[:4].sum() / long_lists.doc_freq[:4].sum()) > 0.1
+    exact = estimate_posting_bytes(left, apply_values(left, tdv, 1))
+    shorter = left.doc_len.sum() / long_lists.doc_len.sum()
+    found = sample_bytes(kept, None, tdv, 1, left.doc_freq, shorter, LUCENE_9)
+    assert found == pytest.approx(exact, rel=0.05)
 
 
 def test_vectors_of_a_large_collection_are_of_a_sample(collection, monkeypatch):

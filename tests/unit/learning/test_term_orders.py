@@ -17,6 +17,7 @@ from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
 from tdv_lucene.learning.term_orders import order_by_use, order_terms
 from tdv_lucene.learning.term_scores import rule_of_order
+from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.values.dropped_postings import LengthNorm
 from tdv_lucene.values.weighted_collection import keep_postings
@@ -56,6 +57,25 @@ def test_lengths_count_for_less_where_bytes_or_speed_are_preferred(collection):
         searched = Parameters(k1=1.7, b=0.9)
         _, rule = rule_of_order(matrix, kind, "bm25", searched, DefaultRecipe(), (0.5,))
         assert rule.length_norm == LengthNorm.of(k1, b, float(lengths.sum() / matrix.doc_count))
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "times"),
+    [("ridf", "bm25", 2), ("balanced", "bm25", 2), ("smallest", "bm25", 2), ("ridf", "qld", 1)],
+)
+def test_what_stands_early_is_kept_longest(collection, kind, model, times):
+    """For BM25 the saturation that drops has twice the index's first-position boost and span."""
+    matrix = collection[0]
+    first = np.random.default_rng(1).integers(0, 60, matrix.postings).astype(np.uint16)
+    matrix = replace(matrix, first_positions=first)
+    boosted = matrix.with_position_boost(FirstPositionBoost(1.5, 3.0))
+    for counted, expected in (
+        (boosted, FirstPositionBoost(1.5 * times, 3.0 * times)),
+        (matrix, None),
+    ):
+        order, rule = rule_of_order(counted, kind, model, Parameters(), DefaultRecipe(), (0.5,))
+        _, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.5)
+        assert rule.position_boost == cut.position_boost == expected
 
 
 def test_the_rule_drops_by_order_times_saturation(collection):

@@ -116,10 +116,24 @@ def test_arrays_of_another_kind_are_refused(name, array, message):
         with_rule(**{name: array})
 
 
-@pytest.mark.parametrize("wrong", [{"fixed": float("nan")}, {"thresholds": [0.0, float("inf")]}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"fixed": float("nan")},
+        {"thresholds": [0.0, float("inf")]},
+        {"lead": {"boost": float("nan"), "span": 4.0}},
+    ],
+)
 def test_a_rule_without_finite_numbers_is_refused(wrong):
     with pytest.raises(TdvError, match="numbers that are not finite"):
         with_rule({**RULE, **wrong}).at_reduction(0.3)
+
+
+@pytest.mark.parametrize("lead", [[2.0, 4.0], {"boost": 2.0}, {"boost": "much", "span": 4.0}])
+def test_a_rule_with_a_damaged_boost_is_refused(lead, tmp_path):
+    with_rule({**RULE, "lead": lead}).save(tmp_path / "V")
+    with pytest.raises(TdvError, match="'(lead|boost|span)'"):
+        TermValues.load(tmp_path / "V")
 
 
 def test_wrong_length_is_refused():

@@ -6,8 +6,8 @@ package tdvlucene.prune;
  * <p>A posting stays if its saturation {@code tf / (tf + K)} is at least its term's least
  * saturation. K is BM25's length norm, {@code k1 (1 - b + b length / avgdl)}, of the length before
  * pruning.
- * Computed without a division, in double precision and of the tf that {@link FirstPositionBoost}
- * gives, as in Python: the two must agree on every posting.
+ * Computed without a division, in double precision and of the tf that a {@link
+ * FirstPositionBoost} of its own gives, as in Python: the two must agree on every posting.
  */
 public final class SaturationRule implements PostingRule {
   private final PostingRule kept;
@@ -18,14 +18,14 @@ public final class SaturationRule implements PostingRule {
 
   /**
    * @param kept decides on the postings that stay
-   * @param table has the least saturation of each term
+   * @param table has the least saturation of each term, and the boost
    * @param fixed k1 (1 - b)
    * @param perToken k1 b / avgdl
    */
   public SaturationRule(PostingRule kept, TermTable table, double fixed, double perToken) {
     this.kept = kept;
     this.least = table.leastSaturation();
-    this.boost = table.boost();
+    this.boost = table.saturationBoost();
     this.fixed = fixed;
     this.perToken = perToken;
   }

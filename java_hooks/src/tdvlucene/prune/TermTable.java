@@ -15,6 +15,7 @@ import tdvlucene.common.NpyFolder;
 public final class TermTable implements Closeable {
   private static final String LEAST_SATURATION = "least_saturation.npy";
   private static final String BOOST = "first_position_boost.npy";
+  private static final String SATURATION_BOOST = "saturation_boost.npy";
 
   private final NpyFolder folder;
   private final IndexInput bytes;
@@ -22,13 +23,15 @@ public final class TermTable implements Closeable {
   private final float[] tdv;
   private final float[] leastSaturation;
   private final FirstPositionBoost boost;
+  private final FirstPositionBoost saturationBoost;
   private TermTexts texts;
   private TermLookup lookup;
 
   /**
    * @param path a folder with terms.npy (uint8), terms_indptr.npy (int64), tdv.npy (float32) and,
    *     for a {@link SaturationRule}, least_saturation.npy (float32); with a first-position
-   *     boost, first_position_boost.npy (float32, by position)
+   *     boost, first_position_boost.npy (float32, by position), and saturation_boost.npy for that
+   *     of the {@link SaturationRule}
    */
   public TermTable(String path) throws IOException {
     folder = new NpyFolder(path);
@@ -36,10 +39,14 @@ public final class TermTable implements Closeable {
     ends = folder.array("terms_indptr.npy");
     tdv = folder.floats("tdv.npy");
     leastSaturation = folder.has(LEAST_SATURATION) ? folder.floats(LEAST_SATURATION) : null;
-    boost =
-        folder.has(BOOST)
-            ? new FirstPositionBoost(folder.floats(BOOST))
-            : FirstPositionBoost.NONE;
+    boost = readBoost(BOOST);
+    saturationBoost = readBoost(SATURATION_BOOST);
+  }
+
+  private FirstPositionBoost readBoost(String name) throws IOException {
+    return folder.has(name)
+        ? new FirstPositionBoost(folder.floats(name))
+        : FirstPositionBoost.NONE;
   }
 
   /** Terms. */
@@ -81,6 +88,11 @@ public final class TermTable implements Closeable {
   /** The first-position boost; {@link FirstPositionBoost#NONE} when the table has none. */
   FirstPositionBoost boost() {
     return boost;
+  }
+
+  /** That of the frequencies a {@link SaturationRule} compares. */
+  FirstPositionBoost saturationBoost() {
+    return saturationBoost;
   }
 
   /** A cursor of one's own, before the first term. */
