@@ -120,16 +120,13 @@ class Frontier:
     def _foreseen(self, values: Path, pruned: Path) -> float | None:
         """The bytes that learning predicted for the reduction asked for, between its points; None
         beyond the last."""
-        import numpy as np
-
         import tdv_lucene as tdv
+        from tdv_lucene.pruning.reduction_choice import foreseen_bytes
 
         points = tdv.TermValues.load(values).points
         made = json.loads((pruned / "tdv-manifest.json").read_text(encoding="utf-8"))
-        reductions = [point["reduction"] for point in points]
-        sizes = [point["index_bytes"] for point in points]
-        asked = made["requested_reduction"]
-        return None if asked > reductions[-1] else float(np.interp(asked, reductions, sizes))
+        asked, foreseen = made["requested_reduction"], foreseen_bytes(points)
+        return foreseen(asked) if foreseen and asked <= points[-1]["reduction"] else None
 
     def measure(self, name: str) -> dict[str, Any]:
         """Compare all indexes on one query set."""

@@ -12,6 +12,7 @@ from prior_collections import Judged, collection_of
 
 from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.prior_alone import prior_values
+from tdv_lucene.learning.recipes import Parameters
 
 ORDER, SCALE, REDUCTION = "balanced", 3, 0.45
 PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
@@ -77,10 +78,7 @@ def measure(
         reductions=(reduction,),
     )
     point = values.at_reduction(reduction)
-    problem = judged.of_model(model)
-    problem = problem.with_parameters(
-        type(problem.parameters)(**{k: v for k, v in values.parameters.items()})
-    )
+    problem = judged.of_model(model).with_parameters(Parameters(**values.parameters))
     left, collection = problem.pruned(point)
     return left.measure(collection)
 

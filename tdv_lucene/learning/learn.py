@@ -13,10 +13,9 @@ from ..arguments import checked_seed
 from ..embedding.embed import TermVectors, latent_semantic_vectors
 from ..errors import TdvError
 from ..interruption import deferred
-from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
+from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost, describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from ..values.dropped_postings import PostingRule
 from ..values.frontier import recommend
 from ..values.posting_thresholds import count_thresholds
 from ..values.term_values import TermValues
@@ -143,7 +142,8 @@ def learn_term_values(
     rule = learned.final.rule
     if size and rule is not None:
         progress("count all postings", 0, 0)
-        rule = _exact(rule, whole, problem, learned.final.priority)
+        ones = np.ones(len(learned.final.priority), np.float32)
+        rule = count_thresholds(rule, whole, ones, learned.final.priority)
         learned = learned._replace(final=learned.final._replace(rule=rule))
     return TermValues(
         vocabulary=matrix.vocabulary,
@@ -155,14 +155,6 @@ def learn_term_values(
         posting_priority=None if rule is None else rule.priority,
         posting_factors=None if rule is None else rule.factors,
     )
-
-
-def _exact(
-    rule: PostingRule, whole: TermDocumentMatrix, problem: Problem, priority: np.ndarray
-) -> PostingRule:
-    """The rule with the thresholds that all postings give, where those of a pool were taken."""
-    counted = whole.with_position_boost(problem.matrix.position_boost)
-    return count_thresholds(rule, counted, np.ones(len(priority), np.float32), priority)
 
 
 def _known(
@@ -200,7 +192,7 @@ def _manifest(
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "model": problem.model,
         "parameters": problem.parameters.values(),
-        "lead": None if matrix.position_boost is None else matrix.position_boost._asdict(),
+        "lead": describe_boost(matrix.position_boost),
         "positions": matrix.first_positions is not None,
         "recipe": {"name": recipe.name, **asdict(recipe)},
         "seed": seed,

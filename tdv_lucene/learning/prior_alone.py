@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import TdvError
 from ..matrix.extract import open_matrix
+from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
@@ -69,7 +70,7 @@ def prior_values(
     about = {
         "model": model,
         "parameters": settings.parameters.values(),
-        "lead": None if settings.boost is None else settings.boost._asdict(),
+        "lead": describe_boost(settings.boost),
         "positions": matrix.first_positions is not None,
         "recipe": {"name": "prior"},
         "prior": {**prior.describe(), "lead": lead, "prefer": prefer, "unlike": differences},

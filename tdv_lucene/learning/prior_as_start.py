@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import tdv
 from ..evaluation.significance import t_test
+from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from .measures import MEASURES
 from .prior import Prior, Settings
@@ -63,7 +64,7 @@ class PriorStart(NamedTuple):
         return {
             **self.prior.describe(),
             "parameters": self.problem.parameters.values(),
-            "lead": None if boost is None else boost._asdict(),
+            "lead": describe_boost(boost),
             "values": float(tokens @ away / max(1.0, tokens.sum())),
             "gain": {
                 "measure": _MEASURE,

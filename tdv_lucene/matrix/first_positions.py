@@ -6,6 +6,7 @@ position p (from 0) counts as tf (1 + boost / (1 + p / span)^2), in learning and
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -54,6 +55,16 @@ def _factors(position_boost: FirstPositionBoost) -> np.ndarray:
     factors = (1 + boost / (1 + np.arange(POSITIONS) / span) ** 2).astype(np.float32)
     factors.setflags(write=False)
     return factors
+
+
+def describe_boost(boost: FirstPositionBoost | None) -> dict[str, float] | None:
+    """Return what :func:`read_boost` reads: JSON, None for no boost."""
+    return None if boost is None else boost._asdict()
+
+
+def read_boost(described: Mapping[str, float] | None) -> FirstPositionBoost | None:
+    """Return the boost that :func:`describe_boost` described."""
+    return None if described is None else FirstPositionBoost(**described)
 
 
 DEFAULT_BOOST = FirstPositionBoost(2.0, 4.0)

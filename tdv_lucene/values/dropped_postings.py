@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.first_positions import FirstPositionBoost, describe_boost, read_boost
 from .dropped_terms import first_terms
 
 _ROUNDING = 1e-6
@@ -126,12 +126,11 @@ class PostingRule:
     def describe(self) -> dict[str, Any]:
         """Return all but the priority as JSON."""
         reductions, theta = (np.asarray(part).tolist() for part in self.thresholds)
-        boost = self.position_boost
         return {
             "whole_terms": self.whole_terms,
             "factors_at": list(self.factors_at),
             **self.length_norm._asdict(),
-            "lead": None if boost is None else boost._asdict(),
+            "lead": describe_boost(self.position_boost),
             "reductions": reductions,
             "thresholds": theta,
         }
@@ -155,7 +154,7 @@ class PostingRule:
         length_norm = LengthNorm(described["fixed"], described["per_token"])
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
         if "lead" in described:
-            boost = None if described["lead"] is None else FirstPositionBoost(**described["lead"])
+            boost = read_boost(described["lead"])
         if not all(np.isfinite(part).all() for part in (*length_norm, *thresholds, *(boost or ()))):
             raise TdvError(
                 "the posting rule of these TDVs holds numbers that are not finite: learn them again"

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arguments import checked_reduction
 from ..errors import TdvError, argument
-from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.first_positions import FirstPositionBoost, read_boost
 from ..output import Output
 from ..store import check_files, load_array, read_manifest, save_array
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
@@ -153,8 +153,7 @@ class TermValues:
     @property
     def position_boost(self) -> FirstPositionBoost | None:
         """None if the term's first position does not count."""
-        described = self.manifest.get("lead")
-        return None if described is None else FirstPositionBoost(**described)
+        return read_boost(self.manifest.get("lead"))
 
     @property
     def posting_rule(self) -> PostingRule | None:

@@ -62,7 +62,7 @@ def apply_values(
     Of a pool's matrix the statistics are estimates of the whole collection's.
     """
     terms, documents = matrix.shape
-    dropped = None if cut is None else _Dropped(matrix, cut)
+    staying = None if cut is None else _Staying(matrix, cut)
     doc_len, doc_freq = np.zeros(documents), np.zeros(terms, np.int64)
     total_term_freq = np.zeros(terms)
     sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
@@ -71,8 +71,8 @@ def apply_values(
         row_sizes = np.diff(matrix.indptr[first : last + 1])
         docs = matrix.indices[span]
         tf = weighted_tf(matrix.tf(span), np.repeat(tdv[first:last], row_sizes), scale)
-        if dropped is not None:
-            tf[dropped.among(first, last)] = 0
+        if staying is not None:
+            tf[~staying.among(first, last)] = 0
         doc_len += np.bincount(docs, tf, minlength=documents)
         if sums is not None:
             sums.add(first, last, row_sizes, docs, tf)
@@ -93,8 +93,8 @@ def apply_values(
     return WeightedCollection(tdv, scale, statistics, doc_len, cut, left)
 
 
-class _Dropped:
-    """Which postings of a matrix a cut drops."""
+class _Staying:
+    """Which postings of a matrix a cut leaves."""
 
     def __init__(self, matrix: TermDocumentMatrix, cut: PostingCut) -> None:
         self._matrix, self._least = matrix.with_position_boost(cut.position_boost), cut.least
@@ -106,7 +106,7 @@ class _Dropped:
         span = slice(indptr[first], indptr[last])
         least = np.repeat(self._least[first:last], np.diff(indptr[first : last + 1]))
         length_norm = self._length_norm[self._matrix.indices[span]]
-        return ~stays(self._matrix.tf(span), least, length_norm)
+        return stays(self._matrix.tf(span), least, length_norm)
 
 
 def keep_postings(
@@ -117,7 +117,7 @@ def keep_postings(
     The vocabulary stays, so terms may be left without a posting. Memory: 8 bytes a posting kept, 10
     with positions.
     """
-    dropped = None if cut is None else _Dropped(matrix, cut)
+    staying = None if cut is None else _Staying(matrix, cut)
     sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
     parts, doc_freq = [], np.zeros(matrix.shape[0], np.int64)
     positions: list[np.ndarray] | None = None if matrix.first_positions is None else []
@@ -127,8 +127,8 @@ def keep_postings(
         row_sizes = np.diff(matrix.indptr[first : last + 1])
         tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
         kept = np.repeat(tdv[first:last] > 0, row_sizes)
-        if dropped is not None:
-            kept &= ~dropped.among(first, last)
+        if staying is not None:
+            kept &= staying.among(first, last)
         doc_freq[first:last] = row_sums(kept, row_sizes)
         total[first:last] = row_sums(tf * kept, row_sizes)
         if sums is not None:
