@@ -12,7 +12,7 @@ from ..values.term_values import TermValues
 
 
 def with_index_bytes(values: TermValues, index: str | os.PathLike) -> TermValues:
-    """Return the TDVs with ``index_bytes`` at every point and under ``full``.
+    """Return the TDVs with ``index_bytes`` at every point and scale tried, and under ``full``.
 
     The prediction is for what ``prune --tf scaled`` writes without further flags, in the format of
     the source. Posting lists and dictionary are estimated, and corrected by how the estimate misses
@@ -27,13 +27,16 @@ def with_index_bytes(values: TermValues, index: str | os.PathLike) -> TermValues
     # No other field has lists to speak of: an id's terms are in one document each.
     alone = all(entry.get("postings", 0) <= entry.get("terms", 0) for entry in fields.values())
     correction = found["bytes_by_kind"]["postings"] / max(1, source["posting_bytes"])
-    predicted = [
-        _predict(point, source, found["bytes_by_kind"], correction if alone else 1.0)
-        for point in values.points
-    ]
-    points = [
-        {**point, "index_bytes": round(entry)} for point, entry in zip(values.points, predicted)
-    ]
+    if not alone:
+        correction = 1.0
+
+    def predict(point: Mapping[str, Any]) -> int:
+        return round(_predict(point, source, found["bytes_by_kind"], correction))
+
+    points = []
+    for point in values.points:
+        scales = [{**e, "index_bytes": predict({**point, **e})} for e in point["scales"]]
+        points.append({**point, "index_bytes": predict(point), "scales": scales})
     about_full = {**full, "index_bytes": found["bytes"]}
     return replace(values, manifest={**values.manifest, "points": points, "full": about_full})
 

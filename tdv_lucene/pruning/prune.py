@@ -256,7 +256,8 @@ def _write_within(
 
         fixed = sum(size for kind, size in kinds.items() if kind not in shrinking)
         scaled = rewriting.config.tf == "scaled"
-        foreseen = foreseen_bytes(rewriting.fields[0].points) if scaled else None
+        points, scale = rewriting.fields[0].points, rewriting.config.fixed_scale
+        foreseen = foreseen_bytes(points, scale) if scaled else None
         reduction = reduction_within_bytes(
             bytes_at, max_bytes, fixed_bytes=fixed, foreseen=foreseen
         )

@@ -29,6 +29,7 @@ _OF_POINT: _Types = {
     "posting_bytes": NUMBER, "dictionary_bytes": NUMBER, "index_bytes": NUMBER, "visited": NUMBER,
     "difference": dict,
 }  # fmt: skip
+_OF_SCALE: _Types = {"index_bytes": NUMBER}
 _RULE: _Types = {
     "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": list,
     "reductions": list, "thresholds": list,
@@ -55,7 +56,7 @@ def check_manifest(
             check_content(folder, difference, made_by, required={"mean": NUMBER, "ci95": list})
             check_numbers(folder, "ci95", difference["ci95"], made_by, count=2)
         for entry in point["scales"]:
-            check_content(folder, entry, made_by, required={"scale": NUMBER})
+            check_content(folder, entry, made_by, required={"scale": NUMBER}, optional=_OF_SCALE)
         for measures in (point["measures"], point.get("full", {})):
             check_content(folder, measures, made_by, required=dict.fromkeys(measures, NUMBER))
     _check_boost(folder, manifest, made_by)
