@@ -148,14 +148,15 @@ def _tables(report: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list
         for where, entry in sets.items():
             yield from _every_test(where, entry["measures"])
     yield "Size", _size(report, names)
-    yield "Latency", _latency(report, names)
+    timed = [*report["latency_ms"]]
+    yield "Latency", _latency(report, timed)
     strata = report["latency_strata"]
     yield "Latency by query length", _strata(strata["by_length"])
     yield ("Latency by share of a query's terms that pruning dropped",
            _strata(strata["by_dropped"]))  # fmt: skip
     yield ("Latency by share of a query's postings that pruning dropped",
            _strata(strata["by_gone"]))  # fmt: skip
-    yield "Work and throughput", _work(report, names)
+    yield "Work and throughput", _work(report, timed)
     for label in report["query_sets"]:
         for name in names[1:]:
             yield from _queries(folder, f".{label}" if several else "", names[0], name)
@@ -319,11 +320,11 @@ def _overview(report: Mapping[str, Any], measure: str) -> list:
                 before, after = report["indexes"][names[0]][what], report["indexes"][name][what]
                 numbers.append(after / unit)
                 numbers += [100 * (after / before - 1)] if name != names[0] else []
-            for depth in DEPTHS:
-                numbers.append(report["latency_ms"][name][depth]["mean"])
-                if name != names[0]:
-                    ratio = report["latency_ratio"][name][depth]
-                    numbers += [ratio["ratio"], *(ratio["ci95"] or [ratio["ratio"]] * 2)]
+        for depth in DEPTHS:
+            numbers.append(report["latency_ms"][name][depth]["mean"])
+            if name != names[0]:
+                ratio = report["latency_ratio"][name][depth]
+                numbers += [ratio["ratio"], *(ratio["ci95"] or [ratio["ratio"]] * 2)]
         for entry in report["query_sets"].values():
             found = entry["measures"][measure]
             numbers.append(found["means"][name])
@@ -377,7 +378,7 @@ _BAR = re.compile(r'<line x1="([\d.]+)" x2="[\d.]+" y1="([\d.]+)" y2="([\d.]+)"'
 def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
     """Each mark stands where its values put it, on both plots, and so do its bar's ends."""
     sets, indexes = report["query_sets"], report["indexes"]
-    first, tuned = next(iter(indexes)), report["tuning"] and report["tuning"]["name"]
+    first = next(iter(indexes))
     costs = {
         "bytes": {name: entry["bytes"] for name, entry in indexes.items()},
         "latency": {name: entry["top10"]["mean"] for name, entry in report["latency_ms"].items()},
@@ -385,7 +386,7 @@ def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
     for kind, cost in costs.items():
         drawn = dom[dom.index(f'id="plot-{kind}"') :]
         drawn = drawn[: drawn.index("</svg>")]
-        names = [*cost, *([tuned] if tuned and kind == "bytes" else [])]
+        names = [*report["latency_ms"]]  # the tuned one takes the first's bytes, beside its mark
         places = []  # x, y on the screen; cost, value; ends of the bar on the screen, and values
         for x, y, text in _POINT.findall(drawn):
             name, label = text.partition(": ")[0].split(", ")
@@ -398,7 +399,7 @@ def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
             places.append((name, label, float(x), float(y), cost.get(name), entry["means"][name]))
         assert {place[:2] for place in places} == {(n, label) for n in names for label in sets}
         assert len(places) == len(names) * len(sets)
-        _check_straight([place[4:1:-2] for place in places if place[0] != tuned])
+        _check_straight([place[4:1:-2] for place in places if place[0] in cost])
         _check_straight([place[5:2:-2] for place in places])
         bars = _BAR.findall(drawn[drawn.index('class="point"') :])
         bounded = [
@@ -419,7 +420,7 @@ def _check_points(dom: str, report: Mapping[str, Any], measure: str) -> int:
             + [*zip(sorted(lows), sorted((float(bar[1]) for bar in bars), reverse=True))]
             + [*zip(sorted(highs), sorted((float(bar[2]) for bar in bars), reverse=True))]
         )
-    return 2 * len(indexes) * len(sets)
+    return 2 * len(report["latency_ms"]) * len(sets)
 
 
 def _check_straight(pairs: Sequence[tuple[float, float]]) -> None:

@@ -152,9 +152,8 @@ class Frontier:
             for query_set, report in reports.items():
                 measured = {m: report["measures"][m][name] for m in ("nDCG@5", "R@1000")}
                 for depth in ("top10", "top1000"):
-                    if name in report["latency_ms"]:
-                        times = (report["latency_ms"][n][depth]["mean"] for n in ("full", name))
-                        measured[depth] = next(times) / next(times)
+                    times = (report["latency_ms"][n][depth]["mean"] for n in ("full", name))
+                    measured[depth] = next(times) / next(times)
                 row[query_set] = measured
             rows.append(row)
         return rows
@@ -185,7 +184,7 @@ def shown(row: dict[str, Any], full: dict[str, Any], sets: Sequence[str]) -> lis
         cells[2] = f"{row['foreseen'] / 1e6:.1f}"
     cells += [f"{row[s]['nDCG@5']:.3f}" for s in sets]
     cells.append(four("R@1000", ".3f"))
-    if "top10" in row[sets[0]] and row is not full:
+    if row is not full:
         cells += [" ".join(f"x{row[s][d]:.2f}" for s in sets) for d in ("top10", "top1000")]
     return cells
 

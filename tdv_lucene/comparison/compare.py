@@ -81,7 +81,8 @@ def compare_indexes(
         More (topics, qrels) to measure on. Latency is measured on the first topics only.
     tune
         Training (topics, qrels). ``index`` is then also searched with k1 and b (or mu) tuned on
-        them, as the system ``NAME-tuned``, and the others are compared with that as well.
+        them, as the system ``NAME-tuned``: timed like an index of its own, for other parameters
+        skip fewer or more postings, and the others' ranking is compared with its as well.
     measures
         Measures besides the four that are always reported, by their names in ir-measures, such as
         ``"RR@10 R@100"``. The p-values are corrected for all of them.
@@ -135,13 +136,17 @@ def compare_indexes(
     query_sets = compared.query_sets
     with place as folder:
         results = _search_sets(systems, query_sets, folder, {**search, "measures": config.measures})
-        timed = {n: TimedIndex(paths[n], systems[n].parameters, results[0].runs[n]) for n in paths}
+        timed = {
+            n: TimedIndex(system.path, system.parameters, results[0].runs[n])
+            for n, system in systems.items()
+        }
         raw = folder / f"latency_ns{ending(query_sets, query_sets[0])}.npy"
         latency = measure_latency(
             timed, query_sets[0].topics, config.latency_plan, field=config.field, raw=raw,
             progress=progress,
         )  # fmt: skip
-        words = [look_up_terms(paths, queries.topics, config.field) for queries in query_sets]
+        searched = {name: system.path for name, system in systems.items()}
+        words = [look_up_terms(searched, queries.topics, config.field) for queries in query_sets]
         report = {
             "indexes": {n: content.sizes(had, config.field) for n, had in compared.found.items()},
             **content.effectiveness(results, config.seed),

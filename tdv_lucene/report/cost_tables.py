@@ -51,8 +51,8 @@ def latency_table(report: Mapping[str, Any]) -> Table:
     for key, how in (("latency_ms", ""), ("latency_exhaustive_ms", " exhaustive")):
         for depth, label in (("top10", "top-10"), ("top1000", "top-1000")):
             before = report[key][first][depth]["mean"]
-            for name in report["indexes"]:
-                summary = report[key][name][depth]
+            for name, latencies in report[key].items():
+                summary = latencies[depth]
                 faster = "" if name == first else f"x{ratio(before, summary['mean'])}"
                 mode = depth + how.replace(" ", "_")
                 bounds = None if name == first else report["latency_ratio"][name][mode]["ci95"]
@@ -99,11 +99,11 @@ def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:
 def asked_tables(report: Mapping[str, Any]) -> list[Table]:
     """For the screen: what is measured only where it is asked for."""
     rows = _asked_for(report)
-    return [Table("Throughput", ("", *report["indexes"]), rows)] if rows else []
+    return [Table("Throughput", ("", *report["latency_ms"]), rows)] if rows else []
 
 
 def _asked_for(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    names, rows = [*report["indexes"]], []
+    names, rows = [*report["latency_ms"]], []
     if (throughput := report["throughput"]) is not None:
         rates = (f"{np.median(throughput['queries_per_second'][name]):,.0f}" for name in names)
         threads = counted(throughput["threads"], "thread")
@@ -115,7 +115,7 @@ def _asked_for(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _work(report: Mapping[str, Any]) -> Table:
-    names = [*report["indexes"]]
+    names = [*report["latency_ms"]]
     per_second = report["queries_per_second"]
     rows = [
         (f"postings visited a query, {label}, mean",

@@ -34,7 +34,7 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
     """Return the JSON for a ``<script>`` element.
 
     Lists run over ``systems``: the indexes, and the first with tuned parameters if it was tuned.
-    That one has the first's bytes and no latency, which was not measured.
+    That one has the first's bytes.
     """
     systems = [*report["parameters"]["search"]]
     first = systems[0]
@@ -46,7 +46,7 @@ def page_data(report: Mapping[str, Any], query_sets: Sequence[Measured]) -> Mark
         "postings": [size["postings"] for size in sizes],
         "kinds": _kinds(report["indexes"]),
         "ms": {
-            depth: [_mean_ms(report["latency_ms"].get(name), depth) for name in systems]
+            depth: [_short(report["latency_ms"][name][depth]["mean"]) for name in systems]
             for depth in _DEPTHS
         },
         "faster": {
@@ -77,10 +77,6 @@ def _kinds(indexes: Mapping[str, Any]) -> list[tuple[str, list[int]]]:
     kinds = {kind for sizes in by_kind for kind, size in sizes.items() if size}
     order = sorted(kinds, key=lambda kind: (-by_kind[0].get(kind, 0), kind))
     return [(kind, [sizes.get(kind, 0) for sizes in by_kind]) for kind in order]
-
-
-def _mean_ms(summary: Mapping[str, Any] | None, depth: str) -> float | None:
-    return None if summary is None else _short(summary[depth]["mean"])
 
 
 def _faster(ratios: Mapping[str, Any] | None, depth: str) -> list[float] | None:

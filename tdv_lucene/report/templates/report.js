@@ -82,7 +82,6 @@
   }
 
   function timeCell(depth, i) {
-    if (i === tuned) return cell("", "not measured");
     const faster = data.faster[depth][i];
     return cell(`${number(data.ms[depth][i], 3)} ms`, faster ? `x${number(faster[0], 2)}` : "",
       faster ? `${number(faster[1], 2)} to ${number(faster[2], 2)}` : "");
@@ -128,13 +127,13 @@
   const across = {
     bytes: {
       label: "megabytes", title: "size",
-      at: (i) => ({ x: data.bytes[i] / 1e6 }), shown: (i) => megabytes(data.bytes[i]),
+      // In its place stands the index itself already.
+      at: (i) => ({ x: data.bytes[i] / 1e6, aside: i === tuned }), shown: (i) => megabytes(data.bytes[i]),
     },
     latency: {
       label: "milliseconds a query, top-10, mean", title: "latency",
       at(i) {
         const ms = data.ms.top10[i], faster = data.faster.top10[i];
-        if (ms === null) return null;
         if (!faster) return { x: ms };
         return { x: ms, low: data.ms.top10[0] / faster[2], high: data.ms.top10[0] / faster[1] };
       },
@@ -146,7 +145,6 @@
   function points(kind) {
     return sets.map((set) => systems.map((name, i) => {
       const place = across[kind].at(i), shown = measured(set);
-      if (!place) return null;
       const found = i ? test(shown, 0, i) : null;
       const y = shown.means[i];
       const bounds = found && found.low !== null
@@ -155,7 +153,7 @@
         across[kind].shown(i) + (found ? `; ${signed(found.difference, 4)}` +
         (found.low === null ? "" : ` (${between(found.low, found.high, 3)})`) : "");
       return { i, y, text, ...place, ...bounds };
-    }).filter(Boolean).sort((a, b) => a.x - b.x));
+    }).sort((a, b) => a.x - b.x));
   }
 
   function frontier(kind) {
@@ -212,7 +210,7 @@
   /** Names above the plot, pushed apart, with a thin line down to where each index stands. */
   function nameIndexes(drawn, x, top, floor, places, width) {
     const apart = 15;
-    const named = places.filter(({ i }) => i !== tuned).map(({ i, x: at }) => ({ i, at: x(at) }));
+    const named = places.filter((p) => !p.aside).map(({ i, x: at }) => ({ i, at: x(at) }));
     let last = -Infinity;
     for (const name of named) last = name.put = Math.max(name.at, last + apart);
     let next = width - 20;
@@ -235,12 +233,11 @@
       points: joined.map((p) => `${x(p.x)},${y(p.y)}`).join(" ") }));
     for (const p of line) {
       const group = svgNode("g", { class: "point", stroke: colour, "stroke-width": 1.3 });
+      const at = x(p.x) + (p.aside ? 5 : 0);
       if (p.yLow !== undefined) {
-        const at = p.i === tuned ? x(p.x) + 5 : x(p.x);
         group.append(svgNode("line", { x1: at, x2: at, y1: y(p.yLow), y2: y(p.yHigh) }));
       }
-      group.append(mark(s, p.i === tuned ? x(p.x) + 5 : x(p.x), y(p.y),
-        p.i === tuned ? "#fff" : colour));
+      group.append(mark(s, at, y(p.y), p.i === tuned ? "#fff" : colour));
       group.append(svgNode("title", {}, p.text));
       drawn.append(group);
     }
