@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,34 +118,23 @@ def learn_from_index(
         For anything a user can fix, before anything is written.
     """
     config = gathered(LearnConfig, config, locals())
-    from ..jvm.index import analyze_topics
-
     read = [index, topics, qrels, vectors, matrix]
     place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
     picture = None
     if plot is not None:
         picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])
-    recipe, method = make_recipe(config.recipe), config.self_supervised
-    if isinstance(recipe, DefaultRecipe):
-        # Titles come first in a document: topics made of them would learn nothing else.
-        wanted = config.lead and recipe.lead and method is None
-        recipe = replace(recipe, lead=wanted, values=config.term_values and recipe.values)
-        recipe = replace(recipe, prior=config.prior and recipe.prior and method is None)
-        if config.prefer != RANKING:
-            recipe = replace(recipe, prefer=config.prefer)
-    _check_supervision(topics, qrels, method, config.no_judgements)
+    _check_supervision(topics, qrels, config)
     if config.no_judgements:
         return prior_values_of_index(
             index, output=output, model=config.model, matrix=matrix, field=config.field,
             lead=config.lead, prefer=config.prefer, overwrite=overwrite, progress=progress,
         )  # fmt: skip
-    if method is None:
-        texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
-        terms = analyze_topics(texts, config.field)
+    recipe = _recipe(config)
+    asked = None if config.self_supervised else _read_questions(topics, qrels, config)
     if config.memory_bytes is not None:
         extent = _extent(index, config.field)
-        if method is None:
-            extent = extent.with_topics(terms, judgements)
+        if asked is not None:
+            extent = extent.with_topics(asked.topics, asked.qrels)
         fitting_pool(extent, config.pool, config.memory_bytes)
     watched = within(config.memory_bytes, progress)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
@@ -151,36 +142,90 @@ def learn_from_index(
         index, matrix, field=config.field, positions=positions, progress=watched
     ) as counts:
         counts.require_whole("learning")
-        word_vectors = None
+        options: dict[str, Any] = {"recipe": recipe, "progress": progress}
         if vectors is not None:
-            word_vectors = load_term_vectors(
+            options["vectors"] = load_term_vectors(
                 vectors, counts, watched, trust_pickle=config.trust_pickle
             )
-        options = {
-            "model": config.model, "recipe": recipe, "vectors": word_vectors,
-            "parameters": config.parameters, "seed": config.seed, "pool": config.pool,
-            "memory": config.memory_bytes,
-            "progress": progress,
-        }  # fmt: skip
-        if method is None:
-            judged = {name: text for name, text in texts.items() if name in judgements}
-            search = search_lucene(index, judged, config.model, config.field, watched)
-            values = learn_term_values(counts, terms, judgements, search=search, **options)
+        if asked is not None:
+            values = _learn(index, counts, asked, config, watched, options)
         else:
-            made = make_topics(index, counts, method, seed=config.seed, progress=watched)
-            # Their terms are stemmed again, which changes few: these only find a pool's documents.
-            asked = {name: " ".join(words) for name, words in made.topics.items()}
-            search = search_lucene(index, asked, config.model, config.field, watched)
-            values = learn_term_values(
-                made.matrix, made.topics, made.qrels, search=search, **options
-            )
-            values = _of_whole_matrix(values, counts, made.describe())
+            values = _learn_by_itself(index, counts, config, watched, options)
         values = with_index_bytes(values, index)
         values.save(place)
     if picture is not None:
         recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
         plot_points(values.points, full, recommended, picture)
     return TermValues.load(output)
+
+
+class _Questions(NamedTuple):
+    """What is learned from: ids to index terms, ids to grades, ids to what Lucene is asked."""
+
+    topics: Mapping[str, Sequence[str]]
+    qrels: Mapping[str, Mapping[str, int]]
+    texts: Mapping[str, str]
+
+
+def _read_questions(
+    topics: str | os.PathLike | None, qrels: str | os.PathLike | None, config: LearnConfig
+) -> _Questions:
+    from ..jvm.index import analyze_topics
+
+    assert topics is not None and qrels is not None  # _check_supervision saw to it
+    texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
+    terms = analyze_topics(texts, config.field)
+    judged = {name: text for name, text in texts.items() if name in judgements}
+    return _Questions(terms, judgements, judged)
+
+
+def _recipe(config: LearnConfig) -> DefaultRecipe | PaperRecipe:
+    """The recipe with what the other options change about it."""
+    recipe = make_recipe(config.recipe)
+    if isinstance(recipe, PaperRecipe):
+        return recipe
+    judged = config.self_supervised is None
+    return replace(
+        recipe,
+        # Titles come first in a document: topics made of them would learn nothing else.
+        lead=config.lead and recipe.lead and judged,
+        values=config.term_values and recipe.values,
+        prior=config.prior and recipe.prior and judged,
+        prefer=recipe.prefer if config.prefer == RANKING else config.prefer,
+    )
+
+
+def _learn(
+    index: str | os.PathLike,
+    matrix: TermDocumentMatrix,
+    asked: _Questions,
+    config: LearnConfig,
+    watched: Progress,
+    options: Mapping[str, Any],
+) -> TermValues:
+    search = search_lucene(index, asked.texts, config.model, config.field, watched)
+    return learn_term_values(
+        matrix, asked.topics, asked.qrels, search=search, model=config.model,
+        parameters=config.parameters, seed=config.seed, pool=config.pool,
+        memory=config.memory_bytes, **options,
+    )  # fmt: skip
+
+
+def _learn_by_itself(
+    index: str | os.PathLike,
+    matrix: TermDocumentMatrix,
+    config: LearnConfig,
+    watched: Progress,
+    options: Mapping[str, Any],
+) -> TermValues:
+    """Learn from topics made of the collection, whose own occurrences are then not in it."""
+    assert config.self_supervised is not None
+    made = make_topics(index, matrix, config.self_supervised, seed=config.seed, progress=watched)
+    # Their terms are stemmed again, which changes few: these only find a pool's documents.
+    texts = {name: " ".join(words) for name, words in made.topics.items()}
+    asked = _Questions(made.topics, made.qrels, texts)
+    values = _learn(index, made.matrix, asked, config, watched, options)
+    return _of_whole_matrix(values, matrix, made.describe())
 
 
 def _extent(index: str | os.PathLike, field: str) -> Extent:
@@ -192,11 +237,9 @@ def _extent(index: str | os.PathLike, field: str) -> Extent:
 
 
 def _check_supervision(
-    topics: str | os.PathLike | None,
-    qrels: str | os.PathLike | None,
-    self_supervised: str | None,
-    no_judgements: bool,
+    topics: str | os.PathLike | None, qrels: str | os.PathLike | None, config: LearnConfig
 ) -> None:
+    self_supervised, no_judgements = config.self_supervised, config.no_judgements
     given = [what for what in (topics, qrels) if what is not None]
     if no_judgements and (given or self_supervised is not None):
         raise TdvError(

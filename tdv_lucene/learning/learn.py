@@ -108,11 +108,7 @@ def learn_term_values(
     progress = within(memory, progress)
     whole = matrix
     if size:
-        make_queries(matrix, topics, qrels)  # what does not belong together is told before work
-        judged = {query_id: qrels[query_id] for query_id in topics if query_id in qrels}
-        asked = search or search_matrix(matrix, topics, judged, model)
-        rankings = searched(asked, model, len(judged), size)
-        matrix = draw_pool(matrix, judged, rankings, size, seed, progress)
+        matrix = _pool_of(whole, topics, qrels, model, search, size, seed, progress)
     if vectors is None:
         wanted = isinstance(chosen, PaperRecipe) or chosen.values
         none = {} if wanted else {"dimensions": 0}
@@ -123,21 +119,8 @@ def learn_term_values(
     counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks bear no exception
         problem = Problem.of(counted, topics, qrels, vectors, model, first)
-        start = start_from_prior(problem, *known) if known else None
-        if start is not None and chosen.values:
-            problem = start.problem
-        if start is None and len(problem.queries) < 2:
-            raise TdvError(
-                "learning needs at least 2 judged queries with a relevant document in the index, "
-                f"got {len(problem.queries)}: pass more topics and qrels"
-            )
-        if isinstance(chosen, DefaultRecipe):
-            enough = start is None or len(problem.queries) >= chosen.fewest_queries
-            if parameters is None and chosen.tuned and enough:
-                problem = choose_parameters(problem, seed, progress, from_prior=start is not None)
-            learned = learn_default(problem, chosen, seed, progress, start)
-        else:
-            learned = learn_paper(problem, chosen, seed, progress)
+        given = parameters is not None
+        problem, learned = _learn(problem, chosen, known, given, seed, progress)
     _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
     rule = learned.final.rule
     if size and rule is not None:
@@ -155,6 +138,52 @@ def learn_term_values(
         posting_priority=None if rule is None else rule.priority,
         posting_factors=None if rule is None else rule.factors,
     )
+
+
+def _pool_of(
+    matrix: TermDocumentMatrix,
+    topics: Mapping[str, Sequence[str]],
+    qrels: Mapping[str, Mapping[str, int]],
+    model: str,
+    search: Search | None,
+    size: int,
+    seed: int,
+    progress: Progress,
+) -> TermDocumentMatrix:
+    """Return a pool of ``size`` documents."""
+    make_queries(matrix, topics, qrels)  # what does not belong together is told before work
+    judged = {query_id: qrels[query_id] for query_id in topics if query_id in qrels}
+    asked = search or search_matrix(matrix, topics, judged, model)
+    rankings = searched(asked, model, len(judged), size)
+    return draw_pool(matrix, judged, rankings, size, seed, progress)
+
+
+def _learn(
+    problem: Problem,
+    recipe: DefaultRecipe | PaperRecipe,
+    known: tuple[Prior, Settings] | None,
+    given: bool,
+    seed: int,
+    progress: Progress,
+) -> tuple[Problem, Learned]:
+    """Learn by the recipe, and return the problem with the parameters that were chosen.
+
+    ``given``: the problem's parameters are the user's, and stay.
+    """
+    start = start_from_prior(problem, *known) if known else None
+    if start is None and len(problem.queries) < 2:
+        raise TdvError(
+            "learning needs at least 2 judged queries with a relevant document in the index, "
+            f"got {len(problem.queries)}: pass more topics and qrels"
+        )
+    if isinstance(recipe, PaperRecipe):
+        return problem, learn_paper(problem, recipe, seed, progress)
+    if start is not None and recipe.values:
+        problem = start.problem
+    enough = start is None or len(problem.queries) >= recipe.fewest_queries
+    if recipe.tuned and enough and not given:
+        problem = choose_parameters(problem, seed, progress, from_prior=start is not None)
+    return problem, learn_default(problem, recipe, seed, progress, start)
 
 
 def _known(
