@@ -10,7 +10,9 @@ from ..indexes.user_data import FieldRecord
 from ..learning.prior import Prior
 from ..learning.prior_alone import prior_values_of_index
 from ..learning.recipes import REDUCTIONS
+from ..learning.term_orders import PREFERENCES
 from ..progress import Progress, silent
+from ..ranking import DEFAULT_MODEL
 from ..values.term_values import TermValues
 from .field_description import made_by_prior
 
@@ -31,9 +33,7 @@ def values_without_judgements(
     reductions
         Where the idf is corrected for the postings dropped; None stands for the prior's own.
     """
-    own = Prior.load().content["reduction"]
-    # A reduction out of its range is refused where it is used.
-    at = tuple(r if r is not None and 0 <= r < 1 else own for r in reductions)
+    at = _corrected_at(reductions)
     return prior_values_of_index(
         index, field=field, lead=tf == "scaled", reductions=at, progress=progress
     )
@@ -42,19 +42,34 @@ def values_without_judgements(
 def values_again(
     index: str | os.PathLike[str], record: FieldRecord, progress: Progress = silent
 ) -> Iterator[TermValues]:
-    """Yield the TDVs that a field may have been pruned with: for its reduction, then for all.
+    """Yield the TDVs that a field may have been pruned with, those of ``prune`` alone first.
+
+    Then come those that ``learn --no-judgements`` writes, with a first-position boost and without.
 
     Raises
     ------
     TdvError
         When the record names no prior, or not the one of this version.
     """
-    made, ours = record.content.get("learned_from", ""), made_by_prior(Prior.load().describe())
-    if made != ours:
+    made, prior = record.content.get("learned_from", ""), Prior.load().describe()
+    by_preference = {made_by_prior({**prior, "prefer": prefer}): prefer for prefer in PREFERENCES}
+    if made not in by_preference:
         raise TdvError(
             f"the field '{record.field}' was pruned with TDVs from '{made}', which cannot be made "
-            f"again (without judgements this version has '{ours}'): pass them "
+            f"again (without judgements this version has '{made_by_prior(prior)}'): pass them "
             f"({argument('values')})"
         )
-    for at in ((record.requested_reduction,), REDUCTIONS):
-        yield values_without_judgements(index, record.field, record.tf, at, progress)
+    alone = record.tf == "scaled"
+    asked = record.requested_reduction
+    for lead, at in ((alone, (asked,)), (alone, REDUCTIONS), (not alone, REDUCTIONS)):
+        yield prior_values_of_index(
+            index, field=record.field, model=record.model or DEFAULT_MODEL, lead=lead,
+            prefer=by_preference[made], reductions=_corrected_at(at), progress=progress,
+        )  # fmt: skip
+
+
+def _corrected_at(reductions: Sequence[float | None]) -> tuple[float, ...]:
+    """Return the reductions, the prior's own for None."""
+    own = Prior.load().content["reduction"]
+    # A reduction out of its range is refused where it is used.
+    return tuple(r if r is not None and 0 <= r < 1 else own for r in reductions)

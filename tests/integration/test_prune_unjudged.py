@@ -19,6 +19,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.prior import Prior
 from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning import unjudged
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.values.term_values import TermValues
@@ -112,14 +113,39 @@ def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkey
     assert verify_pruned(source, tmp_path / "P", tmp_path / "V")["equal"]
 
 
-def test_a_preference_is_recorded_and_verified_with_its_values(source, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "flags, tf",
+    [
+        (["--prefer", "speed"], "scaled"),
+        (["--no-lead"], "scaled"),
+        (["--model", "qld"], "scaled"),
+        ([], "original"),
+        (["--no-lead", "--prefer", "size"], "original"),
+    ],
+)
+def test_whatever_was_made_without_judgements_is_made_again(
+    flags: list[str], tf: str, source: Path, tmp_path: Path
+) -> None:
+    values = tmp_path / "V"
+    arguments = ["--index", str(source), "--output", str(values), "--no-judgements"]
+    done = CliRunner().invoke(learn_command, [*arguments, *flags])
+    assert done.exit_code == 0, done.output
+    report = prune_index(source, values, tmp_path / "P", reduction=0.3, tf=tf, unit="posting")
+    preferred = f", for {flags[-1]}" if "--prefer" in flags else ""
+    assert report["learned_from"].endswith(f"no judgements{preferred}")
+    assert verify_pruned(source, tmp_path / "P", values)["equal"]
+    assert verify_pruned(source, tmp_path / "P", None)["equal"]
+
+
+def test_a_preference_that_is_not_known_is_not_made_again(
+    source: Path, tmp_path: Path, monkeypatch
+) -> None:
     values = tmp_path / "V"
     arguments = ["--index", str(source), "--output", str(values), "--no-judgements"]
     done = CliRunner().invoke(learn_command, [*arguments, "--prefer", "speed"])
     assert done.exit_code == 0, done.output
-    report = prune_index(source, values, tmp_path / "P", reduction=0.3)
-    assert report["learned_from"].endswith("no judgements, for speed")
-    assert verify_pruned(source, tmp_path / "P", values)["equal"]
+    prune_index(source, values, tmp_path / "P", reduction=0.3)
+    monkeypatch.setattr(unjudged, "PREFERENCES", {"ranking": None, "size": "smallest"})
     with pytest.raises(TdvError, match="for speed', which cannot be made again"):
         verify_pruned(source, tmp_path / "P", None)
 
