@@ -13,6 +13,7 @@ from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.pruning import prune as pruning
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.reduction_choice import foreseen_bytes
 
 pytestmark = pytest.mark.jvm
 
@@ -46,7 +47,8 @@ def test_a_whole_index_is_foreseen_within_three_percent(learned, place, tmp_path
     assert values.points[place]["index_bytes"] == pytest.approx(written, rel=0.03)
 
 
-def test_a_limit_is_met_in_two_indexes_at_most(learned, tmp_path, monkeypatch):
+@pytest.mark.parametrize("scale", ["auto", 3])
+def test_a_limit_is_met_in_two_indexes_at_most(learned, tmp_path, monkeypatch, scale):
     index, values = learned
     written: list[float] = []
     write = pruning.Rewriting.write
@@ -57,8 +59,22 @@ def test_a_limit_is_met_in_two_indexes_at_most(learned, tmp_path, monkeypatch):
 
     monkeypatch.setattr(pruning.Rewriting, "write", counted)
     limit = round(np.mean([values.points[place]["index_bytes"] for place in (1, 2)]))
-    report = prune_index(index, values, tmp_path / "pruned", max_bytes=limit, threads=1)
+    report = prune_index(
+        index, values, tmp_path / "pruned", max_bytes=limit, scale=scale, threads=1
+    )
     assert len(written) <= 2 and report["chosen"]["reduction"] == written[-1]
     size = sum(index_bytes(tmp_path / "pruned").values())
     assert 0.97 * limit <= size <= limit
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+
+def test_bytes_are_foreseen_at_every_scale_that_was_tried(learned, tmp_path):
+    """At a reduction between two points, where the nearest one's own scale is not what is asked."""
+    index, values = learned
+    tried = {e["scale"] for point in values.points[1:] for e in point["scales"]}
+    for scale in (min(tried), max(tried)):
+        foreseen = foreseen_bytes(values.points, scale)
+        assert foreseen is not None
+        place = tmp_path / f"{scale}"
+        prune_index(index, values, place, reduction=0.45, scale=scale, threads=1)
+        assert foreseen(0.45) == pytest.approx(sum(index_bytes(place).values()), rel=0.03)
