@@ -21,7 +21,7 @@ ANSERINI_DEFAULTS = {"k1": 0.9, "b": 0.4, "mu": 1000.0}
 
 GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "bm25": {"k1": (0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), "b": (0.2, 0.4, 0.6, 0.8)},
-    "qld": {"mu": (250.0, 500.0, 1000.0, 2000.0, 4000.0)},
+    "qld": {"mu": (25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0)},
     "tfidf": {},
 }
 """Values tried when parameters are tuned, by model; an index's own are tried as well."""

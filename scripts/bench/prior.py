@@ -66,7 +66,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, required=True, help="for indexes and matrices")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--prior", type=Path, help="where to write the prior")
-    parser.add_argument("--name", default="2026-11-23.2")
+    parser.add_argument("--name", default="2026-11-23.3")
     parser.add_argument("--most", type=int, default=300, help="queries of a set at most")
     return parser.parse_args()
 

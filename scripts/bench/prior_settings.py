@@ -24,6 +24,14 @@ def _bm25(k1: float, b: float, boost: float, span: float, slope: float) -> dict[
     return {"k1": k1, "b": b, "boost": boost, "span": span, "slope": slope}
 
 
+_QLD: list[dict[str, float]] = [
+    *({"mu": mu, "slope": slope} for mu in (300, 500, 1000) for slope in (0, 0.4, 0.8)),
+    *(
+        {"mu": mu, "mu_power": power, "slope": slope}
+        for mu, power in ((100, 0.7), (150, 0.7), (100, 1), (150, 1), (200, 1), (100, 1.5))
+        for slope in (0, 0.4, 0.8)
+    ),
+]
 CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
     ("bm25", "positions"): [
         _bm25(2, 0.4, 1.5, 8, 0.8),
@@ -42,13 +50,8 @@ CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
         {"k1": k1, "b": 0.4, "slope": slope}
         for k1, slope in ((0.9, 0.4), (0.9, 0.8), (1.5, 0.4), (1.5, 0.8), (2, 0.8), (3, 0.8))
     ],
-    ("qld", "positions"): [
-        {"mu": mu, "boost": 1.5, "span": 8, "slope": slope}
-        for mu, slope in ((500, 0), (500, 0.4), (500, 0.8), (1000, 0.4), (300, 0.4))
-    ],
-    ("qld", "no positions"): [
-        {"mu": mu, "slope": slope} for mu, slope in ((500, 0), (500, 0.4), (300, 0.4), (1000, 0.4))
-    ],
+    ("qld", "positions"): [{"boost": 1.5, "span": 8, **settings} for settings in _QLD],
+    ("qld", "no positions"): list(_QLD),
     ("tfidf", "positions"): [{"slope": 0}, {"slope": 0.4}, {"boost": 0.5, "span": 8, "slope": 0}],
     ("tfidf", "no positions"): [{"slope": 0}, {"slope": 0.4}],
 }

@@ -20,7 +20,7 @@ Search: TypeAlias = Callable[[Parameters, int], Mapping[str, Sequence[str]]]
 
 _SETTINGS = {
     "bm25": (Parameters(k1=0.9, b=0.4), Parameters(k1=3.0, b=0.4), Parameters(k1=1.2, b=0.75)),
-    "qld": (Parameters(mu=1000.0), Parameters(mu=250.0)),
+    "qld": (Parameters(mu=1000.0), Parameters(mu=250.0), Parameters(mu=50.0)),
     "tfidf": (Parameters(),),
 }
 """Far enough apart that what learning puts on top was found by one of them."""

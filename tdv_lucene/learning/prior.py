@@ -36,7 +36,9 @@ _NAMES = (
 
 PRIOR_FILE = Path(__file__).with_name("prior.json")
 _FORMAT = 1
-_LENGTH, _K1 = 100, (0.5, 4.5)
+_LENGTH = 100
+_GROWING = {"k1": (0.5, 4.5), "mu": (10.0, 4000.0)}
+"""Parameters that may grow with a power of the documents' mean length, and their limits."""
 """The mean length at which k1 is the file's, and the range k1 stays in."""
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 
@@ -116,15 +118,17 @@ class Prior:
     ) -> Settings:
         """Return the settings for ``model`` and documents of ``mean_length`` tokens.
 
-        k1 grows with a power of the mean length, because in short documents a second occurrence
-        says less. ``unlike`` is for a collection unlike those it knows (see :meth:`differences`).
+        k1 and mu grow with a power of the mean length: in short documents a second occurrence says
+        less, and smoothing with many words of the collection hides it. ``unlike`` is for a
+        collection unlike those it knows (see :meth:`differences`).
         """
         table = self.content["unlike" if unlike else "settings"]
         found = table[model][_POSITIONS if positions else _NO_POSITIONS]
         given = {name: found[name] for name in ("k1", "b", "mu") if name in found}
-        if "k1_power" in found:
-            k1 = found["k1"] * (mean_length / _LENGTH) ** found["k1_power"]
-            given["k1"] = round(min(max(k1, _K1[0]), _K1[1]), 2)
+        for name, (least, most) in _GROWING.items():
+            if f"{name}_power" in found:
+                grown = found[name] * (mean_length / _LENGTH) ** found[f"{name}_power"]
+                given[name] = round(min(max(grown, least), most), 2)
         boost = found.get("boost", 0)
         return Settings(
             Parameters(**given),

@@ -63,6 +63,23 @@ def test_the_prior_that_comes_with_the_package_is_whole() -> None:
                 assert positions or settings.boost is None
 
 
+def test_k1_and_mu_grow_with_the_length_of_documents() -> None:
+    table = {
+        "bm25": {"positions": {"k1": 1.5, "k1_power": 0.3, "b": 0.4, "slope": 0}},
+        "qld": {"positions": {"mu": 100, "mu_power": 0.5, "slope": 0}},
+    }
+    prior = Prior({"settings": table}, "")
+
+    def at(length: float) -> tuple[float, float, float]:
+        bm25, qld = (prior.settings(model, True, length).parameters for model in table)
+        return bm25.k1, bm25.b, qld.mu
+
+    assert at(100) == (1.5, 0.4, 100)
+    assert at(25) == (round(1.5 * 0.25**0.3, 2), 0.4, 50)
+    assert at(400) == (round(1.5 * 4**0.3, 2), 0.4, 200)
+    assert at(0.01) == (0.5, 0.4, 10) and at(1e9) == (4.5, 0.4, 4000), "within what was seen"
+
+
 @pytest.mark.parametrize("content", ["", "[]", '{"format": 0}'])
 def test_another_file_is_refused(content: str, tmp_path) -> None:
     path = tmp_path / "prior.json"
