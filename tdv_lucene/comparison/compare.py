@@ -145,7 +145,7 @@ def compare_indexes(
             timed, query_sets[0].topics, config.latency_plan, field=config.field, raw=raw,
             progress=progress,
         )  # fmt: skip
-        searched = {name: system.path for name, system in systems.items()}
+        searched = {name: index.path for name, index in timed.items()}
         words = [look_up_terms(searched, queries.topics, config.field) for queries in query_sets]
         report = {
             "indexes": {n: content.sizes(had, config.field) for n, had in compared.found.items()},

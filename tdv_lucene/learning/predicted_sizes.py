@@ -26,9 +26,8 @@ def with_index_bytes(values: TermValues, index: str | os.PathLike) -> TermValues
     source = full["with_positions"] if "POSITIONS" in about["index_options"] else full
     # No other field has lists to speak of: an id's terms are in one document each.
     alone = all(entry.get("postings", 0) <= entry.get("terms", 0) for entry in fields.values())
-    correction = found["bytes_by_kind"]["postings"] / max(1, source["posting_bytes"])
-    if not alone:
-        correction = 1.0
+    written = found["bytes_by_kind"]["postings"]
+    correction = written / max(1, source["posting_bytes"]) if alone else 1.0
 
     def predict(point: Mapping[str, Any]) -> int:
         return round(_predict(point, source, found["bytes_by_kind"], correction))

@@ -37,9 +37,9 @@ _NAMES = (
 PRIOR_FILE = Path(__file__).with_name("prior.json")
 _FORMAT = 1
 _LENGTH = 100
+"""The mean length at which k1 and mu are the file's."""
 _GROWING = {"k1": (0.5, 4.5), "mu": (10.0, 4000.0)}
 """Parameters that may grow with a power of the documents' mean length, and their limits."""
-"""The mean length at which k1 is the file's, and the range k1 stays in."""
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 
 

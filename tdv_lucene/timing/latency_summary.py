@@ -55,10 +55,11 @@ def look_up_terms(
 
     tokens = analyze(list(topics.values()), field)
     distinct = sorted({token for terms in tokens for token in terms})
-    doc_freq = {
-        name: {term: count[0] for term, count in count_terms(path, field, distinct).items()}
-        for name, path in paths.items()
+    counted = {  # once an index, under however many names it is searched
+        path: {term: count[0] for term, count in count_terms(path, field, distinct).items()}
+        for path in set(paths.values())
     }
+    doc_freq = {name: counted[path] for name, path in paths.items()}
     return {
         q: QueryTerms(tuple(dict.fromkeys(terms)), doc_freq) for q, terms in zip(topics, tokens)
     }
