@@ -21,13 +21,16 @@ import numpy as np
 from prior_collections import TRAINED_ONLY, Judged, collection_of, read_collections
 from prior_network import network_task, train_together
 from prior_settings import (
+    AS_WITH,
     CANDIDATES,
     ORDER,
-    REDUCTION,
+    REDUCTIONS,
     SCALE,
     choose,
     gains_by_set,
     measure,
+    recommend,
+    utility,
     worst,
 )  # fmt: skip
 
@@ -66,7 +69,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, required=True, help="for indexes and matrices")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--prior", type=Path, help="where to write the prior")
-    parser.add_argument("--name", default="2026-11-23.3")
+    parser.add_argument("--name", default="2026-11-23.4")
     parser.add_argument("--most", type=int, default=300, help="queries of a set at most")
     return parser.parse_args()
 
@@ -84,34 +87,75 @@ def _networks(raw: dict[str, Any], judged: Sequence[Judged]) -> None:
 
 
 def _gains(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> None:
-    """Of each candidate on each collection, with the network that never saw it."""
-    done = raw.setdefault("gains", {})
-    for key, each in itertools.product(CANDIDATES, judged):
-        label = "/".join(key)
+    """Of all candidates where settings are chosen; of those that any choice takes, at all
+    reductions."""
+    left_out = (None, *dict.fromkeys(collection_of(each.name) for each in judged))
+    for key, candidates in CANDIDATES.items():
+        _gains_at(REDUCTIONS[0], key, candidates, raw, judged, raw_file)
+        taken = {_chosen(raw, key, without) for without in left_out}
+        taken.add(_chosen(raw, key, None, worst))
+        for reduction in REDUCTIONS:
+            some = [candidates[number] for number in sorted(taken)]
+            _gains_at(reduction, key, some, raw, judged, raw_file)
+
+
+def _gains_at(
+    reduction: float,
+    key: tuple[str, str],
+    candidates: Sequence[dict[str, float]],
+    raw: dict[str, Any],
+    judged: Sequence[Judged],
+    raw_file: Path,
+) -> None:
+    """Of each of the candidates on each collection, with the network that never saw it."""
+    label, done = "/".join(key), raw.setdefault(_name(reduction), {})
+    for each in judged:
         found = done.setdefault(label, {}).setdefault(each.name, {})
-        # Without a boost, positions change nothing.
-        found |= {**done[f"{key[0]}/positions"].get(each.name, {}), **found}
-        missing = [c for c in CANDIDATES[key] if json.dumps(c) not in found]
+        missing = [c for c in candidates if json.dumps(c) not in found]
         if not missing:
             continue
         network = raw["networks"][collection_of(each.name)]
         problem = each.of_model(key[0])
         full = problem.measure(problem.plain)
         for candidate in missing:
-            measured = measure(each, key, candidate, network)
+            measured = measure(each, key, candidate, network, reduction)
             found[json.dumps(candidate)] = gains_by_set(each, measured, full)
             raw_file.write_text(json.dumps(raw, indent=1))
-        print(label, each.name, flush=True)
+        print(label, each.name, reduction, flush=True)
 
 
-def _by_candidate(raw: dict[str, Any], key: tuple[str, str]) -> list[dict[str, Any]]:
-    """Of each candidate: collection -> query set -> gains."""
-    found: list[dict[str, Any]] = [{} for _ in CANDIDATES[key]]
-    for name, of_candidates in raw["gains"]["/".join(key)].items():
-        for sets, candidate in zip(found, CANDIDATES[key]):
-            of_this = of_candidates[json.dumps(candidate)]
-            sets.setdefault(collection_of(name), {}).update(of_this)
-    return found
+def _name(reduction: float) -> str:
+    return f"gains at {reduction:.0%}"
+
+
+def _gains_of(
+    raw: dict[str, Any], key: tuple[str, str], reduction: float, number: int
+) -> dict[str, dict[str, list[float]]]:
+    """Of a candidate: collection -> query set -> gains."""
+    gains: dict[str, dict[str, list[float]]] = {}
+    for name, of_candidates in raw[_name(reduction)]["/".join(key)].items():
+        of_this = of_candidates[json.dumps(CANDIDATES[key][number])]
+        gains.setdefault(collection_of(name), {}).update(of_this)
+    return gains
+
+
+def _chosen(
+    raw: dict[str, Any], key: tuple[str, str], without: str | None, by: Any = utility
+) -> int:
+    """The candidate that the collections but ``without`` choose."""
+    key = AS_WITH.get(key, key)
+    all_of_them = range(len(CANDIDATES[key]))
+    return choose([_gains_of(raw, key, REDUCTIONS[0], n) for n in all_of_them], without, by)
+
+
+def _settings(
+    raw: dict[str, Any], key: tuple[str, str], without: str | None, by: Any = utility
+) -> tuple[dict[str, float], dict[str, dict[str, list[float]]]]:
+    """What the collections but ``without`` choose, and the reduction; their gains there."""
+    number = _chosen(raw, key, without, by)
+    by_reduction = {reduction: _gains_of(raw, key, reduction, number) for reduction in REDUCTIONS}
+    reduction = recommend(by_reduction, without)
+    return {**CANDIDATES[key][number], "reduction": reduction}, by_reduction[reduction]
 
 
 def _table(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> None:
@@ -122,16 +166,13 @@ def _table(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> Non
             continue
         without = collection_of(each.name)
         for key in CANDIDATES:
-            gains = _by_candidate(raw, key)
-            chosen = choose(gains, without)
+            settings, gains = _settings(raw, key, without)
             for name in each.sets:
                 row = rows.setdefault(name, {})
-                row["/".join(key)] = {
-                    "settings": CANDIDATES[key][chosen], "gains": gains[chosen][without][name],
-                }  # fmt: skip
-        chosen = choose(_by_candidate(raw, _BM25), without)
-        settings = CANDIDATES[_BM25][chosen]
-        pruned = measure(each, _BM25, settings, raw["networks"][without])
+                row["/".join(key)] = {"settings": settings, "gains": gains[without][name]}
+        settings, _ = _settings(raw, _BM25, without)
+        network, reduction = raw["networks"][without], settings["reduction"]
+        pruned = measure(each, _BM25, settings, network, reduction)
         full = each.problem.measure(each.problem.plain)
         tuned = _tuned_on_half(each, pruned)
         for name, some in each.sets.items():
@@ -173,17 +214,15 @@ def _tuned_on_half(each: Judged, pruned: np.ndarray) -> dict[str, dict[str, floa
 def _prior(raw: dict[str, Any], judged: Sequence[Judged], name: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     unlike: dict[str, Any] = {}
-    for key, candidates in CANDIDATES.items():
+    for key in CANDIDATES:
         model, positions = key
-        gains = _by_candidate(raw, key)
-        settings.setdefault(model, {})[positions] = candidates[choose(gains, None)]
-        unlike.setdefault(model, {})[positions] = candidates[choose(gains, None, worst)]
+        settings.setdefault(model, {})[positions] = _settings(raw, key, None)[0]
+        unlike.setdefault(model, {})[positions] = _settings(raw, key, None, worst)[0]
     return {
-        "format": 1,
+        "format": 2,
         "name": name,
         "order": ORDER,
         "scale": SCALE,
-        "reduction": REDUCTION,
         "settings": settings,
         "unlike": unlike,
         "network": raw["networks"][""],
@@ -246,8 +285,8 @@ def _markdown(raw: dict[str, Any]) -> str:
         "| measured on | queries | full | pruned | full, tuned | same queries | R@1000 |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    others = ["| measured on | " + " | ".join(k for k in raw["gains"]) + " |"]
-    others.append("| --- |" + " --- |" * len(raw["gains"]))
+    labels = ["/".join(key) for key in CANDIDATES]
+    others = [f"| measured on | {' | '.join(labels)} |", "| --- |" + " --- |" * len(labels)]
     for name, row in raw["table"].items():
         if name in TRAINED_ONLY:
             continue
@@ -257,8 +296,11 @@ def _markdown(raw: dict[str, Any]) -> str:
             f"{row['full tuned']:.3f} | {row['same halves']:.3f} | {full_recall:.3f} -> "
             f"{recall:.3f} ({recall / full_recall - 1:+.1%}) |"
         )
-        cells = [row[key]["gains"] for key in raw["gains"]]
-        others.append(f"| {name} | " + " | ".join(f"{a:+.1%}, {b:+.1%}" for a, b in cells) + " |")
+        cells = [
+            f"{ndcg:+.1%}, {recall:+.1%} at {settings['reduction']:.0%}"
+            for settings, (ndcg, recall) in (row[label].values() for label in labels)
+        ]
+        others.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", *others, ""])
 
 

@@ -14,10 +14,13 @@ from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import Parameters
 
-ORDER, SCALE, REDUCTION = "balanced", 3, 0.45
+ORDER, SCALE = "balanced", 3
+REDUCTIONS = (0.45, 0.3, 0.15)
+"""Settings are chosen at the first; any may be recommended with them."""
 PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
 ENOUGH = 0.03
-"""A gain above this counts as this: to lose nowhere is worth more than to win much somewhere."""
+"""A gain above this counts as this: to lose nowhere is worth more than to win much somewhere. A
+larger loss on any query set is not bearable."""
 
 
 def _bm25(k1: float, b: float, boost: float, span: float, slope: float) -> dict[str, float]:
@@ -30,6 +33,14 @@ _QLD: list[dict[str, float]] = [
         {"mu": mu, "mu_power": power, "slope": slope}
         for mu, power in ((100, 0.7), (150, 0.7), (100, 1), (150, 1), (200, 1), (100, 1.5))
         for slope in (0, 0.4, 0.8)
+    ),
+    *(
+        {"mu": mu, "mu_tokens_power": power, "slope": 0}
+        for mu, power in ((50, 0.6), (70, 0.6), (100, 0.6), (100, 0.5), (150, 0.5), (70, 0.7))
+    ),
+    *(
+        {"mu": mu, "mu_power": power, "mu_tokens_power": 0.3, "slope": 0}
+        for mu, power in ((100, 0.5), (150, 0.5), (200, 0.5), (150, 0.7))
     ),
 ]
 CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
@@ -49,6 +60,10 @@ CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
     ("bm25", "no positions"): [
         {"k1": k1, "b": 0.4, "slope": slope}
         for k1, slope in ((0.9, 0.4), (0.9, 0.8), (1.5, 0.4), (1.5, 0.8), (2, 0.8), (3, 0.8))
+    ]
+    + [
+        {"k1": k1, "k1_power": power, "b": 0.4, "slope": 0.8}
+        for k1, power in ((1.5, 0.3), (2, 0.3), (1.5, 0.5), (2, 0.5))
     ],
     ("qld", "positions"): [{"boost": 1.5, "span": 8, **settings} for settings in _QLD],
     ("qld", "no positions"): list(_QLD),
@@ -57,6 +72,8 @@ CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
 }
 """Round numbers about what a first look at all collections liked; the choice among them is made
 again with each collection left out."""
+AS_WITH = {("qld", "no positions"): ("qld", "positions")}
+"""Whose choice is another's: how much to smooth does not depend on positions."""
 
 
 def measure(
@@ -64,14 +81,14 @@ def measure(
     key: tuple[str, str],
     settings: dict[str, float],
     network: dict[str, Any],
-    reduction: float = REDUCTION,
+    reduction: float = REDUCTIONS[0],
 ) -> np.ndarray:
     """Return float64[n, 3]: the measures of every query on the integer index that ``prune`` writes
     without judgements."""
     model, positions = key
     content = {
-        "name": "candidate", "order": ORDER, "scale": SCALE, "reduction": reduction,
-        "network": network, "ranges": {}, "settings": {model: {positions: settings}},
+        "name": "candidate", "order": ORDER, "scale": SCALE, "network": network, "ranges": {},
+        "settings": {model: {positions: {**settings, "reduction": reduction}}},
     }  # fmt: skip
     values = prior_values(
         judged.problem.matrix,
@@ -94,7 +111,11 @@ def gains_by_set(judged: Judged, measured: np.ndarray, full: np.ndarray) -> dict
     }
 
 
-def utility(gains: dict[str, dict[str, list[float]]]) -> float:
+Gains = dict[str, dict[str, list[float]]]
+"""Collection -> query set -> the gains of nDCG@5 and of R@1000."""
+
+
+def utility(gains: Gains) -> float:
     """Of the gains by collection and set: the mean over collections, a large gain cut off."""
     by_collection = [
         np.mean([min(of_set[0], ENOUGH) for of_set in sets.values()]) for sets in gains.values()
@@ -102,17 +123,26 @@ def utility(gains: dict[str, dict[str, list[float]]]) -> float:
     return float(np.mean(by_collection))
 
 
-def worst(gains: dict[str, dict[str, list[float]]]) -> float:
+def worst(gains: Gains) -> float:
     """The largest loss anywhere."""
     return min(of_set[0] for sets in gains.values() for of_set in sets.values())
 
 
-def choose(
-    gains: Sequence[dict[str, dict[str, list[float]]]], without: str | None, by: Any = utility
-) -> int:
+def choose(candidates: Sequence[Gains], without: str | None, by: Any = utility) -> int:
     """Return the best candidate on all collections but ``without``."""
-    kept = [{c: sets for c, sets in each.items() if c != without} for each in gains]
-    return int(np.argmax([by(each) for each in kept]))
+    return int(np.argmax([by(_left_of(gains, without)) for gains in candidates]))
+
+
+def recommend(by_reduction: dict[float, Gains], without: str | None) -> float:
+    """Return the largest reduction at which no query set of a collection but ``without`` loses more
+    than is bearable; where there is none, that of the smallest loss."""
+    losses = {r: worst(_left_of(gains, without)) for r, gains in by_reduction.items()}
+    bearable = [reduction for reduction, loss in losses.items() if loss >= -ENOUGH]
+    return max(bearable) if bearable else max(losses, key=lambda r: losses[r])
+
+
+def _left_of(gains: Gains, without: str | None) -> Gains:
+    return {collection: sets for collection, sets in gains.items() if collection != without}
 
 
 def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
@@ -124,7 +154,7 @@ def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
         found = row[f"{model}/{positions}"]["settings"]
         settings.setdefault(model, {})[positions] = found
     content = {
-        "name": "leave-one-out", "order": ORDER, "scale": SCALE, "reduction": REDUCTION,
+        "name": "leave-one-out", "order": ORDER, "scale": SCALE,
         "network": run["networks"][collection_of(name)], "ranges": {}, "settings": settings,
     }  # fmt: skip
     return Prior(content, "")

@@ -124,12 +124,26 @@ def command(as_json: bool, **arguments: Any) -> None:
     config = options.config_of(LearnConfig, arguments)
     values = options.run(learn_from_index, config=config, **arguments)
     if config.no_judgements and not as_json:
-        options.show({"output": arguments["output"], **values.parameters}, as_json)
+        _show_unmeasured(arguments["output"], values)
         return
     if as_json:
         options.show({"output": arguments["output"], **values.summary()}, as_json=True)
         return
     print_points(values)
+
+
+def _show_unmeasured(output: str, values: TermValues) -> None:
+    """What the prior alone says: there are no points to print."""
+    from ..ranking import MODELS
+
+    model, recommended = values.manifest["model"], values.manifest["recommended_reduction"]
+    parameters = {name: values.parameters[name] for name in MODELS[model]}
+    shown = {"output": output, "model": model, **parameters, "reduction": recommended}
+    options.show(shown, as_json=False)
+    options.say(
+        f"'tdv-lucene prune' drops {recommended:.0%} of the postings unless told otherwise. "
+        "Nothing was measured on this index: run 'tdv-lucene compare' before you serve the result"
+    )
 
 
 def print_points(values: TermValues) -> None:

@@ -35,11 +35,11 @@ _NAMES = (
 )  # fmt: skip
 
 PRIOR_FILE = Path(__file__).with_name("prior.json")
-_FORMAT = 1
-_LENGTH = 100
-"""The mean length at which k1 and mu are the file's."""
-_GROWING = {"k1": (0.5, 4.5), "mu": (10.0, 4000.0)}
-"""Parameters that may grow with a power of the documents' mean length, and their limits."""
+_FORMAT = 2
+_LENGTH, _TOKENS = 100, 1e6
+"""The documents' mean length and the collection's tokens at which k1 and mu are the file's."""
+_GROWING = {"k1": (0.5, 4.5), "mu": (30.0, 4000.0)}
+"""Parameters that may grow with a power of one of these, and their limits."""
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 
 
@@ -54,11 +54,14 @@ class Settings:
         None if the index has no positions, or they do not help.
     slope : float
         How far TDVs may differ from their mean, within [0, 1].
+    reduction : float
+        The share of the postings to drop unless told otherwise.
     """
 
     parameters: Parameters
     boost: FirstPositionBoost | None
     slope: float
+    reduction: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +73,8 @@ class Prior:
     content : mapping
         ``name``, ``settings`` by model and by whether there are positions, ``unlike`` (settings
         for a collection unlike all of ``collections``), ``network`` (``statistics`` by name, ``w``,
-        ``b``), ``order``, ``scale``, ``reduction``, ``ranges`` of collection statistics, and where
-        it is from: ``collections`` and ``made_by``.
+        ``b``), ``order``, ``scale``, ``ranges`` of collection statistics, and where it is from:
+        ``collections`` and ``made_by``.
     sha256 : str
         Of the file.
     """
@@ -114,26 +117,38 @@ class Prior:
         return {"name": self.name, "sha256": self.sha256}
 
     def settings(
-        self, model: str, positions: bool, mean_length: float, *, unlike: bool = False
+        self,
+        model: str,
+        positions: bool,
+        mean_length: float,
+        tokens: float,
+        *,
+        unlike: bool = False,
     ) -> Settings:
-        """Return the settings for ``model`` and documents of ``mean_length`` tokens.
+        """Return the settings for ``model`` and a collection of so many ``tokens``, whose documents
+        have ``mean_length`` of them.
 
-        k1 and mu grow with a power of the mean length: in short documents a second occurrence says
-        less, and smoothing with many words of the collection hides it. ``unlike`` is for a
+        k1 grows with a power of the mean length: in short documents a second occurrence says less.
+        mu grows with a power of the tokens: the more there are, the smaller is a rare term's share
+        of them, and mu times that share is what tells occurrences apart. ``unlike`` is for a
         collection unlike those it knows (see :meth:`differences`).
         """
         table = self.content["unlike" if unlike else "settings"]
         found = table[model][_POSITIONS if positions else _NO_POSITIONS]
         given = {name: found[name] for name in ("k1", "b", "mu") if name in found}
         for name, (least, most) in _GROWING.items():
-            if f"{name}_power" in found:
-                grown = found[name] * (mean_length / _LENGTH) ** found[f"{name}_power"]
-                given[name] = round(min(max(grown, least), most), 2)
+            by_length, by_tokens = (
+                found.get(f"{name}_{power}", 0) for power in ("power", "tokens_power")
+            )
+            if by_length or by_tokens:
+                grown = (mean_length / _LENGTH) ** by_length * (tokens / _TOKENS) ** by_tokens
+                given[name] = round(min(max(found[name] * grown, least), most), 2)
         boost = found.get("boost", 0)
         return Settings(
             Parameters(**given),
             FirstPositionBoost(boost, found["span"]) if boost else None,
             found["slope"],
+            found["reduction"],
         )
 
     def weights(self, matrix: TermDocumentMatrix, slope: float) -> np.ndarray:
@@ -194,8 +209,10 @@ def settings_for(
             "lose least are used; judge some queries, and measure with 'tdv-lucene compare'",
             "; ".join(differences),
         )
-    mean_length = float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
-    return prior.settings(model, positions, mean_length, unlike=bool(differences)), differences
+    tokens = float(np.sum(matrix.doc_len))
+    mean_length = tokens / max(1, matrix.doc_count)
+    found = prior.settings(model, positions, mean_length, tokens, unlike=bool(differences))
+    return found, differences
 
 
 def collection_statistics(matrix: TermDocumentMatrix) -> dict[str, float]:

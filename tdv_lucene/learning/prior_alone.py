@@ -31,7 +31,7 @@ def prior_values(
     lead: bool = True,
     prefer: str = RANKING,
     prior: Prior | None = None,
-    reductions: Sequence[float] = REDUCTIONS,
+    reductions: Sequence[float | None] = REDUCTIONS,
 ) -> TermValues:
     """Return the prior's TDVs of every term of ``matrix``; no judgements are needed.
 
@@ -49,6 +49,7 @@ def prior_values(
         None for the one that comes with the package.
     reductions
         The operating points; TDVs are corrected for what dropped postings add to idf at each.
+        None stands for the one that the prior recommends.
 
     Raises
     ------
@@ -62,11 +63,11 @@ def prior_values(
     prior = prior or Prior.load()
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions)
+    # One out of range is refused where it is used.
+    points = [r if r is not None and 0 <= r < 1 else settings.reduction for r in reductions]
     counted = matrix.with_position_boost(settings.boost)
     kind = PREFERENCES[prefer] or prior.order
-    order, rule = rule_of_order(
-        counted, kind, model, settings.parameters, DefaultRecipe(), reductions
-    )
+    order, rule = rule_of_order(counted, kind, model, settings.parameters, DefaultRecipe(), points)
     about = {
         "model": model,
         "parameters": settings.parameters.values(),
@@ -81,9 +82,9 @@ def prior_values(
         order,
         rule,
         about,
-        reductions=reductions,
+        reductions=points,
         scale=prior.content["scale"],
-        recommended=prior.content["reduction"],
+        recommended=settings.reduction,
     )
 
 
@@ -96,7 +97,7 @@ def prior_values_of_index(
     field: str = "contents",
     lead: bool = True,
     prefer: str = RANKING,
-    reductions: Sequence[float] = REDUCTIONS,
+    reductions: Sequence[float | None] = REDUCTIONS,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> TermValues:
@@ -122,13 +123,13 @@ def prior_values_of_index(
         progress("apply the prior", 0, 0)
         values = prior_values(counts, model=model, lead=lead, prefer=prefer, reductions=reductions)
         if place is None:
-            return _in_memory(values)
+            return in_memory(values)
         values.save(place)
     return TermValues.load(output)
 
 
-def _in_memory(values: TermValues) -> TermValues:
-    """Copy what is mapped from a folder that is about to be removed."""
+def in_memory(values: TermValues) -> TermValues:
+    """Return the TDVs with a copy of what is mapped from a folder that is about to be removed."""
     terms = values.vocabulary.terms
     held = ByteStrings(np.array(terms.data), np.array(terms.indptr))
     return replace(

@@ -57,7 +57,7 @@ class PriorStart(NamedTuple):
         tokens = np.asarray(problem.matrix.total_term_freq, np.float64)
         away = np.abs(final.weights - self.problem.base_values)
         boost = self.problem.matrix.position_boost
-        reduction = self.prior.content["reduction"]
+        reduction = self.settings.reduction
         learned = _measure(problem, of_folds, folds, reduction)
         everyone = [np.arange(len(problem.queries))]
         gains = learned - _measure(self.problem, [self._scores()], everyone, reduction)
@@ -75,7 +75,7 @@ class PriorStart(NamedTuple):
 
     def _scores(self) -> TermScores:
         """Return the scores of the prior alone."""
-        problem, at = self.problem, (self.prior.content["reduction"],)
+        problem, at = self.problem, (self.settings.reduction,)
         order, rule = rule_of_order(
             problem.matrix, self.prior.order, problem.model, problem.parameters, DefaultRecipe(), at
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -28,6 +28,17 @@ def find_point(values: TermValues, record: FieldRecord) -> OperatingPoint | None
         if checksum(point) == record.values_sha256:
             return point
     return None
+
+
+def find_values(
+    possible: Iterable[TermValues], record: FieldRecord
+) -> tuple[TermValues, OperatingPoint | None]:
+    """Return the TDVs that have a point with the recorded checksum, else the last ones tried."""
+    for values in possible:
+        point = find_point(values, record)
+        if point is not None:
+            break
+    return values, point
 
 
 def _reductions(values: TermValues, record: FieldRecord) -> Iterator[float]:

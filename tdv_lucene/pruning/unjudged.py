@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..errors import TdvError, argument
 from ..indexes.user_data import FieldRecord
 from ..learning.prior import Prior
-from ..learning.prior_alone import prior_values_of_index
+from ..learning.prior_alone import in_memory, prior_values, prior_values_of_index
 from ..learning.recipes import REDUCTIONS
 from ..learning.term_orders import PREFERENCES
+from ..matrix.extract import open_matrix
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL
 from ..values.term_values import TermValues
 from .field_description import made_by_prior
+from .recorded_values import find_values
 
 
 def values_without_judgements(
@@ -33,24 +35,39 @@ def values_without_judgements(
     reductions
         Where the idf is corrected for the postings dropped; None stands for the prior's own.
     """
-    at = _corrected_at(reductions)
     return prior_values_of_index(
-        index, field=field, lead=tf == "scaled", reductions=at, progress=progress
+        index, field=field, lead=tf == "scaled", reductions=reductions, progress=progress
     )
 
 
 def values_again(
     index: str | os.PathLike[str], record: FieldRecord, progress: Progress = silent
-) -> Iterator[TermValues]:
-    """Yield the TDVs that a field may have been pruned with, those of ``prune`` alone first.
+) -> TermValues:
+    """Return the TDVs that a field was pruned with, made again from one look at its source.
 
-    Then come those that ``learn --no-judgements`` writes, with a first-position boost and without.
+    They may be those of ``prune`` alone, or those that ``learn --no-judgements`` writes, with a
+    first-position boost or without. If none has the recorded checksum, the last is returned.
 
     Raises
     ------
     TdvError
         When the record names no prior, or not the one of this version.
     """
+    prefer, model = _recorded_preference(record), record.model or DEFAULT_MODEL
+    alone = record.tf == "scaled"
+    ways: tuple[tuple[bool, Sequence[float | None]], ...] = (
+        (alone, (record.requested_reduction,)), (alone, REDUCTIONS), (not alone, REDUCTIONS)
+    )  # fmt: skip
+    with open_matrix(index, field=record.field, positions=True, progress=progress) as matrix:
+        possible = (
+            prior_values(matrix, model=model, lead=lead, prefer=prefer, reductions=at)
+            for lead, at in ways
+        )
+        return in_memory(find_values(possible, record)[0])
+
+
+def _recorded_preference(record: FieldRecord) -> str:
+    """The preference that the record says the prior had."""
     made, prior = record.content.get("learned_from", ""), Prior.load().describe()
     by_preference = {made_by_prior({**prior, "prefer": prefer}): prefer for prefer in PREFERENCES}
     if made not in by_preference:
@@ -59,17 +76,4 @@ def values_again(
             f"again (without judgements this version has '{made_by_prior(prior)}'): pass them "
             f"({argument('values')})"
         )
-    alone = record.tf == "scaled"
-    asked = record.requested_reduction
-    for lead, at in ((alone, (asked,)), (alone, REDUCTIONS), (not alone, REDUCTIONS)):
-        yield prior_values_of_index(
-            index, field=record.field, model=record.model or DEFAULT_MODEL, lead=lead,
-            prefer=by_preference[made], reductions=_corrected_at(at), progress=progress,
-        )  # fmt: skip
-
-
-def _corrected_at(reductions: Sequence[float | None]) -> tuple[float, ...]:
-    """Return the reductions, the prior's own for None."""
-    own = Prior.load().content["reduction"]
-    # A reduction out of its range is refused where it is used.
-    return tuple(r if r is not None and 0 <= r < 1 else own for r in reductions)
+    return by_preference[made]

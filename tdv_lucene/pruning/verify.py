@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..arguments import Shards, checked_threads
@@ -15,7 +15,7 @@ from ..progress import Progress, silent
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .field_rule import load_fields, rule_of
-from .recorded_values import find_point
+from .recorded_values import find_values
 from .unjudged import values_again
 
 _log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ def verify_pruned(
     rules = []
     for record in records:
         _refuse_earlier(pruned, record)
-        possible = given.get(record.field) or values_again(index, record, progress)
+        possible = given.get(record.field) or [values_again(index, record, progress)]
         values, point = find_values(possible, record)
         difference = _difference(record, source, values, point)
         if point is None or difference:
@@ -108,17 +108,6 @@ def _refuse_other_fields(
     for field in given:
         if field not in recorded:
             raise TdvError(f"{was}, not in '{field}', for which TDVs are given: leave them out")
-
-
-def find_values(
-    possible: Iterable[TermValues], record: FieldRecord
-) -> tuple[TermValues, OperatingPoint | None]:
-    """Return the TDVs that have a point with the recorded checksum, else the last ones tried."""
-    for values in possible:
-        point = find_point(values, record)
-        if point is not None:
-            break
-    return values, point
 
 
 def _refuse_earlier(pruned: str | os.PathLike[str], record: FieldRecord) -> None:

@@ -19,7 +19,7 @@ from ..values.term_values import TermValues
 from .field_rule import load_fields
 from .unjudged import values_again
 from .values_for_workers import refuse_without_values, values_for_workers
-from .verify import find_values, verify_pruned
+from .verify import verify_pruned
 
 
 def verify_shards(
@@ -50,7 +50,7 @@ def verify_shards(
     sources = _sources(shards, pruned, parts)
     fields = load_fields(given)
     if not given:
-        fields = [find_values(values_again(shards, r, progress), r)[0] for r in records]
+        fields = [values_again(shards, record, progress) for record in records]
     shared = os.path.dirname(pruned.folders[0])  # what a cluster's workers see
     beside = Path(tempfile.gettempdir() if shards.scheduler is None else shared)
     with (

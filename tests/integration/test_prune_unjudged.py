@@ -18,7 +18,7 @@ from tdv_lucene.cli.verify import command as verify_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.prior import Prior
-from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.matrix.extract import extract_matrix, open_matrix
 from tdv_lucene.pruning import unjudged
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
@@ -55,8 +55,10 @@ def test_the_command_alone_prunes_and_the_result_is_proved(
     )
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout.splitlines()[-1])
-    assert report["reduction"] == pytest.approx(0.45, abs=0.05)
     prior = Prior.load()
+    positions = "positions" if options == POSITIONS else "no positions"
+    recommended = prior.content["settings"]["bm25"][positions]["reduction"]
+    assert report["reduction"] == pytest.approx(recommended, abs=0.05)
     assert report["learned_from"] == f"prior {prior.name} ({prior.sha256[:12]}), no judgements"
     record = read_user_data(pruned)
     assert ("tdv.lead.boost" in record) == (options == POSITIONS)
@@ -137,6 +139,25 @@ def test_whatever_was_made_without_judgements_is_made_again(
     assert verify_pruned(source, tmp_path / "P", None)["equal"]
 
 
+def test_the_source_is_looked_at_once_however_its_tdvs_were_made(
+    source: Path, tmp_path: Path, monkeypatch
+) -> None:
+    values = tmp_path / "V"
+    arguments = ["--index", str(source), "--output", str(values), "--no-judgements", "--no-lead"]
+    done = CliRunner().invoke(learn_command, arguments)
+    assert done.exit_code == 0, done.output
+    prune_index(source, values, tmp_path / "P", reduction=0.3)
+    looks: list[object] = []
+
+    def counted(index, *given, **named):
+        looks.append(index)
+        return open_matrix(index, *given, **named)
+
+    monkeypatch.setattr(unjudged, "open_matrix", counted)
+    assert verify_pruned(source, tmp_path / "P", None)["equal"]
+    assert looks == [source]
+
+
 def test_a_preference_that_is_not_known_is_not_made_again(
     source: Path, tmp_path: Path, monkeypatch
 ) -> None:
@@ -156,7 +177,14 @@ def test_values_are_written_and_explain_takes_them(source: Path, tmp_path: Path)
         arguments = ["--index", str(source), "--output", str(tmp_path / model), "--no-judgements"]
         done = run(learn_command, [*arguments, "--model", model])
         assert done.exit_code == 0, done.output
-    assert TermValues.load(tmp_path / "qld").manifest["model"] == "qld"
+        saved = TermValues.load(tmp_path / model)
+        settings = Prior.load().content["settings"][model]["positions"]
+        assert saved.manifest["model"] == model
+        assert saved.manifest["recommended_reduction"] == settings["reduction"]
+        assert f"drops {settings['reduction']:.0%} of the postings" in done.output
+        assert ("mu" in done.output) == (model == "qld") and ("k1" in done.output) == (
+            model == "bm25"
+        )
     prune_index(source, tmp_path / "bm25", tmp_path / "P")
     done = run(
         explain_command,

@@ -110,3 +110,20 @@ def test_the_readmes_pictures_are_drawn_of_their_runs(
     command = [sys.executable, BENCH / script, option, raw, "--output", drawn]
     subprocess.run(command, check=True, capture_output=True)
     assert drawn.read_bytes() == raw.with_name(picture).read_bytes()
+
+
+def test_the_reduction_recommended_without_judgements_is_the_largest_that_loses_little() -> None:
+    sys.path.insert(0, str(BENCH))  # it imports what stands beside it
+    try:
+        settings = load("prior_settings")
+    finally:
+        sys.path.remove(str(BENCH))
+
+    def gains(**of_sets: float) -> dict[str, dict[str, list[float]]]:
+        return {"one": {"a": [of_sets["a"], 0.0]}, "two": {"b": [of_sets["b"], 0.0]}}
+
+    by_reduction = {0.45: gains(a=0.2, b=-0.05), 0.3: gains(a=0.1, b=-0.03), 0.15: gains(a=0, b=0)}
+    assert settings.recommend(by_reduction, None) == 0.3
+    assert settings.recommend(by_reduction, "two") == 0.45, "what is left out says nothing"
+    nowhere = {0.45: gains(a=-0.2, b=0.1), 0.3: gains(a=0.3, b=-0.04), 0.15: gains(a=0, b=-0.05)}
+    assert settings.recommend(nowhere, None) == 0.3, "of the smallest loss"

@@ -24,7 +24,7 @@ from tdv_lucene.learning.prior import (
     settings_for,
 )  # fmt: skip
 from tdv_lucene.learning.prior_alone import prior_values
-from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.learning.term_orders import order_terms
 from tdv_lucene.matrix import blocks
@@ -58,26 +58,37 @@ def test_the_prior_that_comes_with_the_package_is_whole() -> None:
     for model in MODELS:
         for positions in (False, True):
             for unlike in (False, True):
-                settings = prior.settings(model, positions, 100, unlike=unlike)
+                settings = prior.settings(model, positions, 100, 1e6, unlike=unlike)
+                assert 0 < settings.reduction < 1
                 assert 0 <= settings.slope <= 1
                 assert positions or settings.boost is None
 
 
-def test_k1_and_mu_grow_with_the_length_of_documents() -> None:
+def test_k1_grows_with_the_length_of_documents_and_mu_with_the_tokens() -> None:
     table = {
-        "bm25": {"positions": {"k1": 1.5, "k1_power": 0.3, "b": 0.4, "slope": 0}},
-        "qld": {"positions": {"mu": 100, "mu_power": 0.5, "slope": 0}},
+        "bm25": {"k1": 1.5, "k1_power": 0.3, "b": 0.4},
+        "qld": {"mu": 100, "mu_power": 0.5, "mu_tokens_power": 0.25},
+        "tfidf": {},
     }
-    prior = Prior({"settings": table}, "")
+    prior = Prior(
+        {
+            "settings": {
+                m: {"positions": {**t, "slope": 0, "reduction": 0.3}} for m, t in table.items()
+            }
+        },
+        "",
+    )
 
-    def at(length: float) -> tuple[float, float, float]:
-        bm25, qld = (prior.settings(model, True, length).parameters for model in table)
+    def at(length: float, tokens: float) -> tuple[float, float, float]:
+        bm25, qld, tfidf = (prior.settings(m, True, length, tokens).parameters for m in table)
+        assert tfidf == Parameters()
         return bm25.k1, bm25.b, qld.mu
 
-    assert at(100) == (1.5, 0.4, 100)
-    assert at(25) == (round(1.5 * 0.25**0.3, 2), 0.4, 50)
-    assert at(400) == (round(1.5 * 4**0.3, 2), 0.4, 200)
-    assert at(0.01) == (0.5, 0.4, 10) and at(1e9) == (4.5, 0.4, 4000), "within what was seen"
+    assert at(100, 1e6) == (1.5, 0.4, 100)
+    assert at(25, 1e6) == (round(1.5 * 0.25**0.3, 2), 0.4, 50)
+    assert at(100, 1.6e7) == (1.5, 0.4, 200)
+    assert at(400, 1.6e7) == (round(1.5 * 4**0.3, 2), 0.4, 400)
+    assert at(0.01, 1) == (0.5, 0.4, 30) and at(1e9, 1e15) == (4.5, 0.4, 4000), "within limits"
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"format": 0}'])
@@ -136,7 +147,8 @@ def test_a_collection_unlike_the_known_ones_is_told_and_loses_least(monkeypatch)
     prior, matrix = Prior.load(), _words(3)
     assert any("mean length" in difference for difference in prior.differences(matrix))
     settings, differences = settings_for(prior, matrix, "bm25", positions=False)
-    assert settings == prior.settings("bm25", False, 3, unlike=True) and differences
+    tokens = int(np.sum(matrix.doc_len))
+    assert settings == prior.settings("bm25", False, 3, tokens, unlike=True) and differences
     assert len(told) == 1 and "unlike all that the prior was made from" in told[0]
     known = Prior({**prior.content, "ranges": {}}, "")
     assert settings_for(known, matrix, "bm25", positions=False)[1] == []
