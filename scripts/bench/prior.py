@@ -25,7 +25,6 @@ from prior_settings import (
     CANDIDATES,
     ORDER,
     REDUCTIONS,
-    SCALE,
     choose,
     gains_by_set,
     measure,
@@ -69,7 +68,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, required=True, help="for indexes and matrices")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--prior", type=Path, help="where to write the prior")
-    parser.add_argument("--name", default="2026-11-23.4")
+    parser.add_argument("--name", default="2026-11-23.5")
     parser.add_argument("--most", type=int, default=300, help="queries of a set at most")
     return parser.parse_args()
 
@@ -222,7 +221,6 @@ def _prior(raw: dict[str, Any], judged: Sequence[Judged], name: str) -> dict[str
         "format": 2,
         "name": name,
         "order": ORDER,
-        "scale": SCALE,
         "settings": settings,
         "unlike": unlike,
         "network": raw["networks"][""],

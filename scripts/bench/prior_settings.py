@@ -14,7 +14,7 @@ from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import Parameters
 
-ORDER, SCALE = "balanced", 3
+ORDER = "balanced"
 REDUCTIONS = (0.45, 0.3, 0.15)
 """Settings are chosen at the first; any may be recommended with them."""
 PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
@@ -24,24 +24,32 @@ larger loss on any query set is not bearable."""
 
 
 def _bm25(k1: float, b: float, boost: float, span: float, slope: float) -> dict[str, float]:
-    return {"k1": k1, "b": b, "boost": boost, "span": span, "slope": slope}
+    return {"k1": k1, "b": b, "boost": boost, "span": span, "slope": slope, "scale": 3}
 
 
 _QLD: list[dict[str, float]] = [
-    *({"mu": mu, "slope": slope} for mu in (300, 500, 1000) for slope in (0, 0.4, 0.8)),
-    *(
-        {"mu": mu, "mu_power": power, "slope": slope}
-        for mu, power in ((100, 0.7), (150, 0.7), (100, 1), (150, 1), (200, 1), (100, 1.5))
-        for slope in (0, 0.4, 0.8)
-    ),
-    *(
-        {"mu": mu, "mu_tokens_power": power, "slope": 0}
-        for mu, power in ((50, 0.6), (70, 0.6), (100, 0.6), (100, 0.5), (150, 0.5), (70, 0.7))
-    ),
-    *(
-        {"mu": mu, "mu_power": power, "mu_tokens_power": 0.3, "slope": 0}
-        for mu, power in ((100, 0.5), (150, 0.5), (200, 0.5), (150, 0.7))
-    ),
+    {**settings, "slope": slope, "scale": 1}
+    for settings, slopes in (
+        *(({"mu": mu}, (0, 0.4, 0.8)) for mu in (300, 500, 1000)),
+        *(
+            ({"mu": mu, "mu_power": power}, (0, 0.4, 0.8))
+            for mu, power in ((100, 0.7), (150, 0.7), (100, 1), (150, 1), (200, 1), (100, 1.5))
+        ),
+        *(
+            ({"mu": mu, "mu_tokens_power": power}, (0,))
+            for mu, power in ((50, 0.6), (70, 0.6), (100, 0.6), (100, 0.5), (150, 0.5), (70, 0.7))
+        ),
+        *(
+            ({"mu": mu, "mu_power": power, "mu_tokens_power": 0.3}, (0,))
+            for mu, power in ((100, 0.5), (150, 0.5), (200, 0.5), (150, 0.7))
+        ),
+    )
+    for slope in slopes
+]
+_TFIDF: list[dict[str, float]] = [
+    {"slope": slope, "scale": scale}
+    for slope in (0, 0.4)
+    for scale in (3, 1, 0.75, 0.5, 0.3, 0.2, 0.1)
 ]
 CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
     ("bm25", "positions"): [
@@ -58,17 +66,20 @@ CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
         _bm25(1.2, 0.4, 0.5, 8, 0.4),
     ],
     ("bm25", "no positions"): [
-        {"k1": k1, "b": 0.4, "slope": slope}
+        {"k1": k1, "b": 0.4, "slope": slope, "scale": 3}
         for k1, slope in ((0.9, 0.4), (0.9, 0.8), (1.5, 0.4), (1.5, 0.8), (2, 0.8), (3, 0.8))
     ]
     + [
-        {"k1": k1, "k1_power": power, "b": 0.4, "slope": 0.8}
+        {"k1": k1, "k1_power": power, "b": 0.4, "slope": 0.8, "scale": 3}
         for k1, power in ((1.5, 0.3), (2, 0.3), (1.5, 0.5), (2, 0.5))
     ],
     ("qld", "positions"): [{"boost": 1.5, "span": 8, **settings} for settings in _QLD],
     ("qld", "no positions"): list(_QLD),
-    ("tfidf", "positions"): [{"slope": 0}, {"slope": 0.4}, {"boost": 0.5, "span": 8, "slope": 0}],
-    ("tfidf", "no positions"): [{"slope": 0}, {"slope": 0.4}],
+    ("tfidf", "positions"): [
+        *_TFIDF,
+        *({"boost": 0.5, "span": 8, "slope": 0, "scale": scale} for scale in (3, 0.75)),
+    ],
+    ("tfidf", "no positions"): list(_TFIDF),
 }
 """Round numbers about what a first look at all collections liked; the choice among them is made
 again with each collection left out."""
@@ -87,7 +98,7 @@ def measure(
     without judgements."""
     model, positions = key
     content = {
-        "name": "candidate", "order": ORDER, "scale": SCALE, "network": network, "ranges": {},
+        "name": "candidate", "order": ORDER, "network": network, "ranges": {},
         "settings": {model: {positions: {**settings, "reduction": reduction}}},
     }  # fmt: skip
     values = prior_values(
@@ -154,7 +165,7 @@ def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
         found = row[f"{model}/{positions}"]["settings"]
         settings.setdefault(model, {})[positions] = found
     content = {
-        "name": "leave-one-out", "order": ORDER, "scale": SCALE,
+        "name": "leave-one-out", "order": ORDER,
         "network": run["networks"][collection_of(name)], "ranges": {}, "settings": settings,
     }  # fmt: skip
     return Prior(content, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -11,13 +12,15 @@ import numpy as np
 from ..core import tdv
 from ..progress import Progress
 from ..values.dropped_postings import PostingRule
+from .damping import DAMPING_SCALES, best_ranking_scale
 from .features import term_features
+from .fidelity import ScaleChoice, faithful_scale
 from .listwise import train
 from .points import Learned, validate_points
 from .prior_as_start import PriorStart
 from .problem import Left, Problem
 from .recipes import DefaultRecipe
-from .stopping import Stopped, clearly_better, deciding, stop
+from .stopping import Stopped, clearly_best, deciding, stop
 from .term_scores import TermScores, kept_terms, rule_of_order
 from .training_task import Task, make_task
 
@@ -82,18 +85,27 @@ def learn_default(
         networks = [None] * len(folds)
     ways = [chosen, *out_of_fold]
     final, *of_folds = [TermScores(w, way.order, way.rule) for w, way in zip(weights, ways)]
-    unsure = start is not None and len(problem.queries) < _TELL_A_SCALE
-    least_scale = start.prior.content["scale"] if unsure else 0.0
+    choose_scale = _scale_choice(problem, start, few)
     points, reports, full = validate_points(
-        problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress, least_scale
+        problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress, choose_scale
     )
     for report, network in zip(reports, networks):
         report["network"] = network
         report["order"] = chosen.kind
     moved = None
     if start is not None:
-        moved = start.moved(problem, final, of_folds, folds)
+        moved = start.moved(problem, final, of_folds, folds, choose_scale)
     return Learned(final, points, reports, full, moved)
+
+
+def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
+    """Return how operating points get their scales; too ``few`` queries leave the prior's."""
+    if problem.model == "tfidf":
+        first = 1.0 if start is None else start.settings.scale
+        others = () if few else DAMPING_SCALES
+        return partial(best_ranking_scale, first=first, others=others)
+    unsure = start is not None and len(problem.queries) < _TELL_A_SCALE
+    return partial(faithful_scale, least=start.settings.scale if start and unsure else 0.0)
 
 
 class _Counter:
@@ -129,18 +141,8 @@ def _choose_ways(
     if len(ways) == 1:
         return ways[0], ways * len(folds)
     served_by = np.array([_served_by(problem, recipe, way, folds) for way in ways])
-    choices = [_clearly_best(served_by[:, _without(folds, k)]) for k in range(len(folds))]
-    return ways[_clearly_best(served_by)], [ways[choice] for choice in choices]
-
-
-def _clearly_best(served_by: np.ndarray) -> int:
-    """Return the best row of float64[orders, queries] if it is clearly better than the first.
-
-    The first order suits all kinds of query well enough; a few queries of one kind would move away
-    from it by chance.
-    """
-    best = int(np.argmax(served_by.mean(axis=1)))
-    return best if best and clearly_better(served_by[best], served_by[0]) else 0
+    choices = [clearly_best(served_by[:, _without(folds, k)]) for k in range(len(folds))]
+    return ways[clearly_best(served_by)], [ways[choice] for choice in choices]
 
 
 def _served_by(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..evaluation.rank_agreement import overlap, rank_biased_overlap
 from ..values.estimated_bytes import estimate_posting_bytes
 from .measures import evaluate, mean_measures
-from .problem import Left, Problem
-from .term_scores import TermScores
+from .problem import Problem
+from .reduced import Reduced
 
 SCALES = (0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
 KEPT_OVERLAP = 0.9
@@ -20,39 +21,41 @@ _QUERIES = 300
 """Queries that the agreement is measured on, at most."""
 
 
-def scale_table(
-    problem: Problem,
-    scored: TermScores,
-    left: Left,
-    reduction: float,
-    unit: str,
-    full_bytes: int,
-    least_scale: float = 0.0,
-) -> list[dict[str, Any]]:
-    """Return an entry for each scale tried: what rounding does to the ranking at ``reduction``.
+class ChosenScale(NamedTuple):
+    """A scale for one operating point.
 
-    ``left`` is what ``scored`` leaves of the ``problem`` at this reduction. No scale below
-    ``least_scale`` is tried.
+    Attributes
+    ----------
+    table : list of dicts
+        Of the scales tried, from the smallest, see :func:`describe_scale`.
+    entry : dict
+        That of the scale chosen.
+    of_folds : list of float
+        The scale that each fold is measured at.
+    """
 
-    ``overlap_at_10`` is the mean share of the real-valued model's ten best documents that the
-    integer index (with its recounted statistics and length bytes) also has among its ten best,
-    ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
-    index on the same training queries; ``posting_bytes`` is an estimate of its posting lists.
+    table: list[dict[str, Any]]
+    entry: dict[str, Any]
+    of_folds: list[float]
+
+
+ScaleChoice = Callable[[Reduced, int], ChosenScale]
+"""Chooses the scale at one reduction, told the bytes of the full index's posting lists."""
+
+
+def faithful_scale(at: Reduced, full_bytes: int, *, least: float = 0.0) -> ChosenScale:
+    """Return the scale that keeps the real-valued model's ranking in the fewest bytes.
 
     Bytes and agreement grow with the scale, so the smallest scale that agrees is found by binary
-    search; if it takes more than ``full_bytes``, smaller ones are tried.
+    search; if it takes more than ``full_bytes``, smaller ones are tried. None below ``least`` is.
     """
-    some = np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
-    real = scored.prune(left, reduction, None, unit)
-    best = left.problem.postings.top(left.problem.impacts(real, some), 10, some)
     table: dict[int, dict[str, Any]] = {}
-
-    scales = [scale for scale in SCALES if scale >= least_scale]
+    scales = [scale for scale in SCALES if scale >= least]
+    best = _best_documents(at)
 
     def try_scale(number: int) -> dict[str, Any]:
         if number not in table:
-            scale = scales[number]
-            table[number] = _entry(problem, scored, left, reduction, scale, unit, some, best)
+            table[number] = describe_scale(at, scales[number], best)
         return table[number]
 
     low, high = 0, len(scales)
@@ -67,20 +70,22 @@ def scale_table(
         number -= 1
         if try_scale(number)["overlap_at_10"] < TOLERATED_OVERLAP:
             break
-    return [table[number] for number in sorted(table)]
+    tried = [table[number] for number in sorted(table)]
+    chosen = choose_scale(tried, full_bytes)
+    return ChosenScale(tried, chosen, [chosen["scale"]] * len(at.folds))
 
 
-def _entry(
-    problem: Problem,
-    scored: TermScores,
-    left: Left,
-    reduction: float,
-    scale: float,
-    unit: str,
-    some: np.ndarray,
-    best: np.ndarray,
-) -> dict[str, Any]:
-    collection, here = scored.prune(left, reduction, scale, unit), left.problem
+def describe_scale(at: Reduced, scale: float, best: np.ndarray | None = None) -> dict[str, Any]:
+    """Return what rounding at this scale does to the ranking.
+
+    ``overlap_at_10`` is the mean share of the real-valued model's ten ``best`` documents that the
+    integer index (with its recounted statistics and length bytes) also has among its ten best,
+    ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
+    index on the same training queries; ``posting_bytes`` is an estimate of its posting lists.
+    """
+    some = _sample(at.problem)
+    here, collection = at.prune(scale)
+    best = _best_documents(at) if best is None else best
     impacts = here.impacts(collection, some)
     found = here.postings.top(impacts, 10, some)
     pairs = [(a[a >= 0].tolist(), b[b >= 0].tolist()) for a, b in zip(best, found)]
@@ -90,9 +95,20 @@ def _entry(
         "overlap_at_10": float(np.mean([overlap(*pair) for pair in pairs] or 1.0)),
         "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
         "posting_bytes": estimate_posting_bytes(here.matrix, collection),
-        "removed": 1 - collection.postings / max(1, problem.matrix.collection_postings),
+        "removed": 1 - collection.postings / max(1, at.problem.matrix.collection_postings),
         **mean_measures(evaluate(here.postings, impacts, some)),
     }
+
+
+def _best_documents(at: Reduced) -> np.ndarray:
+    """Return the ten best documents of the real-valued model, for some queries."""
+    some = _sample(at.problem)
+    here, real = at.prune(None)
+    return here.postings.top(here.impacts(real, some), 10, some)
+
+
+def _sample(problem: Problem) -> np.ndarray:
+    return np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
 
 
 def choose_scale(table: list[dict[str, Any]], full_bytes: int) -> dict[str, Any]:

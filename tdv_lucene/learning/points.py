@@ -8,17 +8,17 @@ import numpy as np
 
 from ..evaluation.significance import t_test
 from ..progress import Progress
-from ..values.dropped_postings import PostingRule
 from ..values.estimated_bytes import (
     estimate_dictionary_bytes,
     estimate_posting_bytes,
     posting_format,
 )
 from ..values.weighted_collection import WeightedCollection
-from .fidelity import choose_scale, scale_table
+from .fidelity import ScaleChoice, faithful_scale
 from .full_index import mean_visited, measure_full
 from .measures import MEASURES, mean_measures
-from .problem import Left, Problem
+from .problem import Problem
+from .reduced import Reduced
 from .term_scores import TermScores
 
 _ANYTHING = (-1.0, 1.0)
@@ -56,7 +56,7 @@ def validate_points(
     reductions: tuple[float, ...],
     unit: str,
     progress: Progress,
-    least_scale: float = 0.0,
+    choose_scale: ScaleChoice = faithful_scale,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
     """Return (points, folds, full): the measures of every reduction, together and by fold.
 
@@ -74,23 +74,21 @@ def validate_points(
     ]
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
-        left = final.left(problem, reduction, unit)
-        table = scale_table(problem, final, left, reduction, unit, full_bytes, least_scale)
-        chosen = choose_scale(table, full_bytes)
-        scale = chosen["scale"]
-        made = {final.rule: left}
-        measured = _held_out(problem, of_folds, folds, made, reduction, scale, unit)
+        at = Reduced(problem, final, of_folds, folds, reduction, unit)
+        chosen = choose_scale(at, full_bytes)
+        measured = at.held_out(chosen.of_folds)
+        scale, pruned = chosen.entry["scale"], at.prune(chosen.entry["scale"])[1]
         points.append(
             {
                 "reduction": reduction,
                 "unit": unit,
-                **{name: chosen[name] for name in ("removed", "posting_bytes")},
-                **_cost(problem, final.prune(left, reduction, scale, unit)),
+                **{name: chosen.entry[name] for name in ("removed", "posting_bytes")},
+                **_cost(problem, pruned),
                 "measures": mean_measures(measured),
                 "full": mean_measures(full.measured),
                 "difference": _differences(measured, full.measured),
                 "scale": scale,
-                "scales": table,
+                "scales": chosen.table,
             }
         )
         for report, fold in zip(by_fold, folds):
@@ -127,26 +125,3 @@ def _cost(problem: Problem, collection: WeightedCollection) -> dict[str, Any]:
         "dictionary_bytes": estimate_dictionary_bytes(terms, left),
         "visited": mean_visited(problem, left),
     }
-
-
-def _held_out(
-    problem: Problem,
-    of_folds: list[TermScores],
-    folds: list[np.ndarray],
-    made: dict[PostingRule | None, Left],
-    reduction: float,
-    scale: int,
-    unit: str,
-) -> np.ndarray:
-    """Return float64[Q, 3]: each query measured with the training of the fold it is held out of.
-
-    ``made`` caches what each rule leaves at ``reduction``; folds with the same rule share it.
-    """
-    measured = np.zeros((len(problem.queries), len(MEASURES)))
-    for scored, fold in zip(of_folds, folds):
-        if scored.rule not in made:
-            made[scored.rule] = scored.left(problem, reduction, unit)
-        left = made[scored.rule]
-        collection = scored.prune(left, reduction, scale, unit)
-        measured[fold] = left.problem.measure(collection, fold)
-    return measured

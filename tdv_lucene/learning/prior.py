@@ -54,6 +54,9 @@ class Settings:
         None if the index has no positions, or they do not help.
     slope : float
         How far TDVs may differ from their mean, within [0, 1].
+    scale : float
+        What TDVs are multiplied by before frequencies are rounded. TF-IDF counts every occurrence
+        in full, so it ranks better with one far below 1, which leaves most frequencies at 1.
     reduction : float
         The share of the postings to drop unless told otherwise.
     """
@@ -61,6 +64,7 @@ class Settings:
     parameters: Parameters
     boost: FirstPositionBoost | None
     slope: float
+    scale: float
     reduction: float
 
 
@@ -73,7 +77,7 @@ class Prior:
     content : mapping
         ``name``, ``settings`` by model and by whether there are positions, ``unlike`` (settings
         for a collection unlike all of ``collections``), ``network`` (``statistics`` by name, ``w``,
-        ``b``), ``order``, ``scale``, ``ranges`` of collection statistics, and where it is from:
+        ``b``), ``order``, ``ranges`` of collection statistics, and where it is from:
         ``collections`` and ``made_by``.
     sha256 : str
         Of the file.
@@ -148,6 +152,7 @@ class Prior:
             Parameters(**given),
             FirstPositionBoost(boost, found["span"]) if boost else None,
             found["slope"],
+            found["scale"],
             found["reduction"],
         )
 

@@ -83,7 +83,7 @@ def prior_values(
         rule,
         about,
         reductions=points,
-        scale=prior.content["scale"],
+        scale=settings.scale,
         recommended=settings.reduction,
     )
 

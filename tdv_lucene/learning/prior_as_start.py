@@ -11,10 +11,12 @@ from ..core import tdv
 from ..evaluation.significance import t_test
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from .fidelity import ScaleChoice
 from .measures import MEASURES
 from .prior import Prior, Settings
 from .problem import Problem
 from .recipes import DefaultRecipe
+from .reduced import Reduced
 from .term_scores import TermScores, rule_of_order
 
 _MEASURE = "nDCG@5"
@@ -46,21 +48,29 @@ class PriorStart(NamedTuple):
         final: TermScores,
         of_folds: list[TermScores],
         folds: list[np.ndarray],
+        choose_scale: ScaleChoice,
     ) -> dict[str, Any]:
         """Return how far learning moved away from the prior, and what that gained.
 
         ``parameters`` and ``lead`` (the first-position boost) are the prior's own. ``values`` is
         the mean over tokens of |tdv - prior's tdv|, both of mean 1. ``gain`` is what held-out
         queries gain in nDCG@5 over the prior alone, at the prior's reduction, with its 95 %
-        interval (see :func:`..evaluation.significance.t_test`).
+        interval (see :func:`..evaluation.significance.t_test`). It is that of the real-valued
+        models, but for TF-IDF, whose scale does more than round.
         """
         tokens = np.asarray(problem.matrix.total_term_freq, np.float64)
         away = np.abs(final.weights - self.problem.base_values)
         boost = self.problem.matrix.position_boost
         reduction = self.settings.reduction
-        learned = _measure(problem, of_folds, folds, reduction)
-        everyone = [np.arange(len(problem.queries))]
-        gains = learned - _measure(self.problem, [self._scores()], everyone, reduction)
+        learned = Reduced(problem, final, of_folds, folds, reduction, "posting")
+        own, everyone = self._scores(), [np.arange(len(problem.queries))]
+        alone = Reduced(self.problem, own, [own], everyone, reduction, "posting")
+        if problem.model == "tfidf":
+            scales = choose_scale(learned, 0).of_folds, [self.settings.scale]
+        else:
+            scales = [None] * len(folds), [None]
+        differences = learned.held_out(scales[0]) - alone.held_out(scales[1])
+        gains = differences[:, MEASURES.index(_MEASURE)]
         return {
             **self.prior.describe(),
             "parameters": self.problem.parameters.values(),
@@ -86,16 +96,3 @@ def start_from_prior(problem: Problem, prior: Prior, settings: Settings) -> Prio
     """Return the start for a problem that has the prior's parameters and boost."""
     base = prior.weights(problem.matrix, settings.slope)
     return PriorStart(prior, settings, replace(problem, base=base))
-
-
-def _measure(
-    problem: Problem, of_folds: list[TermScores], folds: list[np.ndarray], reduction: float
-) -> np.ndarray:
-    """Return float64[n]: nDCG@5 of each query, by the scores of the fold it is held out of."""
-    found, left, rule = np.zeros(len(problem.queries)), None, None
-    for scores, fold in zip(of_folds, folds):
-        if left is None or scores.rule is not rule:  # scores of one rule leave the same
-            left, rule = scores.left(problem, reduction, "posting"), scores.rule
-        collection = scores.prune(left, reduction, None, "posting")
-        found[fold] = left.problem.measure(collection, fold)[:, MEASURES.index(_MEASURE)]
-    return found

@@ -169,6 +169,16 @@ def clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
     return bool(stats.ttest_rel(one, other).pvalue < _SIGNIFICANCE)
 
 
+def clearly_best(served_by: np.ndarray) -> int:
+    """Return the best row of float64[ways, queries] if it is clearly better than the first.
+
+    The first suits all kinds of query well enough; a few queries of one kind would move away from
+    it by chance.
+    """
+    best = int(np.argmax(served_by.mean(axis=1)))
+    return best if best and clearly_better(served_by[best], served_by[0]) else 0
+
+
 def deciding(measured: np.ndarray) -> np.ndarray:
     """Return float64[n], the measure that decides, from the ``MEASURES`` float64[n, 3]."""
     return measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]].mean(axis=1)

@@ -178,7 +178,7 @@ def test_values_are_written_and_explain_takes_them(source: Path, tmp_path: Path)
         done = run(learn_command, [*arguments, "--model", model])
         assert done.exit_code == 0, done.output
         saved = TermValues.load(tmp_path / model)
-        settings = Prior.load().content["settings"][model]["positions"]
+        settings = Prior.load().content["unlike"][model]["positions"]
         assert saved.manifest["model"] == model
         assert saved.manifest["recommended_reduction"] == settings["reduction"]
         assert f"drops {settings['reduction']:.0%} of the postings" in done.output

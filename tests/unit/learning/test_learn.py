@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,11 +12,13 @@ from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
 from tdv_lucene.core.tdv import term_values
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.damping import DAMPING_SCALES, best_ranking_scale
 from tdv_lucene.learning.features import term_features
 from tdv_lucene.learning.fidelity import KEPT_OVERLAP
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.listwise import train
 from tdv_lucene.learning.pairwise import collect_triples, draw_negatives
+from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.queries import make_queries
 from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
@@ -170,6 +173,31 @@ def test_larger_scales_keep_the_ranking_better(collection):
     table = learn_term_values(*collection, recipe=TINY).points[0]["scales"]
     overlaps = [entry["overlap_at_10"] for entry in table]
     assert overlaps[-1] > 0.95 and overlaps[-1] >= overlaps[0]
+
+
+def test_the_scale_of_tfidf_is_the_one_that_ranks_best(monkeypatch):
+    """Each fold is measured at what the others choose; without a clear winner it is the first."""
+    served = {0.2: [0.1, 0.1, 0.1, 0.1], 1: [0.2, 0.2, 0.2, 0.2], 3: [0.9, 0.9, 0.3, 0.3]}
+
+    def held_out(scales):
+        return np.repeat(np.array(served[scales[0]])[:, None], 3, axis=1)
+
+    folds = [np.array([0, 1]), np.array([2, 3])]
+    monkeypatch.setattr("tdv_lucene.learning.damping.describe_scale", lambda _, s: {"scale": s})
+    at = SimpleNamespace(folds=folds, held_out=held_out)
+    found = best_ranking_scale(at, 0, first=0.2, others=(1, 3))
+    assert [entry["scale"] for entry in found.table] == [0.2, 1, 3]
+    assert found.of_folds == [3, 3] and found.entry["scale"] == 0.2, "3 is not clearly better"
+    served[3][0] = -9.0  # only its own fold must not see that
+    assert best_ranking_scale(at, 0, first=0.2, others=(1, 3)).of_folds == [3, 1]
+    assert best_ranking_scale(at, 0, first=0.2, others=()).of_folds == [0.2, 0.2]
+
+
+def test_tfidf_tries_scales_that_do_more_than_round(collection):
+    values = learn_term_values(*collection, model="tfidf", recipe=TINY)
+    tried = [entry["scale"] for entry in values.points[0]["scales"]]
+    assert tried == sorted({*DAMPING_SCALES, Prior.load().settings("tfidf", False, 1, 1).scale})
+    assert values.points[0]["scale"] in tried
 
 
 def test_negatives_are_the_judged_ones_where_there_are_any(collection):

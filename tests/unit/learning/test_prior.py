@@ -73,7 +73,8 @@ def test_k1_grows_with_the_length_of_documents_and_mu_with_the_tokens() -> None:
     prior = Prior(
         {
             "settings": {
-                m: {"positions": {**t, "slope": 0, "reduction": 0.3}} for m, t in table.items()
+                m: {"positions": {**t, "slope": 0, "scale": 1, "reduction": 0.3}}
+                for m, t in table.items()
             }
         },
         "",
