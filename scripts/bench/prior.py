@@ -10,7 +10,6 @@ holds only figures of collections that took no part. The output is ``raw.json`` 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import subprocess
 from collections.abc import Sequence
@@ -18,31 +17,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from prior_collections import TRAINED_ONLY, Judged, collection_of, read_collections
+from prior_collections import Judged, collection_of, read_collections
 from prior_network import network_task, train_together
 from prior_settings import (
-    AS_WITH,
     CANDIDATES,
     ORDER,
     REDUCTIONS,
-    choose,
+    chosen,
     gains_by_set,
+    gains_key,
     measure,
-    recommend,
-    utility,
+    settings_of,
     worst,
 )  # fmt: skip
+from prior_table import fill_table, markdown
 
 from tdv_lucene.learning.prior import collection_statistics
-from tdv_lucene.learning.recipes import Parameters
-from tdv_lucene.ranking import GRIDS
 
 SEED = 0
-HALVINGS, TUNED_ON = 20, 120
-"""Random halvings for the tuned full index, and the queries of a set that are halved, at most."""
 MARGIN = 0.25
 """Of the ranges of collection statistics: what a collection may lie outside, as a share of them."""
-_BM25 = ("bm25", "positions")
 
 
 def main() -> None:
@@ -57,9 +51,9 @@ def main() -> None:
     if args.prior is not None:
         content = _prior(raw, judged, args.name)
         args.prior.write_text(_compact(content) + "\n", encoding="utf-8")
-    _table(raw, judged, raw_file)
-    (args.output / "loco.md").write_text(_markdown(raw), encoding="utf-8")
-    print(_markdown(raw))
+    fill_table(raw, judged, raw_file)
+    (args.output / "loco.md").write_text(markdown(raw), encoding="utf-8")
+    print(markdown(raw))
 
 
 def _arguments() -> argparse.Namespace:
@@ -91,8 +85,8 @@ def _gains(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> Non
     left_out = (None, *dict.fromkeys(collection_of(each.name) for each in judged))
     for key, candidates in CANDIDATES.items():
         _gains_at(REDUCTIONS[0], key, candidates, raw, judged, raw_file)
-        taken = {_chosen(raw, key, without) for without in left_out}
-        taken.add(_chosen(raw, key, None, worst))
+        taken = {chosen(raw, key, without) for without in left_out}
+        taken.add(chosen(raw, key, None, worst))
         for reduction in REDUCTIONS:
             some = [candidates[number] for number in sorted(taken)]
             _gains_at(reduction, key, some, raw, judged, raw_file)
@@ -107,7 +101,7 @@ def _gains_at(
     raw_file: Path,
 ) -> None:
     """Of each of the candidates on each collection, with the network that never saw it."""
-    label, done = "/".join(key), raw.setdefault(_name(reduction), {})
+    label, done = "/".join(key), raw.setdefault(gains_key(reduction), {})
     for each in judged:
         found = done.setdefault(label, {}).setdefault(each.name, {})
         missing = [c for c in candidates if json.dumps(c) not in found]
@@ -123,100 +117,13 @@ def _gains_at(
         print(label, each.name, reduction, flush=True)
 
 
-def _name(reduction: float) -> str:
-    return f"gains at {reduction:.0%}"
-
-
-def _gains_of(
-    raw: dict[str, Any], key: tuple[str, str], reduction: float, number: int
-) -> dict[str, dict[str, list[float]]]:
-    """Of a candidate: collection -> query set -> gains."""
-    gains: dict[str, dict[str, list[float]]] = {}
-    for name, of_candidates in raw[_name(reduction)]["/".join(key)].items():
-        of_this = of_candidates[json.dumps(CANDIDATES[key][number])]
-        gains.setdefault(collection_of(name), {}).update(of_this)
-    return gains
-
-
-def _chosen(
-    raw: dict[str, Any], key: tuple[str, str], without: str | None, by: Any = utility
-) -> int:
-    """The candidate that the collections but ``without`` choose."""
-    key = AS_WITH.get(key, key)
-    all_of_them = range(len(CANDIDATES[key]))
-    return choose([_gains_of(raw, key, REDUCTIONS[0], n) for n in all_of_them], without, by)
-
-
-def _settings(
-    raw: dict[str, Any], key: tuple[str, str], without: str | None, by: Any = utility
-) -> tuple[dict[str, float], dict[str, dict[str, list[float]]]]:
-    """What the collections but ``without`` choose, and the reduction; their gains there."""
-    number = _chosen(raw, key, without, by)
-    by_reduction = {reduction: _gains_of(raw, key, reduction, number) for reduction in REDUCTIONS}
-    reduction = recommend(by_reduction, without)
-    return {**CANDIDATES[key][number], "reduction": reduction}, by_reduction[reduction]
-
-
-def _table(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> None:
-    """What the choice without a collection is worth on it, beside the full index, also tuned."""
-    rows = raw.setdefault("table", {})
-    for each in judged:
-        if all("pruned" in rows.get(name, {}) for name in each.sets):
-            continue
-        without = collection_of(each.name)
-        for key in CANDIDATES:
-            settings, gains = _settings(raw, key, without)
-            for name in each.sets:
-                row = rows.setdefault(name, {})
-                row["/".join(key)] = {"settings": settings, "gains": gains[without][name]}
-        settings, _ = _settings(raw, _BM25, without)
-        network, reduction = raw["networks"][without], settings["reduction"]
-        pruned = measure(each, _BM25, settings, network, reduction)
-        full = each.problem.measure(each.problem.plain)
-        tuned = _tuned_on_half(each, pruned)
-        for name, some in each.sets.items():
-            rows[name] |= {
-                "queries": len(some),
-                "full": full[some].mean(axis=0).tolist(),
-                "pruned": pruned[some].mean(axis=0).tolist(),
-                **tuned[name],
-            }
-        raw_file.write_text(json.dumps(raw, indent=1))
-        print("table", each.name, flush=True)
-
-
-def _tuned_on_half(each: Judged, pruned: np.ndarray) -> dict[str, dict[str, float]]:
-    """The full index with k1 and b tuned on a random half of the queries, on the other half."""
-    problem, grid = each.problem, list(itertools.product(*GRIDS["bm25"].values()))
-    grid = [(0.9, 0.4), *grid]
-    sets = {name: some[:TUNED_ON] for name, some in each.sets.items()}
-    drawn = np.sort(np.concatenate(list(sets.values())))
-    measured = np.array(
-        [
-            problem.with_parameters(Parameters(k1=k1, b=b)).measure(problem.plain, drawn)[:, 0]
-            for k1, b in grid
-        ]
-    )
-    found = {}
-    for name, some in sets.items():
-        rng, tuned, ours = np.random.default_rng(SEED), [], []
-        for _ in range(HALVINGS):
-            train, test = np.array_split(rng.permutation(some), 2)
-            at = np.searchsorted(drawn, train), np.searchsorted(drawn, test)
-            best = int(np.argmax(measured[:, at[0]].mean(axis=1)))
-            tuned.append(measured[best, at[1]].mean())
-            ours.append(pruned[test, 0].mean())
-        found[name] = {"full tuned": float(np.mean(tuned)), "same halves": float(np.mean(ours))}
-    return found
-
-
 def _prior(raw: dict[str, Any], judged: Sequence[Judged], name: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     unlike: dict[str, Any] = {}
     for key in CANDIDATES:
         model, positions = key
-        settings.setdefault(model, {})[positions] = _settings(raw, key, None)[0]
-        unlike.setdefault(model, {})[positions] = _settings(raw, key, None, worst)[0]
+        settings.setdefault(model, {})[positions] = settings_of(raw, key, None)[0]
+        unlike.setdefault(model, {})[positions] = settings_of(raw, key, None, worst)[0]
     return {
         "format": 2,
         "name": name,
@@ -276,30 +183,6 @@ def _compact(content: dict[str, Any]) -> str:
     for mark, line in marked.items():
         text = text.replace(f'"{mark}"', line)
     return text
-
-
-def _markdown(raw: dict[str, Any]) -> str:
-    lines = [
-        "| measured on | queries | full | pruned | full, tuned | same queries | R@1000 |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    labels = ["/".join(key) for key in CANDIDATES]
-    others = [f"| measured on | {' | '.join(labels)} |", "| --- |" + " --- |" * len(labels)]
-    for name, row in raw["table"].items():
-        if name in TRAINED_ONLY:
-            continue
-        (full, full_recall, _), (pruned, recall, _) = row["full"], row["pruned"]
-        lines.append(
-            f"| {name} | {row['queries']} | {full:.3f} | {pruned:.3f} ({pruned / full - 1:+.1%}) | "
-            f"{row['full tuned']:.3f} | {row['same halves']:.3f} | {full_recall:.3f} -> "
-            f"{recall:.3f} ({recall / full_recall - 1:+.1%}) |"
-        )
-        cells = [
-            f"{ndcg:+.1%}, {recall:+.1%} at {settings['reduction']:.0%}"
-            for settings, (ndcg, recall) in (row[label].values() for label in labels)
-        ]
-        others.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", *others, ""])
 
 
 if __name__ == "__main__":

@@ -156,6 +156,41 @@ def _left_of(gains: Gains, without: str | None) -> Gains:
     return {collection: sets for collection, sets in gains.items() if collection != without}
 
 
+def gains_key(reduction: float) -> str:
+    """Where ``raw.json`` keeps the gains at a reduction."""
+    return f"gains at {reduction:.0%}"
+
+
+def gains_of(
+    raw: dict[str, Any], key: tuple[str, str], reduction: float, number: int
+) -> dict[str, dict[str, list[float]]]:
+    """Of a candidate: collection -> query set -> gains."""
+    gains: dict[str, dict[str, list[float]]] = {}
+    for name, of_candidates in raw[gains_key(reduction)]["/".join(key)].items():
+        of_this = of_candidates[json.dumps(CANDIDATES[key][number])]
+        gains.setdefault(collection_of(name), {}).update(of_this)
+    return gains
+
+
+def chosen(
+    raw: dict[str, Any], key: tuple[str, str], without: str | None, by: Any = utility
+) -> int:
+    """The candidate that the collections but ``without`` choose."""
+    key = AS_WITH.get(key, key)
+    all_of_them = range(len(CANDIDATES[key]))
+    return choose([gains_of(raw, key, REDUCTIONS[0], n) for n in all_of_them], without, by)
+
+
+def settings_of(
+    raw: dict[str, Any], key: tuple[str, str], without: str | None, by: Any = utility
+) -> tuple[dict[str, float], dict[str, dict[str, list[float]]]]:
+    """What the collections but ``without`` choose, and the reduction; their gains there."""
+    number = chosen(raw, key, without, by)
+    by_reduction = {reduction: gains_of(raw, key, reduction, number) for reduction in REDUCTIONS}
+    reduction = recommend(by_reduction, without)
+    return {**CANDIDATES[key][number], "reduction": reduction}, by_reduction[reduction]
+
+
 def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
     """The prior made without the collection ``name``, from ``prior.py``'s output ``folder``."""
     run = json.loads((folder / "raw.json").read_text(encoding="utf-8"))
