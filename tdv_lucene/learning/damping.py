@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .fidelity import ChosenScale, describe_scale
+from .fidelity import ChosenScale, best_documents, describe_scale
 from .reduced import Reduced
 from .stopping import clearly_best, deciding
 
@@ -27,11 +27,14 @@ def best_ranking_scale(
     """
     scales = [first, *(scale for scale in others if scale != first)]
     served_by = np.array([deciding(at.held_out([scale] * len(at.folds))) for scale in scales])
-    best = clearly_best(served_by)
-    of_folds = [clearly_best(np.delete(served_by, fold, axis=1)) for fold in at.folds]
-    if len(at.folds) == 1:  # nobody else could choose
+    if len(at.folds) > 1:
+        of_folds = [clearly_best(np.delete(served_by, fold, axis=1)) for fold in at.folds]
+    else:  # nobody else could choose
         of_folds = [0]
-    table = {scale: describe_scale(at, scale) for scale in sorted(scales)}
+    best = best_documents(at)
+    table = {scale: describe_scale(at, scale, best) for scale in sorted(scales)}
     return ChosenScale(
-        list(table.values()), table[scales[best]], [scales[number] for number in of_folds]
+        table=list(table.values()),
+        entry=table[scales[clearly_best(served_by)]],
+        of_folds=[scales[number] for number in of_folds],
     )

@@ -51,7 +51,7 @@ def faithful_scale(at: Reduced, full_bytes: int, *, least: float = 0.0) -> Chose
     """
     table: dict[int, dict[str, Any]] = {}
     scales = [scale for scale in SCALES if scale >= least]
-    best = _best_documents(at)
+    best = best_documents(at)
 
     def try_scale(number: int) -> dict[str, Any]:
         if number not in table:
@@ -75,17 +75,17 @@ def faithful_scale(at: Reduced, full_bytes: int, *, least: float = 0.0) -> Chose
     return ChosenScale(tried, chosen, [chosen["scale"]] * len(at.folds))
 
 
-def describe_scale(at: Reduced, scale: float, best: np.ndarray | None = None) -> dict[str, Any]:
+def describe_scale(at: Reduced, scale: float, best: np.ndarray) -> dict[str, Any]:
     """Return what rounding at this scale does to the ranking.
 
     ``overlap_at_10`` is the mean share of the real-valued model's ten ``best`` documents that the
     integer index (with its recounted statistics and length bytes) also has among its ten best,
     ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
     index on the same training queries; ``posting_bytes`` is an estimate of its posting lists.
+    ``best`` is from :func:`best_documents`.
     """
     some = _sample(at.problem)
     here, collection = at.prune(scale)
-    best = _best_documents(at) if best is None else best
     impacts = here.impacts(collection, some)
     found = here.postings.top(impacts, 10, some)
     pairs = [(a[a >= 0].tolist(), b[b >= 0].tolist()) for a, b in zip(best, found)]
@@ -100,8 +100,8 @@ def describe_scale(at: Reduced, scale: float, best: np.ndarray | None = None) ->
     }
 
 
-def _best_documents(at: Reduced) -> np.ndarray:
-    """Return the ten best documents of the real-valued model, for some queries."""
+def best_documents(at: Reduced) -> np.ndarray:
+    """Return int64[some queries, 10], the best documents of the real-valued model."""
     some = _sample(at.problem)
     here, real = at.prune(None)
     return here.postings.top(here.impacts(real, some), 10, some)

@@ -183,7 +183,9 @@ def test_the_scale_of_tfidf_is_the_one_that_ranks_best(monkeypatch):
         return np.repeat(np.array(served[scales[0]])[:, None], 3, axis=1)
 
     folds = [np.array([0, 1]), np.array([2, 3])]
-    monkeypatch.setattr("tdv_lucene.learning.damping.describe_scale", lambda _, s: {"scale": s})
+    name = "tdv_lucene.learning.damping"
+    monkeypatch.setattr(f"{name}.best_documents", lambda at: None)
+    monkeypatch.setattr(f"{name}.describe_scale", lambda at, scale, best: {"scale": scale})
     at = SimpleNamespace(folds=folds, held_out=held_out)
     found = best_ranking_scale(at, 0, first=0.2, others=(1, 3))
     assert [entry["scale"] for entry in found.table] == [0.2, 1, 3]
