@@ -82,8 +82,8 @@ _CHOSEN = "[default: chosen on the training queries, from the prior's or {} on]"
     type=click.Choice(["ranking", "size", "speed"]),
     default="ranking",
     show_default=True,
-    help="size: rank better in few bytes.  speed: leave searches fewer postings to visit. Both "
-    "are for BM25. They cost some recall, and ranking where documents are short or queries name "
+    help="size: rank better in few bytes (BM25, QLD).  speed: leave searches fewer postings to "
+    "visit (BM25). They cost some recall, and ranking where documents are short or queries name "
     "rare things.",
 )
 @options.seed_option

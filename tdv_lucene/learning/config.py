@@ -11,7 +11,7 @@ from ..ranking import MODELS, SearchParameters
 from .pool import check_pool
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .self_supervised import check_method
-from .term_orders import RANKING, check_preference
+from .term_orders import RANKING, preferred_order
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class LearnConfig:
         recipe = make_recipe(self.recipe)
         checked_seed(self.seed)
         check_pool(self.pool)
-        check_preference(self.prefer, self.model)
+        preferred_order(self.prefer, self.model)
         if self.prefer != RANKING and isinstance(recipe, PaperRecipe):
             raise TdvError(
                 f"{argument('prefer', self.prefer)} is for the default recipe: the paper's drops "

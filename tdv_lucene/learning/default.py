@@ -66,7 +66,7 @@ def learn_default(
     folds = problem.folds(recipe.folds, rng)
     made = term_features(problem.matrix, problem.vectors, recipe.features)
     features = jax.tree.map(jax.numpy.asarray, made)
-    orders = recipe.orders_to_try(None if start is None else start.prior.order)
+    orders = recipe.orders_to_try(None if start is None else start.prior.order, problem.model)
     few = start is not None and len(problem.queries) < recipe.fewest_queries
     if few:
         chosen = _way(problem, recipe, orders[0])

@@ -90,9 +90,9 @@ def learn_from_index(
         Learn TDVs. Without, they are all the same, and the pruned index suits other kinds of query
         than those at hand.
     prefer
-        ``"ranking"``, or for BM25 ``"size"`` or ``"speed"``: an order of postings that ranks better
-        in few bytes, or leaves searches fewer postings to visit, at the cost of recall and, in
-        collections of short documents, of the ranking.
+        ``"ranking"``, or ``"size"`` (BM25, QLD) or ``"speed"`` (BM25): an order of postings that
+        ranks better in few bytes, or leaves searches fewer postings to visit, at the cost of recall
+        and, in collections of short documents, of the ranking.
     k1, b, mu
         Of the search. If all are None, learning chooses them on the training queries (see
         :mod:`.tuning_before_learning`); with ``self_supervised`` they are Anserini's defaults.

@@ -31,7 +31,7 @@ from .prior_as_start import start_from_prior
 from .problem import Problem
 from .queries import make_queries
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
-from .term_orders import check_preference
+from .term_orders import preferred_order
 from .tuning_before_learning import choose_parameters
 
 _log = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ def learn_term_values(
     check_model(model)
     chosen = make_recipe(recipe)
     if isinstance(chosen, DefaultRecipe):
-        check_preference(chosen.prefer, model)
+        preferred_order(chosen.prefer, model)
     matrix.require_whole("learning")
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
     size = fitting_pool(extent, pool, memory)

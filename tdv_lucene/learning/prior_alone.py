@@ -19,7 +19,7 @@ from ..values.term_values import KIND, TermValues
 from ..vocabulary import ByteStrings, Vocabulary
 from .prior import Prior, settings_for
 from .recipes import REDUCTIONS, DefaultRecipe
-from .term_orders import PREFERENCES, RANKING, check_preference
+from .term_orders import RANKING, preferred_order
 from .term_scores import rule_of_order
 from .unvalidated import unvalidated_values
 
@@ -44,7 +44,7 @@ def prior_values(
     lead
         Use a first-position boost, if the matrix has ``first_positions``.
     prefer
-        ``"size"`` or ``"speed"``, for BM25; ``"ranking"`` takes the prior's own order of postings.
+        ``"size"``, or for BM25 ``"speed"``; ``"ranking"`` takes the prior's own order of postings.
     prior
         None for the one that comes with the package.
     reductions
@@ -58,7 +58,7 @@ def prior_values(
     """
     if model not in MODELS:
         raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
-    check_preference(prefer, model)
+    preferred = preferred_order(prefer, model)
     matrix.require_whole("a pruning")
     prior = prior or Prior.load()
     positions = lead and matrix.first_positions is not None
@@ -66,7 +66,7 @@ def prior_values(
     # One out of range is refused where it is used.
     points = [r if r is not None and 0 <= r < 1 else settings.reduction for r in reductions]
     counted = matrix.with_position_boost(settings.boost)
-    kind = PREFERENCES[prefer] or prior.order
+    kind = preferred or prior.order
     order, rule = rule_of_order(counted, kind, model, settings.parameters, DefaultRecipe(), points)
     about = {
         "model": model,

@@ -8,7 +8,7 @@ from ..core import paper, scoring
 from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..ranking import SearchParameters as Parameters
-from .term_orders import ORDERS, PREFERENCES, RANKING
+from .term_orders import ORDERS, PREFERENCES, RANKING, preferred_order
 
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 
@@ -80,11 +80,11 @@ class DefaultRecipe:
     features : str
         ``"all"``, ``"statistics"`` (of the collection) or ``"vectors"``.
     prefer : str
-        ``"size"`` or ``"speed"`` have one order in which postings are dropped, for BM25 (see
-        :func:`.term_orders.order_terms`); with ``"ranking"`` it is chosen of ``orders``.
-    orders : tuple of str
+        ``"size"`` and ``"speed"`` have one order in which postings are dropped (see
+        :func:`.term_orders.preferred_order`); with ``"ranking"`` it is chosen of ``orders``.
+    orders, orders_qld : tuple of str
         The first is used unless another serves the training queries clearly better; a prior's comes
-        before it.
+        before it. ``orders_qld`` are the language model's.
     folds : int
     trained_at : float
         Share of the postings that are gone while values are learned.
@@ -119,6 +119,7 @@ class DefaultRecipe:
     features: str = "all"
     prefer: str = RANKING
     orders: tuple[str, ...] = ("ridf", "named")
+    orders_qld: tuple[str, ...] = ("ridf", "named", "lean")
     folds: int = 5
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
@@ -128,13 +129,14 @@ class DefaultRecipe:
     make_up: bool = True
 
     def __post_init__(self) -> None:
-        if not self.orders or not set(self.orders) <= set(ORDERS):
-            raise TdvError(f"no orders {self.orders}: choose of {', '.join(ORDERS)}")
+        for orders in (self.orders, self.orders_qld):
+            if not orders or not set(orders) <= set(ORDERS):
+                raise TdvError(f"no orders {orders}: choose of {', '.join(ORDERS)}")
         choices = {
             "loss": tuple(LOSSES),
             "features": ("all", "statistics", "vectors"),
             "unit": ("term", "posting"),
-            "prefer": tuple(PREFERENCES),
+            "prefer": PREFERENCES,
         }
         for name, legal in choices.items():
             if getattr(self, name) not in legal:
@@ -142,12 +144,13 @@ class DefaultRecipe:
                     f"no {name} '{getattr(self, name)}': choose one of {', '.join(legal)}"
                 )
 
-    def orders_to_try(self, of_prior: str | None) -> tuple[str, ...]:
+    def orders_to_try(self, of_prior: str | None, model: str) -> tuple[str, ...]:
         """Return the orders to choose from, the one to stay with first."""
-        preferred = PREFERENCES[self.prefer]
+        preferred = preferred_order(self.prefer, model)
         if preferred is not None:
             return (preferred,)
-        return self.orders if of_prior is None else (of_prior, *self.orders)
+        orders = self.orders_qld if model == "qld" else self.orders
+        return orders if of_prior is None else (of_prior, *orders)
 
 
 @dataclass(frozen=True)

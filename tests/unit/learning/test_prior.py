@@ -244,13 +244,16 @@ def test_the_same_mean_gain_moves_many_queries_and_not_few() -> None:
     assert chosen == [0, 0, 1, 1]
 
 
-def test_the_priors_order_keeps_rare_terms_by_the_mean_ridf(collection) -> None:
+@pytest.mark.parametrize("kind, share", [("balanced", 0.7), ("lean", 0.25)])
+def test_the_priors_order_keeps_rare_terms_by_the_mean_ridf(
+    collection, kind: str, share: float
+) -> None:
     matrix = collection[0]
     ridf = np.maximum(residual_idf(matrix), 0)
     idf = bm25_idf(matrix.doc_freq, matrix.doc_count)
     mean = (ridf * matrix.doc_freq).sum() / matrix.doc_freq.sum()
-    expected = (ridf + 0.05 + 0.7 * mean * (idf / 8) ** 4) * np.sqrt(idf)
-    np.testing.assert_allclose(order_terms(matrix, "balanced"), expected, rtol=1e-5)
+    expected = (ridf + 0.05 + share * mean * (idf / 8) ** 4) * np.sqrt(idf)
+    np.testing.assert_allclose(order_terms(matrix, kind), expected, rtol=1e-5)
 
 
 def test_the_priors_order_keeps_rare_terms_of_a_large_collection_no_better() -> None:

@@ -120,16 +120,20 @@ def test_a_preference_decides_the_order_whatever_queries_or_prior_say(collection
 
 def test_orders_to_try_begin_with_the_priors():
     recipe = DefaultRecipe()
-    assert recipe.orders_to_try(None) == ("ridf", "named")
-    assert recipe.orders_to_try("balanced") == ("balanced", "ridf", "named")
-    assert DefaultRecipe(prefer="size").orders_to_try("balanced") == ("smallest",)
+    assert recipe.orders_to_try(None, "bm25") == ("ridf", "named")
+    assert recipe.orders_to_try("balanced", "tfidf") == ("balanced", "ridf", "named")
+    assert recipe.orders_to_try("balanced", "qld") == ("balanced", "ridf", "named", "lean")
+    small = DefaultRecipe(prefer="size")
+    assert small.orders_to_try("balanced", "bm25") == ("smallest",)
+    assert small.orders_to_try("balanced", "qld") == ("lean",)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"prefer": "tempo"}, "prefer='tempo' is unknown: choose one of ranking, size, speed"),
-        ({"prefer": "speed", "model": "qld"}, "for BM25, not for model 'qld'"),
+        ({"prefer": "speed", "model": "qld"}, "is for bm25, not for model 'qld'"),
+        ({"prefer": "size", "model": "tfidf"}, "is for bm25 and qld, not for model 'tfidf'"),
         ({"prefer": "size", "recipe": "paper"}, "is for the default recipe"),
     ],
 )
@@ -139,5 +143,5 @@ def test_preferences_that_do_nothing_are_refused(options, said):
 
 
 def test_a_recipe_with_a_preference_is_refused_for_other_models(collection):
-    with pytest.raises(TdvError, match="for BM25, not for model 'qld'"):
+    with pytest.raises(TdvError, match="is for bm25, not for model 'qld'"):
         learn_term_values(*collection, model="qld", recipe=replace(SHORT, prefer="speed"))
