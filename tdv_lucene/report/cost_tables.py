@@ -79,8 +79,9 @@ def speed_tables(report: Mapping[str, Any]) -> list[Table]:
         "by_dropped": "Latency by share of a query's terms that pruning dropped",
         "by_gone": "Latency by share of a query's postings that pruning dropped",
     }
-    strata = [_strata(title, report["latency_strata"][key]) for key, title in titles.items()]
-    return [*strata, _work(report)]
+    strata = report["latency_strata"]
+    tables = [_strata(title, strata[key]) for key, title in titles.items() if strata[key]]
+    return [*tables, _work(report)]
 
 
 def _strata(title: str, strata: Sequence[Mapping[str, Any]]) -> Table:

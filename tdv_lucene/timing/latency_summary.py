@@ -199,9 +199,14 @@ def _strata_of_each(
     split: Callable[[Latency, Mapping[str, QueryTerms], str], dict[str, np.ndarray]],
     seed: int,
 ) -> Iterator[dict[str, Any]]:
-    """The strata of every index but the first, split by what that index dropped."""
-    for name in latency.names[1:]:
-        yield from _strata(latency, split(latency, queries, name), seed, name)
+    """The strata of every index but the first, split by what that index dropped.
+
+    One that dropped nothing, as the first index with tuned parameters, has none.
+    """
+    first, *others = latency.names
+    for name in others:
+        if any(queries[query].postings_gone(first, name) for query in latency.queries):
+            yield from _strata(latency, split(latency, queries, name), seed, name)
 
 
 def measure_service(

@@ -34,6 +34,7 @@ def test_one_query_has_no_interval():
 DOC_FREQ = {
     "full": {"a": 10, "b": 5, "c": 2, "new": 0},
     "pruned": {"a": 0, "b": 4, "c": 2, "new": 0},
+    "tuned": {"a": 10, "b": 5, "c": 2, "new": 0},
 }
 
 
@@ -51,12 +52,21 @@ def test_strata_and_work():
         "q2": QueryTerms(("a", "b", "c"), DOC_FREQ),
         "q3": QueryTerms(("a",), DOC_FREQ),
     }
-    rounds = np.ones((5, 4, 2, 3))
+    rounds = np.ones((5, 4, 3, 3))
     rounds[:, :, 0, 1] = 3.0
-    visited = {"top10": np.array([[5, 9, 7], [4, 5, 0]])}
-    latency = Latency(("full", "pruned"), ("q1", "q2", "q3"), rounds, visited, {})
+    visited = {"top10": np.array([[5, 9, 7], [4, 5, 0], [5, 9, 7]])}
+    latency = Latency(("full", "pruned", "tuned"), ("q1", "q2", "q3"), rounds, visited, {})
     found = summarise_speed(latency, queries)
-    by_length = {row["stratum"]: row for row in found["latency_strata"]["by_length"]}
+    of_tuned = {
+        name: sum(row["queries"] for row in rows if row["index"] == "tuned")
+        for name, rows in found["latency_strata"].items()
+    }
+    assert of_tuned == {"by_length": 3, "by_dropped": 0, "by_gone": 0}, "it dropped nothing"
+    by_length = {
+        row["stratum"]: row
+        for row in found["latency_strata"]["by_length"]
+        if row["index"] == "pruned"
+    }
     assert {label: row["queries"] for label, row in by_length.items()} == {
         "1 to 2 terms": 2, "3 to 4 terms": 1
     }  # fmt: skip
@@ -67,5 +77,6 @@ def test_strata_and_work():
     by_gone = {row["stratum"]: row["queries"] for row in found["latency_strata"]["by_gone"]}
     assert by_gone == {"0% to 25% gone": 1, "50% to 75% gone": 1, "90% to 100% gone": 1}
     assert found["latency_ratio"]["pruned"]["top10"]["ratio"] == pytest.approx(5 / 3)
-    assert found["postings_per_query"] == {"full": {"top10": 7.0}, "pruned": {"top10": 3.0}}
+    of_each = {"full": {"top10": 7.0}, "pruned": {"top10": 3.0}, "tuned": {"top10": 7.0}}
+    assert found["postings_per_query"] == of_each
     assert found["queries_per_second"]["pruned"]["top10"] == pytest.approx(1000.0)
