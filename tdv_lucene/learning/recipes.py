@@ -82,9 +82,9 @@ class DefaultRecipe:
     prefer : str
         ``"size"`` and ``"speed"`` have one order in which postings are dropped (see
         :func:`.term_orders.preferred_order`); with ``"ranking"`` it is chosen of ``orders``.
-    orders, orders_qld : tuple of str
+    orders : tuple of str
         The first is used unless another serves the training queries clearly better; a prior's comes
-        before it. ``orders_qld`` are the language model's.
+        before it.
     folds : int
     trained_at : float
         Share of the postings that are gone while values are learned.
@@ -95,7 +95,7 @@ class DefaultRecipe:
     whole_terms, whole_terms_qld : float
         With "posting", the share of the reduction that is made by dropping whole terms. It is
         larger for the language model: what dropped postings do to a term's probability cannot be
-        corrected.
+        corrected. An order may have its own (see :data:`.term_orders.WHOLE_TERMS`).
     make_up : bool
         Correct TDVs for what dropped postings add to their term's idf.
     """
@@ -119,7 +119,6 @@ class DefaultRecipe:
     features: str = "all"
     prefer: str = RANKING
     orders: tuple[str, ...] = ("ridf", "named")
-    orders_qld: tuple[str, ...] = ("ridf", "named", "lean")
     folds: int = 5
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
@@ -129,9 +128,8 @@ class DefaultRecipe:
     make_up: bool = True
 
     def __post_init__(self) -> None:
-        for orders in (self.orders, self.orders_qld):
-            if not orders or not set(orders) <= set(ORDERS):
-                raise TdvError(f"no orders {orders}: choose of {', '.join(ORDERS)}")
+        if not self.orders or not set(self.orders) <= set(ORDERS):
+            raise TdvError(f"no orders {self.orders}: choose of {', '.join(ORDERS)}")
         choices = {
             "loss": tuple(LOSSES),
             "features": ("all", "statistics", "vectors"),
@@ -149,8 +147,7 @@ class DefaultRecipe:
         preferred = preferred_order(self.prefer, model)
         if preferred is not None:
             return (preferred,)
-        orders = self.orders_qld if model == "qld" else self.orders
-        return orders if of_prior is None else (of_prior, *orders)
+        return self.orders if of_prior is None else (of_prior, *self.orders)
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,9 @@ ORDERS = {
 """The orders by name. Those by use tell documents' lengths apart a little only: a search's own b
 would drop most of what long documents have, and with it recall."""
 
+WHOLE_TERMS = {"lean": 0.8}
+"""The share of the reduction that is made by dropping whole terms, where an order has its own."""
+
 BOOST_TIMES = {"bm25": 2.0}
 """How many times as large, and as far-reaching, the first-position boost is in the saturation that
 decides what is dropped as in what is stored; 1 for the other models."""

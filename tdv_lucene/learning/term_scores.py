@@ -14,7 +14,7 @@ from ..values.posting_thresholds import make_posting_rule, make_up_for
 from ..values.weighted_collection import WeightedCollection, apply_values
 from .problem import Left, Problem
 from .recipes import DefaultRecipe, Parameters
-from .term_orders import ORDERS, counted_for_dropping, order_terms
+from .term_orders import ORDERS, WHOLE_TERMS, counted_for_dropping, order_terms
 
 
 class TermScores(NamedTuple):
@@ -78,12 +78,13 @@ def rule_of_order(
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
     """
     order, saturation = order_terms(matrix, kind, model), ORDERS[kind]
+    usual = recipe.whole_terms_qld if model == "qld" else recipe.whole_terms
     rule = make_posting_rule(
         counted_for_dropping(matrix, model),
         np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0
         order,
         order ** (1 / saturation.power),  # the same postings, for the rule's first power
-        recipe.whole_terms_qld if model == "qld" else recipe.whole_terms,
+        WHOLE_TERMS.get(kind, usual),
         k1=parameters.k1 if saturation.k1 is None else saturation.k1,
         b=parameters.b if saturation.b is None else saturation.b,
     )

@@ -60,6 +60,17 @@ def test_lengths_count_for_less_where_bytes_or_speed_are_preferred(collection):
 
 
 @pytest.mark.parametrize(
+    ("kind", "model", "share"),
+    [("balanced", "qld", 0.67), ("lean", "qld", 0.8), ("ridf", "bm25", 0)],
+)
+def test_an_order_may_drop_more_whole_terms(collection, kind, model, share):
+    _, rule = rule_of_order(
+        collection[0], kind, model, Parameters(), DefaultRecipe(), DefaultRecipe().reductions
+    )
+    assert rule.whole_terms == share
+
+
+@pytest.mark.parametrize(
     ("kind", "model", "times"),
     [("ridf", "bm25", 2), ("balanced", "bm25", 2), ("smallest", "bm25", 2), ("ridf", "qld", 1)],
 )
@@ -122,7 +133,7 @@ def test_orders_to_try_begin_with_the_priors():
     recipe = DefaultRecipe()
     assert recipe.orders_to_try(None, "bm25") == ("ridf", "named")
     assert recipe.orders_to_try("balanced", "tfidf") == ("balanced", "ridf", "named")
-    assert recipe.orders_to_try("balanced", "qld") == ("balanced", "ridf", "named", "lean")
+    assert recipe.orders_to_try("balanced", "qld") == ("balanced", "ridf", "named")
     small = DefaultRecipe(prefer="size")
     assert small.orders_to_try("balanced", "bm25") == ("smallest",)
     assert small.orders_to_try("balanced", "qld") == ("lean",)
