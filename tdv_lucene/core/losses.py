@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import optax
@@ -75,6 +77,11 @@ def calibrated_temperature(
     BM25 gaps of about ten make an uncalibrated softmax so sharp that shrinking all term values
     together is the steepest way down: training then collapses. Started here it does not.
     """
+    return float(_calibrated_temperature(scores, gains, where, loss))
+
+
+@partial(jax.jit, static_argnames="loss")  # compiled once for all folds
+def _calibrated_temperature(scores: Array, gains: Array, where: Array, loss: str) -> jax.Array:
     temperatures = jnp.geomspace(0.01, 1000.0, 121)  # steps of a tenth: the minimum is flat
     losses = jax.lax.map(lambda t: LOSSES[loss](scores, gains, where, t), temperatures)
-    return float(temperatures[jnp.argmin(losses)])
+    return temperatures[jnp.argmin(losses)]

@@ -23,29 +23,38 @@ pytestmark = pytest.mark.jvm
 
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
-MODULES = (
-    "integration/test_explain.py",
-    "integration/test_crash.py",
-    "integration/test_damage.py",
-    "integration/test_extract.py",
-    "integration/test_fuzz.py",
-    "integration/test_inspect.py",
-    "integration/test_jobs.py",
-    "integration/test_latency.py",
-    "integration/test_places.py",
-    "integration/test_lucene8.py",
-    "integration/test_posting_files.py",
-    "integration/test_posting_rule.py",
-    "integration/test_prune.py",
-    "integration/test_prune_fields.py",
-    "integration/test_rewriter.py",
-    "integration/test_search.py",
-    "integration/test_shards_search.py",
-    "integration/test_strange_text.py",
-    "integration/test_weighted_search.py",
-    "integration/test_verify.py",
-    "parity/test_scores.py",
-)
+MODULES = {
+    "reading": (
+        "integration/test_explain.py",
+        "integration/test_extract.py",
+        "integration/test_inspect.py",
+        "integration/test_lucene8.py",
+        "integration/test_posting_files.py",
+        "integration/test_posting_rule.py",
+    ),
+    "pruning": (
+        "integration/test_prune.py",
+        "integration/test_prune_fields.py",
+        "integration/test_rewriter.py",
+        "integration/test_strange_text.py",
+        "integration/test_verify.py",
+    ),
+    "random cases": ("integration/test_fuzz.py",),
+    "searching": (
+        "integration/test_latency.py",
+        "integration/test_search.py",
+        "integration/test_shards_search.py",
+        "integration/test_weighted_search.py",
+    ),
+    "trouble": (
+        "integration/test_crash.py",
+        "integration/test_damage.py",
+        "integration/test_jobs.py",
+        "integration/test_places.py",
+    ),
+    "scores": ("parity/test_scores.py",),
+}
+"""By process: to start one takes longer than most modules."""
 WHICH = """
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.index import written_lucene_version
@@ -91,10 +100,11 @@ def test_hooks_are_those_of_the_lucene_in_use(line: int, jars: dict[int, Path]) 
     assert Path(hooks).name == f"tdv-lucene-hooks-lucene{line}.jar"
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_java_side_on_the_other_lucene(module: str, jars: dict[int, Path]) -> None:
+@pytest.mark.parametrize("modules", MODULES)
+def test_java_side_on_the_other_lucene(modules: str, jars: dict[int, Path]) -> None:
     (other,) = (jar for jar in jars.values() if jar != pyserini_jar())
-    chosen = [str(TESTS / module), "-m", "jvm and not pyserini"]
+    files = [str(TESTS / module) for module in MODULES[modules]]
+    chosen = ["-m", "jvm and not pyserini", *files]
     done = _run(other, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen)
     assert done.returncode == 0, done.stdout
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
+from collections import defaultdict
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 
@@ -109,7 +112,15 @@ def test_the_readmes_pictures_are_drawn_of_their_runs(
     drawn, raw = tmp_path / picture, BENCH / "runs" / figures
     command = [sys.executable, BENCH / script, option, raw, "--output", drawn]
     subprocess.run(command, check=True, capture_output=True)
-    assert drawn.read_bytes() == raw.with_name(picture).read_bytes()
+    assert _numbered_ids(drawn) == _numbered_ids(raw.with_name(picture))
+
+
+def _numbered_ids(picture: Path) -> str:
+    """Matplotlib's ids are hashes of coordinates to the last bit, which is the processor's own."""
+    numbers = count()
+    names = defaultdict(lambda: f"id{next(numbers)}")
+    text = picture.read_text(encoding="utf-8")
+    return re.sub(r"\b[cmp][0-9a-f]{10}\b", lambda found: names[found[0]], text)
 
 
 def test_the_reduction_recommended_without_judgements_is_the_largest_that_loses_little() -> None:
