@@ -46,12 +46,7 @@ MODULES = {
         "integration/test_shards_search.py",
         "integration/test_weighted_search.py",
     ),
-    "trouble": (
-        "integration/test_crash.py",
-        "integration/test_damage.py",
-        "integration/test_jobs.py",
-        "integration/test_places.py",
-    ),
+    "trouble": ("integration/test_crash.py", "integration/test_jobs.py"),
     "scores": ("parity/test_scores.py",),
 }
 """By process: to start one takes longer than most modules."""
