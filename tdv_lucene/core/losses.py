@@ -69,19 +69,15 @@ def pairwise_hinge(scores: Array, gains: Array, where: Array, margin: Array) -> 
 LOSSES = {"listwise": listwise, "hinge": pairwise_hinge}
 
 
+@partial(jax.jit, static_argnames="loss")  # compiled once for all folds
 def calibrated_temperature(
     scores: Array, gains: Array, where: Array, loss: str = "listwise"
-) -> float:
-    """Return the temperature within [0.01, 1000] at which the plain model's loss is smallest.
+) -> jax.Array:
+    """Return the temperature at which the plain model's loss is smallest: float[], 0.01 to 1000.
 
     BM25 gaps of about ten make an uncalibrated softmax so sharp that shrinking all term values
     together is the steepest way down: training then collapses. Started here it does not.
     """
-    return float(_calibrated_temperature(scores, gains, where, loss))
-
-
-@partial(jax.jit, static_argnames="loss")  # compiled once for all folds
-def _calibrated_temperature(scores: Array, gains: Array, where: Array, loss: str) -> jax.Array:
     temperatures = jnp.geomspace(0.01, 1000.0, 121)  # steps of a tenth: the minimum is flat
     losses = jax.lax.map(lambda t: LOSSES[loss](scores, gains, where, t), temperatures)
     return temperatures[jnp.argmin(losses)]

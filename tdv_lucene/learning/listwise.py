@@ -56,7 +56,7 @@ def plain_start(
     linear = collection.start
     scores = _scores(similarity, linear, collection, lists)
     temperature = losses.calibrated_temperature(scores, lists.gains, lists.where, recipe.loss)
-    return Weights(linear, jnp.log(jnp.asarray(temperature, jnp.float32)))
+    return Weights(linear, jnp.log(temperature))
 
 
 def _scores(

@@ -33,6 +33,7 @@ MODULES = {
         "integration/test_posting_rule.py",
     ),
     "pruning": (
+        "integration/test_places.py",
         "integration/test_prune.py",
         "integration/test_prune_fields.py",
         "integration/test_rewriter.py",
@@ -46,7 +47,11 @@ MODULES = {
         "integration/test_shards_search.py",
         "integration/test_weighted_search.py",
     ),
-    "trouble": ("integration/test_crash.py", "integration/test_jobs.py"),
+    "trouble": (
+        "integration/test_crash.py",
+        "integration/test_damage.py",
+        "integration/test_jobs.py",
+    ),
     "scores": ("parity/test_scores.py",),
 }
 """By process: to start one takes longer than most modules."""
