@@ -85,7 +85,7 @@ def write_index(path: Path, segments: Iterable[Iterable[Doc]], layout: Layout = 
                 deleted += [doc.id] if doc.deleted else []
             writer.flush()
         for doc_id in deleted:
-            _delete(writer, doc_id, layout)
+            delete_document(writer, doc_id, layout)
         writer.commit()
     finally:
         writer.close()
@@ -113,7 +113,7 @@ def _directory(path: Path):
     return java_class(_LUCENE + "store.FSDirectory").open(paths.get(str(path)))
 
 
-def _delete(writer, doc_id: str, layout: Layout) -> None:
+def delete_document(writer, doc_id: str, layout: Layout) -> None:
     term = java_class(_LUCENE + "index.Term")("id", doc_id)
     if layout.soft_deletes:
         mark = java_class(_LUCENE + "document.NumericDocValuesField")(layout.soft_deletes, 1)

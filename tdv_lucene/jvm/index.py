@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import Shards, absolute
+from ..errors import TdvError
 from ..progress import Progress, silent
 from ._jobs import java_class, java_path, run_job, translate_errors
 
@@ -31,8 +32,20 @@ def identify(index: str | os.PathLike) -> dict[str, Any]:
         return whole_identity(index, [identify(folder) for folder in index.folders_here])
     with translate_errors():
         found = json.loads(java_class("tdvlucene.inspect.Identity").of(java_path(index)))
+    return _identity(index, found)
+
+
+def _identity(index: str | os.PathLike, found: Mapping[str, Any]) -> dict[str, Any]:
     _log.info("%s is at commit %s, of Lucene %s", index, found["commit"], found["lucene_version"])
     return {"path": os.path.abspath(index), **found}
+
+
+def require_current(index: str | os.PathLike, commit: str) -> None:
+    """Raise :class:`TdvError` when ``index`` is not at this commit any more."""
+    if identify(index)["commit"] != commit:
+        raise TdvError(
+            f"{index} was changed by another process while it was read: run the command again"
+        )
 
 
 def whole_identity(index: Shards, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -108,13 +121,14 @@ def extract_arrays(
     sequences: bool = False,
     is_shard: bool = False,
     progress: Progress = silent,
-) -> dict[str, int]:
+) -> tuple[dict[str, int], dict[str, Any]]:
     """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder).
 
     ``documents`` is a file of ids, one a line; without it all live documents get rows. With
     ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
     ``tokens_indptr``, where the field has positions. A shard may lack the field. Returns
-    ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live documents.
+    ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live documents; and the
+    identity, as :func:`identify` has it, of the commit that was read.
     """
     new_job = java_class("tdvlucene.extract.ExtractJob")
     job = new_job(java_path(index), field, java_path(folder), threads)
@@ -126,7 +140,8 @@ def extract_arrays(
         job.readSequences()
     if is_shard:
         job.allowAbsentField()
-    return json.loads(run_job(job, progress))
+    totals = json.loads(run_job(job, progress))
+    return totals, _identity(index, totals.pop("source"))
 
 
 def analyze(texts: Sequence[str], field: str = "contents") -> list[list[str]]:

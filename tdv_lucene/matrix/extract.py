@@ -86,12 +86,11 @@ def extract_matrix(
     place = Output.folder(output, KIND, inputs=[index, *read], overwrite=overwrite)
     if isinstance(index, Shards):
         return _extract_shards(index, place, documents, field, positions, threads, progress)
-    from ..jvm.index import extract_arrays, identify
+    from ..jvm.index import extract_arrays, require_current
 
     ids = _read_ids(documents) if isinstance(documents, os.PathLike) else documents
-    source = identify(index)
     with place as folder, _id_file(ids) as listed:
-        totals = extract_arrays(
+        totals, source = extract_arrays(
             index, field, folder,
             threads=chosen, documents=listed, positions=positions, sequences=tokens,
             progress=progress,
@@ -104,6 +103,7 @@ def extract_matrix(
         if manifest.get("sequences") == "text":
             counted = _load(folder, {**manifest, "sequences": None})
             sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
+            require_current(index, source["commit"])
         _finish(place, folder, manifest)
     return load_matrix(output)
 
@@ -112,12 +112,11 @@ def extract_shard(
     index: StrPath, output: StrPath, *, field: str, positions: bool, threads: int | None
 ) -> None:
     """Write the matrix of one shard, which may be without documents, or without the field."""
-    from ..jvm.index import extract_arrays, identify
+    from ..jvm.index import extract_arrays
 
     place = Output.folder(output, KIND, inputs=[index])
-    source = identify(index)
     with place as folder:
-        extract_arrays(
+        _, source = extract_arrays(
             index, field, folder,
             threads=checked_threads(threads), positions=positions, is_shard=True,
         )  # fmt: skip

@@ -28,7 +28,7 @@ from ..jvm.hits import (
     require_run_names,
     shard_statistics,
 )
-from ..jvm.index import identify, read_user_data, whole_identity
+from ..jvm.index import identify, read_user_data, require_current, whole_identity
 from ..progress import Progress
 from ..ranking import SearchParameters
 from .merge_hits import merge_hits
@@ -174,10 +174,7 @@ def _search(
         folder, make_similarity(**asdict(parameters)), field, topics,
         hits=hits, threads=checked_threads(threads), statistics=statistics,
     )  # fmt: skip
-    if identify(folder)["commit"] != commit:  # then the statistics are of other documents
-        raise TdvError(
-            f"{folder} was changed by another process while it was searched: run the command again"
-        )
+    require_current(folder, commit)  # else the statistics are of other documents
     return found
 
 

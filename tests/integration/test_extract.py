@@ -7,18 +7,19 @@ import os
 import random
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from lucene_indexes import Doc, Layout, open_writer, without_raw_bytes
+from lucene_indexes import Doc, Layout, delete_document, open_writer, without_raw_bytes
 from oracle import int_to_byte4
 
 from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, run_job
-from tdv_lucene.jvm.index import written_lucene_version
+from tdv_lucene.jvm.index import extract_arrays, identify, written_lucene_version
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.matrix.extract import describe_matrix, extract_matrix, load_matrix
@@ -121,6 +122,41 @@ def test_bytes_depend_on_neither_threads_nor_pieces(piece: int, make_index, tmp_
     arrays = [path.name for path in (tmp_path / "one").glob("*.npy")]
     for name in arrays:
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+
+
+def _delete_a_document(index: Path) -> None:
+    """Commit, as another process may at any time."""
+    writer = open_writer(index)
+    delete_document(writer, "d1", Layout())
+    writer.close()
+
+
+def test_the_commit_that_is_recorded_is_the_one_that_was_read(make_index, tmp_path: Path) -> None:
+    index = make_index([[Doc(f"d{i}", ["a"]) for i in range(4)]])
+
+    def ids() -> Iterator[str]:
+        _delete_a_document(index)  # after the command began, before Java opens the index
+        yield "d0"
+
+    matrix = extract_matrix(index, tmp_path / "matrix", documents=ids())
+    assert matrix.source == identify(index)
+    assert matrix.collection == {"documents": 3, "doc_count": 3, "postings": 3, "tokens": 3}
+
+
+def test_a_commit_while_postings_are_read_is_refused(make_index, tmp_path: Path) -> None:
+    index = make_index([[Doc(f"d{i}", ["a"]) for i in range(4)]])
+    ids, output = tmp_path / "ids", tmp_path / "arrays"
+    os.mkfifo(ids)  # Java, which has opened the index by then, waits for what is written to it
+    output.mkdir()
+    waiting = [ids]
+
+    def progress(phase: str, done: int, total: int) -> None:
+        if waiting:
+            _delete_a_document(index)
+            waiting.pop().write_text("d0\n")
+
+    with pytest.raises(TdvError, match="was changed by another process while it was read"):
+        extract_arrays(index, "contents", output, threads=1, documents=ids, progress=progress)
 
 
 @pytest.mark.parametrize("with_deletions", [False, True])

@@ -28,6 +28,7 @@ import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.common.Pool;
+import tdvlucene.inspect.Identity;
 
 /**
  * Writes a field's term-document matrix as NumPy arrays, in one pass over its postings.
@@ -99,7 +100,10 @@ public final class ExtractJob extends Job {
     pieceSize = postings;
   }
 
-  /** JSON: documents, those with a token, postings and tokens of the whole index. */
+  /**
+   * JSON: {@code source}, the identity of the commit that was read; and of the whole index {@code
+   * documents}, {@code doc_count} (those with a token), {@code postings} and {@code tokens}.
+   */
   @Override
   public String result() {
     return result;
@@ -134,6 +138,8 @@ public final class ExtractJob extends Job {
       TokenSequences ordered = new TokenSequences(reader, field, live, lengths, this);
       ordered.write(MultiTerms.getTerms(reader, field), output, rangeSize);
     }
+    Indexes.requireCurrent(reader, index);
+    totals.put("source", Identity.of(reader));
     result = Json.of(totals);
   }
 

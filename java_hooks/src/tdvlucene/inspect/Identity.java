@@ -19,7 +19,8 @@ public final class Identity {
     return Indexes.read(index, reader -> Json.of(of(reader)));
   }
 
-  static Map<String, Object> of(DirectoryReader reader) {
+  /** As above, of the commit that is open: what another process commits meanwhile is not in it. */
+  public static Map<String, Object> of(DirectoryReader reader) {
     SegmentInfos infos = ((StandardDirectoryReader) reader).getSegmentInfos();
     Map<String, Object> identity = new TreeMap<>();
     identity.put("commit", hex(infos.getId()));
