@@ -25,6 +25,7 @@ from .systems import (
     System,
     check_names,
     search_all,
+    pairs_to_test,
 )
 from .term_changes import describe_terms, trade_off
 
@@ -149,7 +150,7 @@ def compare_indexes(
         words = [look_up_terms(searched, queries.topics, config.field) for queries in query_sets]
         report = {
             "indexes": {n: content.sizes(had, config.field) for n, had in compared.found.items()},
-            **content.effectiveness(results, config.seed),
+            **content.effectiveness(results, pairs_to_test(systems), config.seed),
             **content.latencies(latency),
             **summarise_speed(latency, words[0], config.seed),
             **_further_speed(timed, query_sets[0], latency.queries, config, progress),
@@ -220,7 +221,7 @@ def _with_tuned(
     model = system.parameters.model
     chosen, tried = tune_parameters(system.path, training.topics, training.qrels, model, **search)
     record = {"name": name, "queries": training.label, "chosen": chosen.values(), "tried": tried}
-    return {**systems, name: System(system.path, chosen)}, record
+    return {**systems, name: System(system.path, chosen, is_tuned=True)}, record
 
 
 def _search_sets(

@@ -14,7 +14,7 @@ from ..evaluation.significance import PairedComparison, compare_all_paired
 from ..indexes.user_data import FieldRecord
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
-from .systems import Results, System
+from .systems import Results, Shared, System, pairs_to_test
 
 RULES = {
     "average": "over all topics with a relevant document; no answer counts 0",
@@ -58,20 +58,17 @@ FIXED_KEYS = frozenset(
 """What stands beside names in a measure's entry."""
 
 
-def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
-    """The (baseline, treatment) pairs tested: all against the first, and against its tuned self."""
-    first, *others = names
-    tuned = f"{first}-tuned"
-    pairs = [(first, name) for name in others]
-    return pairs + [(tuned, name) for name in others if tuned in others and name != tuned]
+def effectiveness(
+    results: Sequence[Results], pairs: Sequence[tuple[str, str]], seed: int
+) -> dict[str, Any]:
+    """Measures, counts and rank effects of all query sets; the first one's also at the top.
 
-
-def effectiveness(results: Sequence[Results], seed: int) -> dict[str, Any]:
-    """Measures, counts and rank effects of all query sets; the first one's also at the top."""
-    comparisons = _comparisons(results)
+    ``pairs`` are tested, see :func:`.systems.pairs_to_test`.
+    """
+    comparisons = _comparisons(results, pairs)
     query_sets = {
         result.queries.label: {
-            "measures": _measures(result.evaluations, comparisons, seed),
+            "measures": _measures(result.evaluations, pairs, comparisons, seed),
             "queries": _count_queries(result),
             "rank_effects": result.rank_effects,
         }
@@ -80,18 +77,22 @@ def effectiveness(results: Sequence[Results], seed: int) -> dict[str, Any]:
     return {**query_sets[results[0].queries.label], "query_sets": query_sets}
 
 
-def _comparisons(results: Sequence[Results]) -> int:
+def _comparisons(results: Sequence[Results], pairs: Sequence[tuple[str, str]]) -> int:
     """Tests made together: every pair, measure and query set."""
-    evaluations = results[0].evaluations
-    return len(_pairs([*evaluations])) * len(_measure_names(evaluations)) * len(results)
+    return len(pairs) * len(_measure_names(results[0].evaluations)) * len(results)
 
 
 def _measure_names(evaluations: Mapping[str, Evaluation]) -> list[str]:
     return [*next(iter(evaluations.values())).values]
 
 
-def _measures(evaluations: Mapping[str, Evaluation], comparisons: int, seed: int) -> dict[str, Any]:
-    names, pairs = _measure_names(evaluations), _pairs([*evaluations])
+def _measures(
+    evaluations: Mapping[str, Evaluation],
+    pairs: Sequence[tuple[str, str]],
+    comparisons: int,
+    seed: int,
+) -> dict[str, Any]:
+    names = _measure_names(evaluations)
     compared = iter(
         compare_all_paired(
             [
@@ -166,7 +167,7 @@ def parameters(
         "query_sets": [result.queries.label for result in results],
         "field": field,
         "hits": DEPTH,
-        "comparisons": _comparisons(results),
+        "comparisons": _comparisons(results, pairs_to_test(systems)),
     }
 
 
@@ -240,6 +241,24 @@ def notes_on_documents(
         if missing
     ]
     return of_qrels + of_indexes
+
+
+def notes_on_tuning(shared: Mapping[str, tuple[Shared, int]]) -> list[str]:
+    """Notes about queries that the baseline was tuned on; ``shared``: query set -> those it shares
+    with the tuning topics, and all of its topics."""
+    notes = []
+    for label, (of_tuning, number) in shared.items():
+        if of_tuning.texts:
+            notes.append(
+                f"{of_tuning.texts:,} of the {number:,} queries of '{label}' are among those the "
+                "baseline was tuned on: on them its tuned figures are too high"
+            )
+        if of_tuning.ids:
+            notes.append(
+                f"{of_tuning.ids:,} of the {number:,} queries of '{label}' have the id of a tuning "
+                "query with another text: are they variants of one question?"
+            )
+    return notes
 
 
 def versions_and_machine() -> dict[str, dict[str, Any]]:

@@ -44,7 +44,17 @@ class Compared:
         return [
             *content.notes(self.found, self.systems[first].parameters.model, field),
             *content.notes_on_documents(first, self.relevant, _lacking(self.paths, results)),
+            *self._notes_on_tuning(),
         ]
+
+    def _notes_on_tuning(self) -> list[str]:
+        """A baseline tuned on the queries that measure it looks better than it is."""
+        if self.training is None:
+            return []
+        tuned = self.training.topics
+        return content.notes_on_tuning(
+            {one.label: (one.shared_with(tuned), len(one.topics)) for one in self.query_sets}
+        )
 
 
 def read_inputs(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,10 +37,27 @@ _LOOKED_UP = 10_000
 
 @dataclass(frozen=True)
 class System:
-    """An index, and how it is searched."""
+    """An index, and how it is searched.
+
+    Attributes
+    ----------
+    path : str or path
+    parameters : SearchParameters
+    is_tuned : bool
+        Whether it is the first index once more, searched with parameters tuned for it.
+    """
 
     path: str | os.PathLike
     parameters: SearchParameters
+    is_tuned: bool = False
+
+
+class Shared(NamedTuple):
+    """Topics of one set that are also in another: by their ``texts``, and further ones by nothing
+    but their ``ids``."""
+
+    texts: int
+    ids: int
 
 
 @dataclass(frozen=True)
@@ -60,6 +77,12 @@ class QuerySet:
         label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(named).name)
         label = {"": "queries", STDIN: "stdin"}.get(label, label)
         return cls(label, read_topics(topics, topic_field), read_qrels(qrels))
+
+    def shared_with(self, others: Topics) -> Shared:
+        """How many of the topics are among ``others``; blanks and case make no other text."""
+        texts = {_plain(text) for text in others.values()}
+        of_text = [qid for qid, text in self.topics.items() if _plain(text) in texts]
+        return Shared(len(of_text), len((self.topics.keys() & others.keys()) - {*of_text}))
 
     def check(self, index: str | os.PathLike) -> tuple[int, int]:
         """Return how many relevant documents ``index`` lacks, and how many there are.
@@ -112,6 +135,18 @@ def read_query_sets(
             read = QuerySet(f"{read.label}-{number}", read.topics, read.qrels)
         sets.append(read)
     return sets
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def pairs_to_test(systems: Mapping[str, System]) -> list[tuple[str, str]]:
+    """The (baseline, treatment) pairs tested: all against the first, and against its tuned self."""
+    first, *others = systems
+    tuned = [name for name in others if systems[name].is_tuned]
+    indexes = [name for name in others if not systems[name].is_tuned]
+    return [(first, name) for name in others] + [(t, name) for t in tuned for name in indexes]
 
 
 def check_names(names: Sequence[str], reserved: Collection[str]) -> None:

@@ -268,6 +268,14 @@ def test_several_indexes_and_query_sets(several):
         assert entry["p_value"] == entry["tests"][0]["p_value"]
 
 
+def test_tuning_on_the_queries_that_measure_is_noted(several):
+    """The three that both baseline and topics have; the second set is the tuning set itself."""
+    found = [re.match(r".* of '(\S+)' are among those", note) for note in several.report["notes"]]
+    assert [(note[1], note[0].split(" queries")[0]) for note in found if note] == [
+        ("topics", "3 of the 31"), ("topics-2", "3 of the 3")
+    ]  # fmt: skip
+
+
 def test_throughput_of_threads(several):
     throughput = several.report["throughput"]
     assert throughput["threads"] == 2

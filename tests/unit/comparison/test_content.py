@@ -1,8 +1,14 @@
-"""What a comparison warns of: indexes of other sources, models, numbers of documents."""
+"""What a comparison warns of: indexes of other sources, models, numbers of documents, tuning on the
+queries that measure. And which systems it tests against which.
+"""
 
 from __future__ import annotations
 
-from tdv_lucene.comparison.content import notes
+import pytest
+
+from tdv_lucene.comparison.content import notes, notes_on_tuning
+from tdv_lucene.comparison.systems import QuerySet, Shared, System, pairs_to_test
+from tdv_lucene.ranking import SearchParameters
 
 
 def described(commit: str = "p", source: str | None = "s", **changes):
@@ -30,4 +36,41 @@ def test_other_models_document_numbers_and_deletions_are_said():
         "the TDVs of 'pruned' were learned for bm25, this comparison ranks with qld",
         "the indexes hold different numbers of documents: 9 ('full') and 8 ('pruned')",
         "the postings of 'full' include those of 1,200 deleted documents",
+    ]
+
+
+BM25 = SearchParameters("bm25", k1=0.9, b=0.4)
+
+
+def test_a_name_makes_no_tuned_baseline():
+    """An index that is called like one is tested once, and corrected for no more tests."""
+    systems = {name: System("I", BM25) for name in ("full", "full-tuned", "small")}
+    assert pairs_to_test(systems) == [("full", "full-tuned"), ("full", "small")]
+    systems["best"] = System("I", BM25, is_tuned=True)
+    assert pairs_to_test(systems) == [
+        ("full", "full-tuned"), ("full", "small"), ("full", "best"),
+        ("best", "full-tuned"), ("best", "small"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tuned_on", "shared"),
+    [
+        ({"a": "one", "b": "two"}, Shared(2, 0)),
+        ({"x": " ONE ", "y": "another"}, Shared(1, 0)),
+        ({"a": "another", "x": "two"}, Shared(1, 1)),
+        ({"x": "another"}, Shared(0, 0)),
+    ],
+)
+def test_queries_are_known_by_text_then_by_id(tuned_on, shared):
+    assert QuerySet("test", {"a": "one", "b": "two"}, {}).shared_with(tuned_on) == shared
+
+
+def test_tuning_on_the_test_queries_is_said():
+    assert notes_on_tuning({"test": (Shared(0, 0), 9)}) == []
+    assert notes_on_tuning({"test": (Shared(1200, 0), 1300), "more": (Shared(0, 2), 9)}) == [
+        "1,200 of the 1,300 queries of 'test' are among those the baseline was tuned on: on them "
+        "its tuned figures are too high",
+        "2 of the 9 queries of 'more' have the id of a tuning query with another text: are they "
+        "variants of one question?",
     ]
