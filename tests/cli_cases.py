@@ -110,7 +110,6 @@ def make_home(home: Path) -> None:
     make_peer_values(home / "index", home / "values", "ridf")
     make_peer_values(home / "index", home / "postings", "carmel-delta")
     prune_index(home / "index", home / "values", home / "pruned", reduction=0.3)
-    prune_index(home / "index", home / "values", home / "weighted", tf="similarity")
     topics = {f"q{i}": " ".join(text.split()[:3]) for i, text in enumerate(TINY_TEXTS)}
     lines = [f"{qid}\t{text}\n" for qid, text in topics.items()]
     (home / "topics.tsv").write_text("".join(lines))

@@ -31,7 +31,7 @@ class FieldRule:
 
     Attributes
     ----------
-    tf : "scaled", "original" or "similarity"
+    tf : "scaled" or "original"
     scale : float
         For "scaled" only.
     tdv : a value for each term of a live document
@@ -53,12 +53,6 @@ class FieldRule:
     def keeps(self) -> bool:
         """Whether frequencies stay, and with them positions."""
         return self.tf != "scaled"
-
-    @property
-    def mean(self) -> float:
-        """About the mean value of what stays."""
-        kept = [float(value) for value in self.tdv.values() if value > 0]
-        return float(np.mean(kept)) if kept else 1.0
 
 
 @dataclass(frozen=True)
@@ -241,25 +235,23 @@ def _extras(rng: random.Random, number: int) -> dict[str, Any]:
 
 def _rule(rng: random.Random, written: Case, field: str) -> FieldRule:
     terms = sorted({term for term, _ in written.frequencies(field)})
-    tf = rng.choice(["scaled"] * 4 + ["original", "similarity"])
-    tdv = {term: np.float32(value) for term, value in zip(terms, _values(rng, tf, len(terms)))}
+    tf = rng.choice(["scaled"] * 4 + ["original"] * 2)
+    tdv = {term: np.float32(value) for term, value in zip(terms, _values(rng, len(terms)))}
     least = None
     if rng.random() < 0.3:
         least = {term: np.float32(rng.choice([0, 0.2, 0.4, 0.5, 0.7, 0.99])) for term in terms}
     length_norm = rng.choice([(0.54, 0.012), (1.0, 0.0), (0.0, 0.1), (3.6, 0.5)])
     lead = rng.choice([None, None, (2.0, 4.0), (8.0, 1.0), (0.3, 200.0)])
     kind = written.index["layout"]["fields"][field]
-    if tf == "similarity" or "POSITIONS" not in kind["options"]:
+    if "POSITIONS" not in kind["options"]:
         lead = None
     # Without a draw, so that a seed is the case it always was.
     least_lead = lead and (lead, None, (2 * lead[0], 2 * lead[1]))[len(terms) % 3]
     return FieldRule(tf, rng.choice(_SCALES), tdv, least, length_norm, lead, least_lead)
 
 
-def _values(rng: random.Random, tf: str, terms: int) -> list[float]:
+def _values(rng: random.Random, terms: int) -> list[float]:
     kind = rng.choice(["zeros", "ones", "tiny", "huge"] + ["mixed"] * 16)
-    if kind == "huge" and tf == "similarity":
-        kind = "mixed"  # its lengths are limited otherwise
     draw = {
         "zeros": lambda: 0.0,
         "ones": lambda: 1.0,

@@ -53,9 +53,6 @@ class Postings:
         if rule.least is not None:
             self.after[self._below(rule, _norms(case, field))] = 0
         self.lengths = np.bincount(self.docs, self.after, self.documents)
-        self.stored_lengths = self.lengths
-        if rule.tf == "similarity":
-            self.stored_lengths = self._weighted(of_posting, rule.mean)
 
     def _counted(self, lead: tuple[float, float] | None) -> np.ndarray:
         """float64[postings]: what frequencies count for, a product of float32; from the 1,024th
@@ -77,15 +74,6 @@ class Postings:
         length_norm = fixed + per_token * lengths[self.docs].astype(np.float64)
         counted = self._counted(rule.least_lead)
         return counted < least.astype(np.float64) * (counted + length_norm)
-
-    def _weighted(self, of_posting: np.ndarray, mean: float) -> np.ndarray:
-        """float64[live documents], not rounded: sums of tf x value, that sum to the tokens."""
-        parts = 256 / mean
-        each = np.clip(np.rint(parts * of_posting * self.after), 1, 2**30) * (self.after > 0)
-        summed = np.bincount(self.docs, each, self.documents)
-        weights = float((of_posting * self.after).sum())
-        unit = self.after.sum() / weights if weights else 1.0
-        return np.where(summed > 0, np.clip(summed / parts * unit, 1, 2**30), 0)
 
     def kept(self) -> dict[tuple[bytes, int], int]:
         """(Term, document) -> new frequency."""
@@ -179,7 +167,6 @@ def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
         None if rule.keeps else rule.scale,
         least_saturation=None if rule.least is None else array(rule.least),
         length_norm=None if rule.least is None else rule.length_norm,
-        keep_values=rule.mean if rule.tf == "similarity" else None,
         position_factors=factors(rule.lead),
         saturation_factors=None if rule.least is None else factors(rule.least_lead),
     )
@@ -273,10 +260,8 @@ def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str
     kind, found = _norms(case, field), after["norms"].get(field, {})
     assert found.keys() == before["norms"].get(field, {}).keys(), f"norms of {field}"
     for doc, norm in found.items():
-        length = postings.stored_lengths[int(doc)]
-        # where lengths were weighted, a half may round either way
-        legal = {_norm(int(np.rint(length + tiny)), kind) for tiny in (-1e-6, 0, 1e-6)}
-        assert norm in legal, f"norm {norm} of {field} in {doc}, expected one of {legal}"
+        expected = _norm(int(postings.lengths[int(doc)]), kind)
+        assert norm == expected, f"norm {norm} of {field} in {doc}, expected {expected}"
     documents = len({doc for _, doc in kept})
     sums = [documents, len(kept), sum(kept.values())]
     assert after["statistics"].get(field, [0, 0, 0]) == sums, f"statistics of {field}"

@@ -15,7 +15,6 @@ from tdv_lucene.matrix.first_positions import POSITIONS, FirstPositionBoost
 from tdv_lucene.matrix.norms import lucene_length, norm_bytes
 from tdv_lucene.values.dropped_postings import LengthNorm, stays
 from tdv_lucene.values.quantisation import stored_frequency
-from tdv_lucene.values.stored_values import round_values
 from tdv_lucene.vocabulary import ByteStrings
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=200)
@@ -56,14 +55,6 @@ def test_stored_frequencies_are_whole_and_never_lose_a_term(values, tf, scale):
     wanted = scale * tf * values.astype(np.float64)
     kept = wanted >= 1
     assert (np.abs(stored[kept] - wanted[kept]) <= 0.5).all()
-
-
-@given(VALUES)
-def test_stored_values_are_rounded_once_and_in_order(values):
-    rounded = round_values(values)
-    np.testing.assert_array_equal(round_values(rounded), rounded)
-    np.testing.assert_array_equal(rounded > 0, values > 0)
-    assert (np.diff(rounded[np.argsort(values, kind="stable")]) >= 0).all()
 
 
 @given(

@@ -2,9 +2,9 @@
 """Bytes, effectiveness and latency of every way to keep the values in an index, in one run.
 
 For each collection and each share of removed postings the index is pruned with scaled frequencies
-(at fixed scales and at the one that was chosen when learning), with original ones (the values only
-decide what goes) and for a similarity that applies the values at search; all of them and the full
-index are then compared on queries that learning never saw, their latencies in turn.
+(at fixed scales and at the one that was chosen when learning) and with original ones (the values
+only decide what goes); all of them and the full index are then compared on queries that learning
+never saw, their latencies in turn.
 
     scripts/bench/tf_encodings.py --work DIR --output scripts/bench/runs/NAME \\
         --collection wiki165k INDEX VALUES queries.tydi-dev.tsv qrels.tydi-dev.txt \\
@@ -37,9 +37,8 @@ ENCODINGS: dict[str, dict[str, Any]] = {
     "scale-8": {"scale": 8},
     "chosen": {"scale": "auto"},
     "original": {"tf": "original"},
-    "similarity": {"tf": "similarity"},
 }
-WITH_POSITIONS = ("chosen", "original", "similarity")
+WITH_POSITIONS = ("chosen", "original")
 FILES = (".doc", ".pos", ".tim")
 HEAD = (
     "encoding", "scale", *(f"{ending} MB" for ending in FILES), "total MB", "nDCG@5", "p",
@@ -166,8 +165,8 @@ def write_summary(bench: Bench, seconds: float, output: Path) -> None:
         "p: two-tailed paired t-test of nDCG@5 against the full index, corrected for all that the "
         "comparison tests. Latency: mean of a query in one warm JVM, with skipping and scoring "
         "every posting. `chosen` is the scale `learn` found to keep the ranking in the fewest "
-        "bytes; `original` keeps frequencies, unweighted; `similarity` keeps them and weighs at "
-        f"search.\n\nMachine: {machine()}. {seconds:.0f} s.\n\n"
+        "bytes; `original` keeps frequencies, unweighted."
+        f"\n\nMachine: {machine()}. {seconds:.0f} s.\n\n"
         f"Versions: {json.dumps(bench.versions)}\n"
     )
     raw = {"machine": machine(), "versions": bench.versions, "rows": bench.rows}

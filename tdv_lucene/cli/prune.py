@@ -14,12 +14,6 @@ _SHOWN = (
     "bytes_before", "bytes",
 )  # fmt: skip
 
-_WEIGHTED_ADVICE = """
-Search it with 'tdv-lucene search', which applies the TDVs in the index, or:
-  Pyserini  tdv_lucene.open_searcher(...)
-  Anserini  tdvlucene.search.WeightedSearchCollection in place of SearchCollection
-Plain Pyserini and Anserini rank by the original frequencies."""
-
 
 @options.command("prune")
 @options.shards_option
@@ -53,12 +47,11 @@ Plain Pyserini and Anserini rank by the original frequencies."""
 )
 @click.option(
     "--tf",
-    type=click.Choice(["scaled", "original", "similarity"]),
+    type=click.Choice(["scaled", "original"]),
     default="scaled",
     show_default=True,
     help="scaled: store TDV-weighted frequencies.  original: keep frequencies and positions, only "
-    "drop postings.  similarity: keep them and store the TDVs in the index, for 'search', "
-    "'compare' and open_searcher to apply.",
+    "drop postings.",
 )
 @click.option(
     "--unit",
@@ -111,7 +104,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         click.echo(_validated(report["chosen"]))
     if report["fidelity"]:
         click.echo(_fidelity(report["fidelity"]))
-    click.echo(_WEIGHTED_ADVICE if report["tf"] == "similarity" else _advice(report))
+    click.echo(_advice(report))
 
 
 def _validated(chosen: dict[str, Any]) -> str:

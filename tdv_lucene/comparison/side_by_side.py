@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from ..arguments import checked_hits
 from ..errors import TdvError
 from ..indexes.user_data import (
-    java_similarity,
     recorded_parameters,
     warn_of_another_model,
 )
@@ -195,9 +194,10 @@ def _open(
     path: str | os.PathLike, model: str | None, field: str, values: str | os.PathLike | None
 ) -> OpenedIndex:
     from ..jvm.open_index import OpenIndex
+    from ..jvm.searcher import make_similarity
 
     parameters = recorded_parameters(path, model, field=field)
     warn_of_another_model(path, parameters.model, field)
     shown = measure_terms(path, field, values)
-    searcher = OpenIndex(path, java_similarity(parameters, path, field), field)
+    searcher = OpenIndex(path, make_similarity(parameters), field)
     return OpenedIndex(path, parameters, searcher, shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ..arguments import Shards
@@ -97,7 +97,7 @@ class FieldRecord:
 
     @property
     def tf(self) -> str:
-        """``"scaled"``, ``"original"`` or ``"similarity"``."""
+        """``"scaled"`` or ``"original"``."""
         return self.content.get("tf", "scaled")
 
     @property
@@ -264,30 +264,6 @@ def warn_of_another_model(
             "leave out the model, or learn TDVs for %s",
             index, learned_for, model, model,
         )  # fmt: skip
-
-
-def java_similarity(
-    parameters: SearchParameters,
-    index: str | os.PathLike[str] | None = None,
-    field: str | None = None,
-) -> Any:
-    """Return the Java ``Similarity`` to search ``field`` of ``index`` with; starts the JVM.
-
-    For an index made with ``--tf similarity`` it applies the TDVs stored there. For any other
-    index, or without one, it is the plain ranking function.
-
-    Raises
-    ------
-    TdvError
-        When the index should hold TDVs and does not, or has changed since.
-    """
-    from ..jvm.searcher import make_similarity, weigh_similarity
-
-    plain = make_similarity(**asdict(parameters))
-    if index is None:
-        return plain
-    record = FieldRecord.read(index, field)
-    return weigh_similarity(plain, index, record.field) if record.tf == "similarity" else plain
 
 
 def _flat(content: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -40,10 +40,6 @@ class FieldValues:
     saturation_factors : float32[P] or None
         The first-position boost of tf in that saturation, as ``position_factors`` is in what is
         stored. Needs a field with positions.
-    keep_values : float or None
-        Leave the weighting to the search: the index stores ``tdv`` (at most 65,536 distinct ones),
-        and lengths are those of weighted frequencies. The number is roughly the mean TDV of the
-        tokens that stay. Needs ``scale`` None.
     position_factors : float32[P] or None
         The first-position boost: what tf is multiplied by, by the term's first position; the last
         factor also serves all later positions. Needs a field with positions. None for no boost.
@@ -55,7 +51,6 @@ class FieldValues:
     least_saturation: np.ndarray | None = None
     length_norm: tuple[float, float] | None = None
     saturation_factors: np.ndarray | None = None
-    keep_values: float | None = None
     position_factors: np.ndarray | None = None
 
 
@@ -146,8 +141,6 @@ def _add_fields(job: Any, fields: Sequence[FieldValues], tables: ExitStack) -> N
     for values in fields:
         table, rule = tables.enter_context(_open_rule(values))
         job.addField(values.vocabulary.field, table, rule)
-        if values.keep_values is not None:
-            job.keepTdvs(values.keep_values)
 
 
 @contextmanager

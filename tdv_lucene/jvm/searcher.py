@@ -16,6 +16,7 @@ from ..arguments import Shards
 from ..arrays import load_array
 from ..errors import TdvError
 from ..progress import Progress, silent
+from ..ranking import SearchParameters
 from ..vocabulary import ByteStrings
 from ._jobs import java_class, java_path, run_job, translate_errors
 from ._pyserini import importing_pyserini
@@ -24,28 +25,17 @@ _PAIR_FILES = ("terms", "ends", "counts")
 _SIMILARITIES = "org.apache.lucene.search.similarities"
 
 
-def make_similarity(
-    model: str, *, k1: float | None = None, b: float | None = None, mu: float | None = None
-) -> Any:
-    """The Lucene ``Similarity`` of a model, as Anserini makes it; ``tfidf`` is ours."""
-    if model == "bm25":
-        return java_class(f"{_SIMILARITIES}.BM25Similarity")(k1, b)
-    if model == "qld":
-        return java_class(f"{_SIMILARITIES}.LMDirichletSimilarity")(mu)
-    return java_class("tdvlucene.search.TfIdfSimilarity")()
+def make_similarity(parameters: SearchParameters, model: str | None = None) -> Any:
+    """The Lucene ``Similarity`` of a model, as Anserini makes it; ``tfidf`` is ours.
 
-
-def weigh_similarity(similarity: Any, index: str | os.PathLike, field: str) -> Any:
-    """The same of frequencies multiplied by the values that ``index`` keeps for ``field``.
-
-    Raises
-    ------
-    TdvError
-        When the index keeps none, or has changed since they were written.
+    ``model`` is for parameters that name none.
     """
-    weighted = java_class("tdvlucene.search.WeightedSimilarity")
-    with translate_errors():
-        return weighted.open(java_path(index), field, similarity)
+    model = model or parameters.model
+    if model == "bm25":
+        return java_class(f"{_SIMILARITIES}.BM25Similarity")(parameters.k1, parameters.b)
+    if model == "qld":
+        return java_class(f"{_SIMILARITIES}.LMDirichletSimilarity")(parameters.mu)
+    return java_class("tdvlucene.search.TfIdfSimilarity")()
 
 
 def topics_as_json(topics: Mapping[str, str]) -> str:

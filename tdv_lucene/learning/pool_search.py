@@ -50,7 +50,7 @@ def search_lucene(
     from ..jvm.searcher import make_similarity
 
     def search(parameters: Parameters, hits: int) -> dict[str, list[str]]:
-        similarity = make_similarity(model, k1=parameters.k1, b=parameters.b, mu=parameters.mu)
+        similarity = make_similarity(parameters, model)
         found = find_hits(
             index, similarity, field, topics,
             hits=hits, threads=checked_threads(None), progress=progress,

@@ -10,7 +10,7 @@ from ..errors import TdvError, argument
 from ..values.term_values import UNITS
 from .reduction_choice import check_loss
 
-MODES = ("scaled", "original", "similarity")
+MODES = ("scaled", "original")
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class PruneConfig:
     max_bytes : int, str or None
         Such as ``"25MB"``. At most one of these three is given.
     scale : float above 0, or "auto"
-    tf : "scaled", "original" or "similarity"
+    tf : "scaled" or "original"
     unit : "term", "posting" or None
     min_doc_freq : int, at least 1
     threads : int or None
@@ -50,9 +50,7 @@ class PruneConfig:
 
     def __post_init__(self) -> None:
         if self.tf not in MODES:
-            raise TdvError(
-                f"{argument('tf')} must be 'scaled', 'original' or 'similarity', got '{self.tf}'"
-            )
+            raise TdvError(f"{argument('tf')} must be 'scaled' or 'original', got '{self.tf}'")
         if self.unit is not None and self.unit not in UNITS:
             raise TdvError(f"no unit '{self.unit}': choose one of {', '.join(UNITS)}")
         if self.min_doc_freq < 1:

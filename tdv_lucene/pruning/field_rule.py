@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..values.operating_point import OperatingPoint
-from ..values.stored_values import round_values
 from ..values.term_values import TermValues
 
 if TYPE_CHECKING:
@@ -51,32 +50,25 @@ def point_at(
 
     Parameters
     ----------
-    tf : "scaled", "original" or "similarity"
-        With the latter two the scale is None. The last rounds TDVs as an index stores them, and
-        cannot apply a first-position boost.
+    tf : "scaled" or "original"
+        With the latter the scale is None.
     min_doc_freq
         Terms in fewer documents are dropped on top of ``reduction``.
     """
-    if tf == "similarity" and values.position_boost is not None:
-        raise TdvError(
-            "these TDVs were learned with a first-position boost, which a search cannot apply: "
-            f"prune with {argument('tf', 'scaled')}, or learn again with {argument('lead', False)}"
-        )
     scaled = tf == "scaled"
     point = values.at_reduction(
         reduction, scale=scale if scaled else None, original_tf=not scaled, unit=unit
     )
-    tdv = round_values(point.tdv) if tf == "similarity" else point.tdv
-    if min_doc_freq > 1:
-        tdv = np.where(np.asarray(values.doc_freq) < min_doc_freq, np.float32(0), tdv)
-    return replace(point, tdv=tdv)
+    if min_doc_freq <= 1:
+        return point
+    kept = np.asarray(values.doc_freq) >= min_doc_freq
+    return replace(point, tdv=np.where(kept, point.tdv, np.float32(0)))
 
 
-def rule_of(values: TermValues, point: OperatingPoint, tf: str) -> FieldValues:
+def rule_of(values: TermValues, point: OperatingPoint) -> FieldValues:
     """Return what the rewriter is to make of the field."""
     from ..jvm.rewriter import FieldValues
 
-    keep_values = _mean_value(values, point) if tf == "similarity" else None
     cut, boost = point.cut, point.position_boost
     of_cut = None if cut is None else cut.position_boost
     return FieldValues(
@@ -86,7 +78,6 @@ def rule_of(values: TermValues, point: OperatingPoint, tf: str) -> FieldValues:
         least_saturation=None if cut is None else cut.least,
         length_norm=None if cut is None else (cut.length_norm.fixed, cut.length_norm.per_token),
         saturation_factors=None if of_cut is None else of_cut.factors,
-        keep_values=keep_values,
         position_factors=None if boost is None else boost.factors,
     )
 
@@ -103,9 +94,3 @@ def checksum(point: OperatingPoint) -> str:
         boost = point.cut.position_boost  # where it is the same, indexes of before have no trace
         checksum.update(b"none" if boost is None else boost.factors.tobytes())
     return checksum.hexdigest()
-
-
-def _mean_value(values: TermValues, point: OperatingPoint) -> float:
-    """Return the mean TDV of a token that stays."""
-    tokens = np.where(point.tdv > 0, values.total_term_freq, 0).astype(np.float64)
-    return float(tokens @ point.tdv / tokens.sum()) if tokens.any() else 1.0

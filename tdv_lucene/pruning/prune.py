@@ -86,10 +86,7 @@ def prune_index(
         A larger scale keeps finer differences between TDVs and costs bytes; ``"auto"`` takes the
         smallest that was found to keep the ranking.
     tf
-        ``"original"`` keeps frequencies and positions and only drops postings. ``"similarity"``
-        keeps them too and stores the TDVs in the index, where :func:`tdv_lucene.search_index`,
-        :func:`tdv_lucene.open_searcher` and the other stages find and apply them; a plain searcher
-        ranks by the original frequencies.
+        ``"original"`` keeps frequencies and positions and only drops postings.
     unit
         What is dropped: ``"term"``, whole posting lists only, or ``"posting"``, also the single
         postings that add least to a score, given their term and document. None takes what was
@@ -220,7 +217,6 @@ def _refuse_several_fields(given: Sequence[TermValues], config: PruneConfig) -> 
     """Refuse options that are defined for one field only."""
     fields = [values.vocabulary.field for values in given]
     for_one = {
-        f"{argument('tf')} similarity": config.tf == "similarity",
         argument("max_loss"): config.max_loss is not None,
         argument("max_bytes"): config.max_bytes is not None,
     }

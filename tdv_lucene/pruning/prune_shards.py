@@ -55,8 +55,7 @@ def prune_shards(
     Raises
     ------
     TdvError
-        Also when the shards are not one index; for ``max_bytes`` and ``tf="similarity"``, which
-        are for one folder.
+        Also when the shards are not one index; for ``max_bytes``, which is for one folder.
     """
     _refuse(shards, config)
     out = Path(os.path.abspath(output))
@@ -135,11 +134,6 @@ def _refuse(shards: Shards, config: PruneConfig) -> None:
         raise TdvError(
             f"{argument('max_bytes')} is for one folder, and the shards are several: prune them by "
             f"{argument('reduction')} or {argument('max_loss')}"
-        )
-    if config.tf == "similarity":
-        raise TdvError(
-            f"{argument('tf', 'similarity')} keeps the values in one folder, and the shards are "
-            f"several: prune them with {argument('tf', 'scaled')} or {argument('tf', 'original')}"
         )
     for name in shards.names:
         if shards.names.count(name) > 1:

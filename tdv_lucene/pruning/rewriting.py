@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked_threads
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from ..indexes.shards.record import Part, part_as_user_data
-from ..indexes.user_data import FieldRecord, as_user_data, carried_over
+from ..indexes.user_data import as_user_data, carried_over
 from ..progress import Progress, silent
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
@@ -81,10 +81,9 @@ class Rewriting:
         from ..jvm import rewriter
         from ..jvm.index import written_lucene_version
 
-        tf, points = self.config.tf, self.points(reduction)
+        points = self.points(reduction)
         for values, point, unit in zip(self.fields, points, self.units):
             self._refuse_empty(values, point, reduction, unit)
-        self._refuse_pruned(FieldRecord.of(self._made))
         written = written_lucene_version()
         self._warn(self._source, written)
         described = self._described(points, reduction)
@@ -92,7 +91,7 @@ class Rewriting:
         counts = rewriter.rewrite_index(
             self.index,
             folder,
-            [rule_of(v, p, tf) for v, p in zip(self.fields, points)],
+            [rule_of(v, p) for v, p in zip(self.fields, points)],
             threads=checked_threads(self.config.threads),
             user_data=self._user_data(described),
             one_segment=self.config.optimize,
@@ -164,15 +163,6 @@ class Rewriting:
                     f"{np.asarray(values.doc_freq)[kept].max()} is the largest that leaves some"
                 )
         raise TdvError(_emptied(field, reduction))
-
-    def _refuse_pruned(self, source: FieldRecord) -> None:
-        """Refuse a field whose TDVs are stored in the index."""
-        given = [values.vocabulary.field for values in self.fields]
-        if source.tf == "similarity" and source.field in given:
-            raise TdvError(
-                f"{self.index} was made with {argument('tf', 'similarity')}: the TDVs stored in it "
-                f"for '{source.field}' would not fit what is left of the field; prune its source"
-            )
 
     def _warn(self, source: dict[str, Any], written: str) -> None:
         """Warn of a format that an older Lucene cannot read, and of TDVs learned elsewhere."""

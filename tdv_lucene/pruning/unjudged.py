@@ -30,7 +30,7 @@ def values_without_judgements(
 
     Parameters
     ----------
-    tf : "scaled", "original" or "similarity"
+    tf : "scaled" or "original"
         Only the first can apply a first-position boost.
     reductions
         Where the idf is corrected for the postings dropped; None stands for the prior's own.

@@ -33,11 +33,11 @@ def verify_pruned(
     """Compare the index ``pruned`` with what pruning ``index`` with ``values`` must give.
 
     The commit's user data says how it was pruned. For every pruned field this compares the
-    postings with their frequencies (and positions, if they were kept), the statistics, the norms
-    and any stored TDVs (``--tf similarity``). It also compares the postings and norms of all other
-    fields; ids, stored fields, doc values and term vectors of every document; and points. The two
-    indexes may have different segments, as long as documents come in the same order. Of k-NN
-    vectors only the fields' descriptions are compared.
+    postings with their frequencies (and positions, if they were kept), the statistics and the
+    norms. It also compares the postings and norms of all other fields; ids, stored fields, doc
+    values and term vectors of every document; and points. The two indexes may have different
+    segments, as long as documents come in the same order. Of k-NN vectors only the fields'
+    descriptions are compared.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def verify_pruned(
         difference = _difference(record, source, values, point)
         if point is None or difference:
             return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
-        rules.append(rule_of(values, point, record.tf))
+        rules.append(rule_of(values, point))
     _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
     found = rewriter.compare_indexes(
         index, pruned, rules,

@@ -12,7 +12,6 @@ from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.user_data import (
     FieldRecord,
-    java_similarity,
     recorded_parameters,
     warn_of_another_model,
 )
@@ -118,7 +117,7 @@ def write_run(
     with place as unfinished:
         found = searcher.write_run(
             index,
-            java_similarity(parameters, index, field),
+            searcher.make_similarity(parameters),
             field,
             queries,
             hits=hits,
@@ -207,7 +206,7 @@ def open_searcher(
     """Return a Pyserini ``LuceneSearcher`` on ``index``, set up as the index says.
 
     It gets the model that the TDVs were learned for (any other ``model`` causes a warning in the
-    log), its parameters and, for an index made with ``--tf similarity``, the TDVs.
+    log) and its parameters.
 
     Use it like any other; ``tfidf``, which Pyserini lacks, works too. Parameters given (``k1``,
     ``b``, ``mu``) take precedence. The first call imports Pyserini's search package, which takes
@@ -218,8 +217,8 @@ def open_searcher(
     TdvError
         As :func:`recorded_parameters`.
     """
-    from ..jvm.searcher import open_pyserini
+    from ..jvm.searcher import make_similarity, open_pyserini
 
     chosen = recorded_parameters(index, model, **parameters)
     warn_of_another_model(index, chosen.model)
-    return open_pyserini(index, java_similarity(chosen, index, "contents"))
+    return open_pyserini(index, make_similarity(chosen))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +171,7 @@ def _search(
     from ..jvm.searcher import make_similarity
 
     found = find_hits(
-        folder, make_similarity(**asdict(parameters)), field, topics,
+        folder, make_similarity(parameters), field, topics,
         hits=hits, threads=checked_threads(threads), statistics=statistics,
     )  # fmt: skip
     require_current(folder, commit)  # else the statistics are of other documents

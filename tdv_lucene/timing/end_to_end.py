@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..indexes.user_data import java_similarity
 from ..progress import Progress, silent
 from .latency import TimedIndex, summarise_latency
 
@@ -31,13 +30,13 @@ def measure_end_to_end(
     to Python. Returns ``queries`` (a seeded sample of at most 200), ``rounds`` and ``ms.NAME``:
     mean, p50, p95 and p99 over queries of the median over rounds, milliseconds.
     """
-    from ..jvm.searcher import open_pyserini
+    from ..jvm.searcher import make_similarity, open_pyserini
 
     rng = np.random.default_rng(seed)
     texts = list(topics.values())
     sample = [texts[i] for i in rng.permutation(len(texts))[:_MOST_QUERIES]]
     searchers = {
-        n: open_pyserini(index.path, java_similarity(index.parameters, index.path, "contents"))
+        n: open_pyserini(index.path, make_similarity(index.parameters))
         for n, index in indexes.items()
     }
     rounds: dict[str, list[np.ndarray]] = {name: [] for name in indexes}

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError, argument
-from ..indexes.user_data import java_similarity
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from .page_cache import resident_share
@@ -140,14 +139,11 @@ def measure_latency(
     RuntimeError
         When a timed search returns other hits than the run.
     """
-    from ..jvm.searcher import time_queries
+    from ..jvm.searcher import make_similarity, time_queries
 
     before = _cached(indexes)
     found = time_queries(
-        [
-            (index.path, java_similarity(index.parameters, index.path, field), index.run)
-            for index in indexes.values()
-        ],
+        [(index.path, make_similarity(index.parameters), index.run) for index in indexes.values()],
         topics,
         field=field,
         **asdict(plan),

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..indexes.user_data import java_similarity
 from ..progress import Progress, silent
 from .latency import MODES, Latency, TimedIndex
 
@@ -226,11 +225,9 @@ def measure_service(
     documents) and ``throughput`` (``threads``, ``queries_per_second.NAME``: each round's), None
     without threads.
     """
-    from ..jvm.searcher import measure_throughput, time_service
+    from ..jvm.searcher import make_similarity, measure_throughput, time_service
 
-    searched = [
-        (index.path, java_similarity(index.parameters, index.path)) for index in indexes.values()
-    ]
+    searched = [(index.path, make_similarity(index.parameters)) for index in indexes.values()]
     some = {query: topics[query] for query in sample}
     found = time_service(searched, some, field=field, hits=_FETCHED, progress=progress)
     service = {

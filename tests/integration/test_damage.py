@@ -21,8 +21,11 @@ from tdv_lucene.jvm import rewriter, searcher
 from tdv_lucene.jvm.index import identify, read_user_data, write_tokens
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.ranking import SearchParameters
 
 pytestmark = pytest.mark.jvm
+
+BM25 = SearchParameters("bm25", k1=0.9, b=0.4)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +79,7 @@ TOPICS = {"a": "word001 word002", "b": "word039 word020 word000"}
 
 
 def _write_run(index: Path, scratch: Path) -> None:
-    similarity = searcher.make_similarity("bm25", k1=0.9, b=0.4)
+    similarity = searcher.make_similarity(BM25)
     searcher.write_run(
         index, similarity, "contents", TOPICS,
         hits=1000, threads=2, tag="t", output=scratch / "run",
@@ -84,7 +87,7 @@ def _write_run(index: Path, scratch: Path) -> None:
 
 
 def _time(index: Path, scratch: Path, whole: Path) -> None:
-    similarity = searcher.make_similarity("bm25", k1=0.9, b=0.4)
+    similarity = searcher.make_similarity(BM25)
     _write_run(whole, scratch)
     searcher.time_queries(
         [(index, similarity, scratch / "run")], TOPICS,
@@ -105,12 +108,12 @@ def _verify(index: Path, other: Path, vocabulary: Any) -> None:
 
 
 def _explain(index: Path) -> None:
-    similarity = searcher.make_similarity("qld", mu=1000.0)
+    similarity = searcher.make_similarity(SearchParameters("qld", mu=1000.0))
     searcher.explain_scores(index, similarity, "contents", TOPICS, 10)
 
 
 def _throughput(index: Path) -> None:
-    similarity = searcher.make_similarity("bm25", k1=0.9, b=0.4)
+    similarity = searcher.make_similarity(BM25)
     searcher.measure_throughput(
         [(index, similarity)], TOPICS,
         field="contents", threads=2, rounds=1, round_seconds=0.01, seed=0,
@@ -118,12 +121,12 @@ def _throughput(index: Path) -> None:
 
 
 def _service(index: Path) -> None:
-    similarity = searcher.make_similarity("bm25", k1=0.9, b=0.4)
+    similarity = searcher.make_similarity(BM25)
     searcher.time_service([(index, similarity)], TOPICS, field="contents", hits=10)
 
 
 def _postings(index: Path) -> None:
-    similarity = searcher.make_similarity("bm25", k1=0.9, b=0.4)
+    similarity = searcher.make_similarity(BM25)
     with OpenIndex(index, similarity, "contents") as opened:
         opened.query_postings(["word001"], ["d7"])
 

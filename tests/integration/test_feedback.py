@@ -36,7 +36,7 @@ def pruned(docs, make_index, folder, tf: str, vectors: str):
     return folder / "pruned", {matrix.vocabulary.terms[i].decode() for i in np.flatnonzero(weights)}
 
 
-@pytest.mark.parametrize("tf", ["scaled", "original", "similarity"])
+@pytest.mark.parametrize("tf", ["scaled", "original"])
 @pytest.mark.parametrize("feedback", FEEDBACK)
 def test_vectors_give_an_expansion_of_kept_terms(feedback, tf, docs, make_index, tmp_path):
     index, kept = pruned(docs, make_index, tmp_path, tf, vectors="v")
@@ -59,7 +59,7 @@ def test_without_vectors_pyserini_says_so(feedback, docs, make_index, tmp_path):
     assert searcher.search(QUERY)
 
 
-@pytest.mark.parametrize("tf", ["scaled", "similarity"])
+@pytest.mark.parametrize("tf", ["scaled", "original"])
 @pytest.mark.parametrize("feedback", FEEDBACK)
 def test_search_expands_as_pyserini(feedback, tf, docs, make_index, tmp_path):
     """The same hits and scores, for several queries at once."""

@@ -45,7 +45,6 @@ MODULES = {
         "integration/test_latency.py",
         "integration/test_search.py",
         "integration/test_shards_search.py",
-        "integration/test_weighted_search.py",
     ),
     "trouble": (
         "integration/test_crash.py",

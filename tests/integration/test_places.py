@@ -8,12 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from lucene_indexes import Doc
 from lucene_reading import read_positions
 from test_prune import _values
 
-from tdv_lucene.cli import prune as prune_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.prior_alone import prior_values
@@ -141,10 +139,3 @@ def test_an_index_that_does_not_tell_places_is_refused(
     with pytest.raises(TdvError, match=said):
         prune_index(index, values, tmp_path / "pruned")
     assert not (tmp_path / "pruned").exists()
-
-
-def test_the_command_refuses_a_search_that_knows_no_places(source, tmp_path) -> None:
-    _with_lead(_values(extract_matrix(source, tmp_path / "matrix"))).save(tmp_path / "values")
-    arguments = ["--index", source, "--tdv", tmp_path / "values", "--output", tmp_path / "pruned"]
-    said = CliRunner().invoke(prune_command.command, [*map(str, arguments), "--tf", "similarity"])
-    assert said.exit_code != 0 and "lead=False" in str(said.exception)

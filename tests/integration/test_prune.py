@@ -125,7 +125,7 @@ def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_value
     assert by_term["unit"] == "term" and by_term["terms"] < report["terms"]
 
 
-@pytest.mark.parametrize("tf", ["scaled", "original", "similarity"])
+@pytest.mark.parametrize("tf", ["scaled", "original"])
 def test_terms_of_too_few_documents_go_as_well(tf, tiny_index, tiny_matrix, tiny_values, tmp_path):
     asked = {"reduction": 0.3, "tf": tf}
     before = prune_index(tiny_index, tiny_values, tmp_path / "all", **asked)
@@ -167,7 +167,7 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tf": "squared"}, "tf must be 'scaled', 'original' or 'similarity', got 'squared'"),
+        ({"tf": "squared"}, "tf must be 'scaled' or 'original', got 'squared'"),
         ({"unit": "list"}, "no unit 'list': choose one of term, posting"),
         ({"unit": "posting"}, "have no rule for single postings"),
         ({"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0"),

@@ -84,22 +84,6 @@ def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, t
     assert found["postings"] == report["postings"] + report["fields"]["title"]["postings"]
 
 
-def test_values_kept_for_the_search_are_those_of_the_searched_field(source, values, tmp_path):
-    first, both = tmp_path / "first", tmp_path / "both"
-    prune_index(source, values["contents"], first, tf="similarity")
-    prune_index(first, values["title"], both, tf="similarity")
-    alone = tmp_path / "alone"
-    prune_index(source, values["title"], alone, tf="similarity")
-    for field, one in (("contents", first), ("title", alone)):
-        runs = [tmp_path / f"{field}-{index.name}" for index in (one, both)]
-        for index, run in zip((one, both), runs, strict=True):
-            search_index(
-                index, {"1": "pruned index terms"}, run,
-                field=field, tag="t", model="bm25", k1=0.9, b=0.4,
-            )  # fmt: skip
-        assert runs[0].read_text() == runs[1].read_text() != ""
-
-
 @pytest.fixture
 def pruned(source: Path, values: dict, tmp_path: Path) -> Path:
     """Pruned in both fields, by what each was recommended."""
@@ -178,8 +162,7 @@ def test_one_segment_of_a_single_field_is_verified(source, values, tmp_path) -> 
     ("fields", "options", "message"),
     [
         (("contents", "contents"), {}, "two sets of TDVs for the field 'contents'"),
-        (FIELDS, {"tf": "similarity"}, "tf similarity is for one field, got.*contents, title"),
-        (FIELDS, {"max_loss": 0.1}, "max_loss is for one field"),
+        (FIELDS, {"max_loss": 0.1}, "max_loss is for one field, got.*contents, title"),
     ],
 )
 def test_what_is_for_one_field_is_refused(fields, options, message, source, values, tmp_path):

@@ -228,7 +228,6 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
     out = tmp_path / "OUT"
     for index, options, message in (
         (shards, {"max_bytes": "1MB"}, "max_bytes is for one folder"),
-        (shards, {"tf": "similarity"}, "tf='similarity' keeps the values in one folder"),
         (same, {"reduction": 0.3}, "two shards are named 'b'"),
         (dataclasses.replace(shards, folders=(*shards.folders, str(tmp_path / "twice"))),
          {"reduction": 0.3}, "the document 'd9' is in the shards .*S/d and .*twice: leave one"),

@@ -13,6 +13,7 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import searcher
 from tdv_lucene.jvm.open_index import OpenIndex
+from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
@@ -103,7 +104,9 @@ def test_postings_of_documents_with_any_id(make_index) -> None:
     ids = ["two words", "new\nline", "caf\u00e9 \U0001f98a"]
     index = make_index([[Doc(doc_id, [b"new\nline", "x"]) for doc_id in ids]])
     assert searcher.known_documents(index, [*ids, "new", "line"]) == ids
-    with OpenIndex(index, searcher.make_similarity("bm25", k1=0.9, b=0.4), "contents") as opened:
+    with OpenIndex(
+        index, searcher.make_similarity(SearchParameters("bm25", k1=0.9, b=0.4)), "contents"
+    ) as opened:
         matching, found = opened.query_postings(["new\nline"], [*ids, "none"])
     assert matching == 3
     assert found == {doc_id: {"new\nline": 1} for doc_id in ids}

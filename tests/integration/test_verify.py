@@ -46,7 +46,7 @@ def _docs(deletions: bool = True) -> list[Doc]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("tf", ["scaled", "original", "similarity"])
+@pytest.mark.parametrize("tf", ["scaled", "original"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_pruned_index_is_right(layout: dict, tf: str, make_index, tmp_path: Path) -> None:
     docs = _docs()

@@ -12,9 +12,8 @@ import ranking_oracle as oracle
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.core.scoring import Bm25, Dirichlet, Statistics, TfIdf
-from tdv_lucene.indexes.user_data import java_similarity
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.searcher import explain_scores
+from tdv_lucene.jvm.searcher import explain_scores, make_similarity
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import SearchParameters
 
@@ -106,7 +105,7 @@ def core_scores(collection, parameters: SearchParameters, text: str, xp) -> np.n
 @pytest.mark.parametrize("parameters", MODELS, ids=str)
 def test_oracle_lucene_and_core_agree(collection, parameters):
     documents = [doc.decode() for doc in collection.matrix.doc_ids]
-    similarity = java_similarity(parameters)
+    similarity = make_similarity(parameters)
     lucene = explain_scores(collection.index, similarity, "contents", TOPICS, hits=1000)
     for qid, text in TOPICS.items():
         expected = oracle_scores(collection, parameters, text)

@@ -78,7 +78,7 @@ def test_a_config_does_not_change(config: type) -> None:
         (PruneConfig, {"max_bytes": "large"}, "max_bytes must be a size such as 25MB"),
         (PruneConfig, {"reduction": 0.1, "max_loss": 0.1}, "reduction and max_loss exclude each"),
         (PruneConfig, {"scale": 0}, "scale must be 'auto' or a number above 0, got '0'"),
-        (PruneConfig, {"tf": "raw"}, "tf must be 'scaled', 'original' or 'similarity', got 'raw'"),
+        (PruneConfig, {"tf": "raw"}, "tf must be 'scaled' or 'original', got 'raw'"),
         (PruneConfig, {"unit": "list"}, "no unit 'list': choose one of term, posting"),
         (PruneConfig, {"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0"),
         (PruneConfig, {"threads": 0}, "threads must be at least 1, got 0"),

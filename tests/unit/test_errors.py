@@ -21,7 +21,7 @@ LIBRARY = [p for p in sorted(PACKAGE.rglob("*.py")) if p.relative_to(PACKAGE).pa
         (argument("max_loss"), "max_loss"),
         (argument("max_loss", 0.01), "max_loss=0.01"),
         (argument("overwrite", True), "overwrite=True"),
-        (argument("tf", "similarity"), "tf='similarity'"),
+        (argument("tf", "original"), "tf='original'"),
         (argument("hits", "page=1"), "hits='page=1'"),
     ],
 )

@@ -10,7 +10,6 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
-from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.peers import unlearned_values
 from tdv_lucene.learning.problem import Problem
@@ -194,14 +193,10 @@ def test_a_rule_of_before_has_the_boost_of_its_tdvs_and_their_checksum():
     assert bare.posting_rule.position_boost is None and len(sums) == 3
 
 
-def test_a_search_that_weights_knows_no_places():
+def test_original_frequencies_keep_the_boost_of_what_is_dropped():
     values = learn_term_values(*make_titled(), recipe=SHORT)
-    with pytest.raises(TdvError, match="learn again with lead=False"):
-        point_at(values, 0.45, tf="similarity", scale=None, unit=None)
-    assert (
-        point_at(values, 0.45, tf="original", scale=None, unit=None).position_boost
-        == values.position_boost
-    )
+    point = point_at(values, 0.45, tf="original", scale=None, unit=None)
+    assert point.position_boost == values.position_boost
 
 
 def test_without_positions_or_wish_there_is_no_lead():

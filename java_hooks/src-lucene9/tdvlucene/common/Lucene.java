@@ -1,20 +1,13 @@
 package tdvlucene.common;
 
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.function.Supplier;
 import org.apache.lucene.codecs.CompoundDirectory;
-import org.apache.lucene.codecs.DocValuesProducer;
-import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.index.CheckIndex;
-import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.LeafMetaData;
 import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
-import org.apache.lucene.index.VectorEncoding;
-import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.CollectorManager;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.TopDocs;
@@ -73,23 +66,5 @@ public final class Lucene {
   /** Collects the best documents and counts all hits: such a search cannot skip any. */
   public static CollectorManager<TopScoreDocCollector, TopDocs> countingAll(int hits) {
     return TopScoreDocCollector.createSharedManager(hits, null, Integer.MAX_VALUE);
-  }
-
-  /** A field that is nothing but binary doc values. */
-  public static FieldInfo binaryDocValues(String name, int number) {
-    return new FieldInfo(
-        name, number, false, false, false, IndexOptions.NONE, DocValuesType.BINARY, -1,
-        new HashMap<>(), 0, 0, 0, 0, VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN,
-        false);
-  }
-
-  /**
-   * The same doc values and those of one more field.
-   *
-   * @param in not asked for that field; null when there are no others
-   */
-  public static DocValuesProducer withBinary(
-      DocValuesProducer in, String name, Supplier<BinaryDocValues> more) {
-    return new WithBinary(in, name, more) {};
   }
 }

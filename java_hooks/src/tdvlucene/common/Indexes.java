@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -39,12 +40,17 @@ public final class Indexes {
   /** In the reason Lucene gives: it knows what made the index, and tells it in no other way. */
   private static final Pattern MADE_BY = Pattern.compile("Lucene (?:version )?(\\d+)\\.x");
 
+  /** In the commit's user data: whether a field's frequencies were scaled or kept. */
+  private static final Pattern MODE = Pattern.compile("tdv\\.(?:fields\\..+\\.)?tf");
+
   private Indexes() {}
 
   /** What the last commit says, without opening its segments. */
   public static SegmentInfos lastCommit(String index) throws IOException {
     try (Directory directory = folder(index)) {
-      return SegmentInfos.readLatestCommit(directory);
+      SegmentInfos commit = SegmentInfos.readLatestCommit(directory);
+      refuseWeightedAtSearch(index, commit.getUserData());
+      return commit;
     } catch (IOException | IllegalArgumentException e) {
       throw explain(index, e);
     }
@@ -114,11 +120,35 @@ public final class Indexes {
 
   private static DirectoryReader openFolder(String index) throws IOException {
     Directory directory = folder(index);
+    DirectoryReader reader;
     try {
-      return DirectoryReader.open(directory);
+      reader = DirectoryReader.open(directory);
     } catch (IOException | IllegalArgumentException e) {
       directory.close();
       throw explain(index, e);
+    }
+    try {
+      refuseWeightedAtSearch(index, reader.getIndexCommit().getUserData());
+      return reader;
+    } catch (Throwable t) {
+      reader.close();
+      throw t;
+    }
+  }
+
+  /**
+   * Refuses what {@code prune --tf similarity} of earlier versions made: its norms are lengths of
+   * weighted frequencies, and without the weights it ranks wrongly. All that is read of an index
+   * comes through here.
+   */
+  private static void refuseWeightedAtSearch(String index, Map<String, String> userData) {
+    for (Map.Entry<String, String> entry : userData.entrySet()) {
+      if (MODE.matcher(entry.getKey()).matches() && entry.getValue().equals("similarity")) {
+        throw new UserException(
+            index + " was pruned with --tf similarity, which left the weighting to the search and "
+                + "is no longer supported: prune its source again, or search it with the version "
+                + "of tdv-lucene that made it");
+      }
     }
   }
 

@@ -84,17 +84,6 @@ public final class PruneJob extends Job {
     postingsInMemory = postings;
   }
 
-  /**
-   * Leaves the weighting of the field added last to the search: the index gets the table's TDVs,
-   * and document lengths are those of weighted frequencies. For rules that keep frequencies.
-   *
-   * @param mean roughly the mean TDV of the tokens that stay
-   */
-  public void keepTdvs(double mean) {
-    Target target = targets.get(targets.size() - 1);
-    target.weighted = new WeightedLengths(target.table.tdv(), mean);
-  }
-
   /** Adds an entry to the user data of the new index's commit, beside those of the source's. */
   public void putUserData(String key, String value) {
     userData.put(key, value);
@@ -138,39 +127,16 @@ public final class PruneJob extends Job {
       for (int i = 0; i < readers.length; i++) {
         readers[i] = new PrunedReader(readers[i], target.prunings.get(i), postingsInMemory);
       }
-      if (target.tdvs != null) {
-        addTdvs(target, readers, segments);
-      }
     }
     phase("writing postings", toWrite);
     write(reader, readers, pool);
-  }
-
-  /** Stores the TDVs with the first live document. */
-  private static void addTdvs(Target target, CodecReader[] readers, List<Segment> segments)
-      throws IOException {
-    int fields = 0;
-    for (CodecReader reader : readers) {
-      for (FieldInfo info : reader.getFieldInfos()) {
-        fields = Math.max(fields, info.number + 1);
-      }
-    }
-    for (int i = 0; i < readers.length; i++) {
-      int doc = segments.get(i).firstLive();
-      if (doc >= 0) {
-        String name = StoredTdvs.nameFor(target.field);
-        readers[i] = new StoredTdvsReader(readers[i], name, fields, doc, target.tdvs.encode());
-        return;
-      }
-    }
   }
 
   /** Decides on a field in every segment; returns how many postings are there to write. */
   private long survey(List<Segment> segments, Target target, boolean vectors, Pool pool)
       throws IOException {
     phase("computing document lengths", postings(segments, target.field));
-    Survey survey =
-        new Survey(this, pool, target.field, target.table, target.rule, target.weighted);
+    Survey survey = new Survey(this, pool, target.field, target.table, target.rule);
     int emptied = 0;
     for (Segment segment : segments) {
       int[] before =
@@ -185,13 +151,6 @@ public final class PruneJob extends Job {
     }
     if (!isShard) {
       survey.requireAllSeen();
-    }
-    if (target.weighted != null) {
-      long tokens = survey.tokensAfter.sum();
-      double unit = target.weighted.unit(tokens);
-      target.prunings.forEach(pruning -> target.weighted.finish(pruning.newLengths, unit));
-      target.tdvs =
-          StoredTdvs.of(target.table, survey.postingsAfter.sum(), tokens, unit);
     }
     report(survey, target, segments, emptied);
     return survey.postingsToRead.sum() + (vectors ? survey.postingsAfter.sum() : 0);
@@ -262,11 +221,6 @@ public final class PruneJob extends Job {
     private final PostingRule rule;
     private final List<Pruning> prunings = new ArrayList<>();
     private NormKind norms;
-
-    /** Null unless the weighting is left to the search. */
-    private WeightedLengths weighted;
-
-    private StoredTdvs tdvs;
 
     private Target(String field, TermTable table, PostingRule rule) {
       this.field = field;

@@ -6,6 +6,7 @@ import org.apache.lucene.codecs.TermVectorsReader;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.FilterCodecReader;
 import tdvlucene.common.Lucene;
 
 /**
@@ -16,7 +17,8 @@ import tdvlucene.common.Lucene;
  * segment's own readers, so that a merge copies them in bulk. It serves merges only: terms can be
  * walked but not sought.
  */
-final class PrunedReader extends ChangedReader {
+final class PrunedReader extends FilterCodecReader {
+  private final FieldInfos infos;
   private final Pruning pruning;
   private final int postingsInMemory;
 
@@ -25,7 +27,8 @@ final class PrunedReader extends ChangedReader {
    * @param postingsInMemory how many postings may be held to make term vectors of them
    */
   PrunedReader(CodecReader in, Pruning pruning, int postingsInMemory) {
-    super(in, describe(in.getFieldInfos(), pruning));
+    super(in);
+    this.infos = describe(in.getFieldInfos(), pruning);
     this.pruning = pruning;
     this.postingsInMemory = postingsInMemory;
   }
@@ -39,6 +42,11 @@ final class PrunedReader extends ChangedReader {
       described[next++] = pruned ? Lucene.withoutPositions(info) : info;
     }
     return new FieldInfos(described);
+  }
+
+  @Override
+  public FieldInfos getFieldInfos() {
+    return infos;
   }
 
   @Override
@@ -74,9 +82,19 @@ final class PrunedReader extends ChangedReader {
 
   private int vectorFields() {
     int count = 0;
-    for (FieldInfo info : getFieldInfos()) {
+    for (FieldInfo info : infos) {
       count += Lucene.hasTermVectors(info) ? 1 : 0;
     }
     return count;
+  }
+
+  @Override
+  public CacheHelper getCoreCacheHelper() {
+    return null; // the content differs from the segment's: nothing cached for it may be used
+  }
+
+  @Override
+  public CacheHelper getReaderCacheHelper() {
+    return null;
   }
 }

@@ -62,16 +62,6 @@ public final class Segment {
     return count;
   }
 
-  /** The first live document, -1 when there is none. */
-  int firstLive() {
-    for (int doc = 0; doc < reader.maxDoc(); doc++) {
-      if (isLive(doc)) {
-        return doc;
-      }
-    }
-    return -1;
-  }
-
   public boolean isLive(int doc) {
     return live == null || live.get(doc);
   }

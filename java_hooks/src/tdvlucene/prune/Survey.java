@@ -41,7 +41,6 @@ final class Survey {
   private final String field;
   private final TermTable table;
   private final PostingRule rule;
-  private final WeightedLengths weighted;
   private final FixedBitSet seen;
   private final FixedBitSet kept;
   final LongAdder postingsBefore = new LongAdder();
@@ -49,16 +48,12 @@ final class Survey {
   final LongAdder postingsAfter = new LongAdder();
   final LongAdder tokensAfter = new LongAdder();
 
-  /** @param weighted counts lengths; null to count tokens */
-  Survey(
-      Job job, Pool pool, String field, TermTable table, PostingRule rule,
-      WeightedLengths weighted) {
+  Survey(Job job, Pool pool, String field, TermTable table, PostingRule rule) {
     this.job = job;
     this.pool = pool;
     this.field = field;
     this.table = table;
     this.rule = rule;
-    this.weighted = weighted;
     this.seen = new FixedBitSet(table.size());
     this.kept = new FixedBitSet(table.size());
   }
@@ -103,9 +98,6 @@ final class Survey {
 
   private int addLengths(int a, int b) {
     int sum = a + b;
-    if (sum < 0 && weighted != null) {
-      return Integer.MAX_VALUE; // millions of tokens: longer is no different
-    }
     if (sum < 0) {
       throw UserException.unlessDamaged(
           "a document's new length exceeds " + Integer.MAX_VALUE
@@ -206,17 +198,13 @@ final class Survey {
           int oldLength = oldLengths == null ? 0 : oldLengths[doc];
           int first = FirstPositions.of(postings, positions);
           int freq = rule.freq(term, postings.freq(), first, segment.number(doc), oldLength);
-          lengths[doc] = addLengths(lengths[doc], lengthOf(term, freq));
+          lengths[doc] = addLengths(lengths[doc], freq);
           before++;
           after += freq > 0 ? 1 : 0;
           tokens += freq;
         }
       }
       count(term, before, after, tokens);
-    }
-
-    private int lengthOf(int term, int freq) {
-      return weighted == null || freq == 0 ? freq : weighted.of(term, freq);
     }
 
     private void count(int term, int before, int after, long tokens) {
@@ -229,9 +217,6 @@ final class Survey {
       postingsBefore.add(before);
       postingsAfter.add(after);
       tokensAfter.add(tokens);
-      if (weighted != null) {
-        weighted.count(term, tokens);
-      }
     }
   }
 }

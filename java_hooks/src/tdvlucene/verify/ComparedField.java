@@ -4,18 +4,12 @@ import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.index.TermsEnum;
 import tdvlucene.common.NormKind;
-import tdvlucene.common.TermText;
 import tdvlucene.prune.FirstPositions;
 import tdvlucene.prune.PostingRule;
-import tdvlucene.prune.StoredTdvs;
 import tdvlucene.prune.TermTable;
-import tdvlucene.prune.WeightedLengths;
 
 /** A field to be compared, and what pruning should have made of it. */
 final class ComparedField {
-  /** Threads add up weighted tokens in any order, which changes the last bits of their sum. */
-  private static final double UNIT_TOLERANCE = 1e-9;
-
   final String field;
 
   /** Null for a field that was not pruned: all terms are to stay. */
@@ -26,9 +20,6 @@ final class ComparedField {
 
   /** Length of each live document for the rule; null unless it reads them. */
   int[] oldLengths;
-
-  /** Counts new lengths; null to count tokens. */
-  WeightedLengths weighted;
 
   ComparedField(String field, TermTable table, PostingRule rule) {
     this.field = field;
@@ -62,27 +53,5 @@ final class ComparedField {
     }
     int first = FirstPositions.of(vector, field, rule);
     return freq(term, Math.toIntExact(vector.totalTermFreq()), first, number);
-  }
-
-  /** Compares the TDVs the index keeps for the search, and makes lengths of weighted parts. */
-  void compareTdvs(ComparedIndex pruned, long tokens, int[] lengths) throws IOException {
-    StoredTdvs tdvs = StoredTdvs.read(pruned.reader, field);
-    double unit = weighted.unit(tokens);
-    if (Math.abs(tdvs.lengthUnit() / unit - 1) > UNIT_TOLERANCE) {
-      throw new Difference("length of one weighted token", unit, tdvs.lengthUnit());
-    }
-    weighted.finish(lengths, tdvs.lengthUnit());
-    TermTable.Cursor cursor = table.cursor();
-    for (int term = 0; term < table.size(); term++) {
-      if (table.tdv()[term] > 0) {
-        cursor.seek(term);
-        float found = tdvs.of(cursor.term());
-        if (found != table.tdv()[term]) {
-          throw new Difference("TDV kept in the index", table.tdv()[term], found)
-              .at("field", field)
-              .at("term", TermText.show(cursor.term()));
-        }
-      }
-    }
   }
 }

@@ -191,7 +191,7 @@ final class PostingsComparison {
           }
           comparePosting(term, live, freq, first);
           if (lengths != null) {
-            lengths[live] += target.weighted == null ? freq : target.weighted.of(number, freq);
+            lengths[live] += freq;
           }
           count++;
           total += freq;
@@ -200,9 +200,6 @@ final class PostingsComparison {
       if (there) {
         requireNoMore(term);
         requireCounts(term, count, total);
-      }
-      if (target.weighted != null) {
-        target.weighted.count(number, total);
       }
       postings.add(count);
       tokens.add(total);

@@ -30,7 +30,6 @@ import tdvlucene.prune.PrunableField;
 import tdvlucene.prune.PruneJob;
 import tdvlucene.prune.Segment;
 import tdvlucene.prune.TermTable;
-import tdvlucene.prune.WeightedLengths;
 
 /**
  * Compares a pruned index with what the rule makes of its source, and stops at the first
@@ -69,12 +68,6 @@ public final class VerifyJob extends Job {
   /** As {@link PruneJob#addField}. */
   public void addField(String field, TermTable table, PostingRule rule) {
     targets.add(new ComparedField(field, table, rule));
-  }
-
-  /** As {@link PruneJob#keepTdvs}: of the field added last. */
-  public void keepTdvs(double mean) {
-    ComparedField target = targets.get(targets.size() - 1);
-    target.weighted = new WeightedLengths(target.table.tdv(), mean);
   }
 
   /** JSON: documents and (of the pruned fields) postings compared; the first difference, if any. */
@@ -185,9 +178,6 @@ public final class VerifyJob extends Job {
     comparison.compareKinds();
     phase("comparing postings", postings(target.field));
     int[] lengths = overTerms(comparison, true, pool);
-    if (target.weighted != null && source.live.size() > 0) {
-      target.compareTdvs(pruned, comparison.tokens.sum(), lengths);
-    }
     comparison.compareStatistics(Arrays.stream(lengths).filter(length -> length > 0).count());
     new NormsComparison(source, pruned, target.field).compare(target.norms, lengths);
     return comparison.postings.sum();
