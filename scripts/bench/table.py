@@ -54,8 +54,6 @@ METHODS = (
         for name in PEERS
         for tuned in (False, True)
     ),
-    Method("self-titles", TDV, self_supervised="titles"),
-    Method("self-pairs", TDV, self_supervised="pairs"),
 )
 MODELS = ("bm25", "qld", "tfidf")
 TFIDF_SIZES = (0.45,)

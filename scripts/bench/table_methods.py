@@ -36,8 +36,6 @@ class Method:
         None: unlearned, made by ``tdv-lucene peers --name NAME``.
     binary : bool
         The learned order, and first-position boost if there is one, with TDVs of 1.
-    self_supervised : str or None
-        Learned without the judged queries, from what the index itself gives.
     min_doc_freq : int
         Of pruning.
     values_of : str or None
@@ -50,7 +48,6 @@ class Method:
     name: str
     recipe: DefaultRecipe | PaperRecipe | None = None
     binary: bool = False
-    self_supervised: str | None = None
     min_doc_freq: int = 1
     values_of: str | None = None
     tuned: bool = False
@@ -58,7 +55,7 @@ class Method:
     @property
     def trained(self) -> bool:
         """Whether judged queries are learned from."""
-        return self.recipe is not None and self.self_supervised is None
+        return self.recipe is not None
 
     @property
     def positions(self) -> bool:

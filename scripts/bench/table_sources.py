@@ -32,11 +32,6 @@ class Sources:
         return self._built(_INDEX)
 
     @property
-    def index_with_text(self) -> Path:
-        """The same collection indexed with its text, which titles are read from."""
-        return self._built("index-with-text", "-storeRaw")
-
-    @property
     def index_with_positions(self) -> Path:
         """The same collection indexed with positions; what is pruned from it has none."""
         return self._built("index-with-positions", "-storePositions")

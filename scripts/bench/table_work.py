@@ -73,7 +73,6 @@ class Work:
             "commit": self.sources.about(self.sources.index_of(method))["commit"],
             "recipe": None if method.recipe is None else asdict(method.recipe),
             "binary": method.binary,
-            **({"self": method.self_supervised} if method.self_supervised else {}),
             "train": None if split is None else split.train.digest(),
             "model": model,
             "code": method.code,
@@ -100,13 +99,6 @@ class Work:
         elif method.binary:
             learned = self.values(Method("tdv", method.recipe), split, model)
             binary_values(TermValues.load(learned.path)).save(path, overwrite=True)
-        elif method.self_supervised:
-            titles = method.self_supervised == "titles"
-            learn_from_index(
-                sources.index_with_text if titles else sources.index, None, None, path, model=model,
-                self_supervised=method.self_supervised, recipe=method.recipe,
-                vectors=sources.vectors, matrix=None if titles else sources.matrix, overwrite=True,
-            )  # fmt: skip
         elif isinstance(method.recipe, DefaultRecipe) and method.recipe.prior:
             self._learn_from_prior(method, split, model, path)
         else:

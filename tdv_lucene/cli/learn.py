@@ -24,15 +24,6 @@ _CHOSEN = "[default: chosen on the training queries, from the prior's or {} on]"
 @click.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.topic_field_option
 @click.option(
-    "--self-supervised",
-    type=click.Choice(["auto", "titles", "pairs"]),
-    is_flag=False,
-    flag_value="auto",
-    help="Without --topics and --qrels: make topics from the index itself, of titles if it stores "
-    "text, else of pairs of terms. They are worth less than judged queries, and can be worse than "
-    "no learning at all: compare before use.",
-)
-@click.option(
     "--no-judgements",
     is_flag=True,
     help="Without --topics and --qrels: learn nothing, and write what other judged collections say "
@@ -156,11 +147,7 @@ def print_points(values: TermValues) -> None:
 def _points_table(values: TermValues) -> Table:
     from ..report.table import Table
 
-    if made := values.manifest.get("self_supervised"):
-        what = f"{made['topics']:,} {made['method']} of the index itself"
-        title = f"SELF-SUPERVISED: on {what}, which say little about real queries"
-    else:
-        title = "On held-out queries, as the pruned index would answer them"
+    title = "On held-out queries, as the pruned index would answer them"
     points, full = values.points, values.manifest["full"]
     recommended = values.manifest["recommended_reduction"]
     rows = [("full", _size(full), f"{full['visited']:,.0f}", "", *_measured(points[0]["full"]))]

@@ -24,8 +24,8 @@ from .systems import (
     Results,
     System,
     check_names,
-    search_all,
     pairs_to_test,
+    search_all,
 )
 from .term_changes import describe_terms, trade_off
 

@@ -167,13 +167,11 @@ def write_tokens(
     output: Path,
     progress: Progress = silent,
     *,
-    only_titles: bool = False,
     number_lines: bool = False,
 ) -> int:
     """Write a line of analysed tokens for each document with stored text; return how many.
 
-    ``only_titles`` takes a text's first line or sentence alone, where that is short, and writes a
-    line for every live document; so does ``number_lines``, of whole texts.
+    ``number_lines`` writes a line for every live document, an empty one where there is no text.
 
     Raises
     ------
@@ -181,9 +179,7 @@ def write_tokens(
         When the index stores no text, unless ``number_lines``.
     """
     analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
-    job = java_class("tdvlucene.extract.TokensJob")(
-        java_path(index), analyzer, java_path(output), only_titles
-    )
+    job = java_class("tdvlucene.extract.TokensJob")(java_path(index), analyzer, java_path(output))
     if number_lines:
         job.numberLines()
     return int(run_job(job, progress))

@@ -10,7 +10,6 @@ from ..evaluation.topics import check_topic_field
 from ..ranking import MODELS, SearchParameters
 from .pool import check_pool
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
-from .self_supervised import check_method
 from .term_orders import RANKING, preferred_order
 
 
@@ -20,7 +19,6 @@ class LearnConfig:
 
     Attributes
     ----------
-    self_supervised : "titles", "pairs", "auto" or None
     topic_field : "title", "desc" or "narr"
     model : "bm25", "qld" or "tfidf"
     recipe : "default", "paper", or an object of their classes
@@ -46,7 +44,6 @@ class LearnConfig:
         When an option is out of its range.
     """
 
-    self_supervised: str | None = None
     topic_field: str = "title"
     model: str = "bm25"
     recipe: str | DefaultRecipe | PaperRecipe = "default"
@@ -65,8 +62,6 @@ class LearnConfig:
     memory: int | str | None = None
 
     def __post_init__(self) -> None:
-        if self.self_supervised is not None:
-            check_method(self.self_supervised)
         check_topic_field(self.topic_field)
         check_model(self.model)
         recipe = make_recipe(self.recipe)
@@ -91,10 +86,7 @@ class LearnConfig:
         """What the search will use; None if learning may choose."""
         given = {"k1": self.k1, "b": self.b, "mu": self.mu}
         given = {name: x for name, x in given.items() if x is not None}
-        # Made topics choose no parameters: they prefer a k1 that real ones do not.
-        return (
-            SearchParameters(None, **given) if given or self.self_supervised is not None else None
-        )
+        return SearchParameters(None, **given) if given else None
 
 
 def check_model(model: str) -> None:

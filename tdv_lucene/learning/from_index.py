@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..arguments import gathered
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
@@ -27,7 +25,6 @@ from .pool_search import search_lucene
 from .predicted_sizes import with_index_bytes
 from .prior_alone import prior_values_of_index
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
-from .self_supervised import make_topics
 from .term_orders import RANKING
 
 
@@ -37,7 +34,6 @@ def learn_from_index(
     qrels: str | os.PathLike | None,
     output: str | os.PathLike,
     *,
-    self_supervised: str | None = None,
     no_judgements: bool = False,
     topic_field: str = "title",
     model: str = "bm25",
@@ -67,10 +63,7 @@ def learn_from_index(
     ----------
     topics, qrels, topic_field
         See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`. Both are None with
-        ``self_supervised`` or ``no_judgements``.
-    self_supervised
-        ``"titles"``, ``"pairs"`` or ``"auto"``: make topics from the index, see
-        :mod:`.self_supervised`. The operating points are then measured on such topics.
+        ``no_judgements``.
     no_judgements
         Learn nothing, and write the TDVs that other judged collections give this one (see
         :func:`.prior_alone.prior_values`).
@@ -85,7 +78,7 @@ def learn_from_index(
     lead
         Use a first-position boost: frequencies count for more if the term first occurs early in its
         document (see :mod:`..matrix.first_positions`). It has no effect if the index has no
-        positions, or with ``self_supervised``.
+        positions.
     term_values
         Learn TDVs. Without, they are all the same, and the pruned index suits other kinds of query
         than those at hand.
@@ -95,7 +88,7 @@ def learn_from_index(
         and, in collections of short documents, of the ranking.
     k1, b, mu
         Of the search. If all are None, learning chooses them on the training queries (see
-        :mod:`.tuning_before_learning`); with ``self_supervised`` they are Anserini's defaults.
+        :mod:`.tuning_before_learning`).
     pool
         Documents to learn from: a pool of the judged ones, those that searches find and others
         drawn at random, with the statistics of all. 0 for all; None for all of up to 300,000, and
@@ -105,7 +98,7 @@ def learn_from_index(
         :mod:`.memory`). It takes a pool, or a smaller one, to keep to it, and ends with an error,
         without a result, if it takes more all the same.
     config
-        All options from ``self_supervised`` to ``memory`` except ``vectors`` and ``matrix``, in one
+        All options from ``no_judgements`` to ``memory`` except ``vectors`` and ``matrix``, in one
         object.
     plot
         A ``.svg`` or ``.png`` file for a picture of the validated points.
@@ -123,18 +116,16 @@ def learn_from_index(
     picture = None
     if plot is not None:
         picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])
-    _check_supervision(topics, qrels, config)
+    _check_judgements(topics, qrels, config)
     if config.no_judgements:
         return prior_values_of_index(
             index, output=output, model=config.model, matrix=matrix, field=config.field,
             lead=config.lead, prefer=config.prefer, overwrite=overwrite, progress=progress,
         )  # fmt: skip
     recipe = _recipe(config)
-    asked = None if config.self_supervised else _read_questions(topics, qrels, config)
+    asked = _read_questions(topics, qrels, config)
     if config.memory_bytes is not None:
-        extent = _extent(index, config.field)
-        if asked is not None:
-            extent = extent.with_topics(asked.topics, asked.qrels)
+        extent = _extent(index, config.field).with_topics(asked.topics, asked.qrels)
         fitting_pool(extent, config.pool, config.memory_bytes)
     watched = within(config.memory_bytes, progress)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
@@ -147,11 +138,7 @@ def learn_from_index(
             options["vectors"] = load_term_vectors(
                 vectors, counts, watched, trust_pickle=config.trust_pickle
             )
-        if asked is not None:
-            values = _learn(index, counts, asked, config, watched, options)
-        else:
-            values = _learn_by_itself(index, counts, config, watched, options)
-        values = with_index_bytes(values, index)
+        values = with_index_bytes(_learn(index, counts, asked, config, watched, options), index)
         values.save(place)
     if picture is not None:
         recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
@@ -172,7 +159,7 @@ def _read_questions(
 ) -> _Questions:
     from ..jvm.index import analyze_topics
 
-    assert topics is not None and qrels is not None  # _check_supervision saw to it
+    assert topics is not None and qrels is not None  # _check_judgements saw to it
     texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
     terms = analyze_topics(texts, config.field)
     judged = {name: text for name, text in texts.items() if name in judgements}
@@ -184,13 +171,11 @@ def _recipe(config: LearnConfig) -> DefaultRecipe | PaperRecipe:
     recipe = make_recipe(config.recipe)
     if isinstance(recipe, PaperRecipe):
         return recipe
-    judged = config.self_supervised is None
     return replace(
         recipe,
-        # Titles come first in a document: topics made of them would learn nothing else.
-        lead=config.lead and recipe.lead and judged,
+        lead=config.lead and recipe.lead,
         values=config.term_values and recipe.values,
-        prior=config.prior and recipe.prior and judged,
+        prior=config.prior and recipe.prior,
         prefer=recipe.prefer if config.prefer == RANKING else config.prefer,
     )
 
@@ -211,23 +196,6 @@ def _learn(
     )  # fmt: skip
 
 
-def _learn_by_itself(
-    index: str | os.PathLike,
-    matrix: TermDocumentMatrix,
-    config: LearnConfig,
-    watched: Progress,
-    options: Mapping[str, Any],
-) -> TermValues:
-    """Learn from topics made of the collection, whose own occurrences are then not in it."""
-    assert config.self_supervised is not None
-    made = make_topics(index, matrix, config.self_supervised, seed=config.seed, progress=watched)
-    # Their terms are stemmed again, which changes few: these only find a pool's documents.
-    texts = {name: " ".join(words) for name, words in made.topics.items()}
-    asked = _Questions(made.topics, made.qrels, texts)
-    values = _learn(index, made.matrix, asked, config, watched, options)
-    return _of_whole_matrix(values, matrix, made.describe())
-
-
 def _extent(index: str | os.PathLike, field: str) -> Extent:
     """How large the field is, as the index tells it without reading its postings."""
     for found in inspect_fields(index):
@@ -236,37 +204,17 @@ def _extent(index: str | os.PathLike, field: str) -> Extent:
     return Extent(0, 0, 0)  # no such field: extracting it tells so
 
 
-def _check_supervision(
+def _check_judgements(
     topics: str | os.PathLike | None, qrels: str | os.PathLike | None, config: LearnConfig
 ) -> None:
-    self_supervised, no_judgements = config.self_supervised, config.no_judgements
     given = [what for what in (topics, qrels) if what is not None]
-    if no_judgements and (given or self_supervised is not None):
+    if config.no_judgements and given:
         raise TdvError(
-            f"{argument('no_judgements')} learns nothing: leave it out with {argument('topics')}, "
-            f"{argument('qrels')} or {argument('self_supervised')}"
+            f"{argument('no_judgements')} learns nothing: leave it out with {argument('topics')} "
+            f"or {argument('qrels')}"
         )
-    if no_judgements:
-        return
-    if self_supervised is not None and given:
-        raise TdvError(
-            f"{argument('self_supervised')} makes its own topics: leave out {argument('topics')} "
-            f"and {argument('qrels')}"
-        )
-    if self_supervised is None and len(given) < 2:
+    if not config.no_judgements and len(given) < 2:
         raise TdvError(
             f"learning needs {argument('topics')} and {argument('qrels')}; "
             f"{argument('no_judgements')} does without"
         )
-
-
-def _of_whole_matrix(
-    values: TermValues, matrix: TermDocumentMatrix, about: dict[str, object]
-) -> TermValues:
-    """Return TDVs learned from a matrix with less in it, with the counts of the index itself."""
-    return replace(
-        values,
-        doc_freq=np.asarray(matrix.doc_freq),
-        total_term_freq=np.asarray(matrix.total_term_freq),
-        manifest={**values.manifest, "self_supervised": about},
-    )

@@ -69,7 +69,7 @@ def _learned_from(values: TermValues) -> str:
     prior = values.manifest.get("prior")
     if prior and not values.manifest.get("queries"):
         return made_by_prior(prior)
-    made = values.manifest.get("self_supervised")
+    made = values.manifest.get("self_supervised")  # by an earlier version
     if made:
         return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
     queries = values.manifest.get("queries")

@@ -315,7 +315,6 @@ def test_a_field_without_a_posting_is_told(make_index, tmp_path: Path, caplog) -
     qrels.write_text("q 0 a 1\n")
     for stage in (
         lambda output: learn_from_index(index, topics, qrels, output),
-        lambda output: learn_from_index(index, None, None, output, self_supervised="auto"),
         lambda output: make_peer_values(index, output, "df"),
         lambda output: embed_terms(index, output),
     ):

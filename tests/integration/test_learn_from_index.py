@@ -15,7 +15,6 @@ from lucene_indexes import Doc, Layout, write_index
 from tdv_lucene.cli import learn as learn_command
 from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.learning.recipes import DefaultRecipe
@@ -190,39 +189,3 @@ def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
     )
     summary = json.loads(again.stdout)
     assert [point["reduction"] for point in summary["points"]] == [0, 0.3]
-
-
-def test_without_judgements_titles_of_stored_text_serve_or_pairs(case, tmp_path, monkeypatch):
-    """A first sentence asks for its document; documents without one are passed over.
-
-    Made topics choose no k1.
-    """
-    monkeypatch.setattr(
-        "tdv_lucene.learning.learn.choose_parameters", None
-    )  # made topics choose no k1
-    subjects = ["index", "rank", "weight"]
-    docs = [
-        Doc(f"d{i}", [subjects[i % 3], f"t{i}." if i % 2 else f"t{i}", subjects[i % 3], f"t{i}"])
-        for i in range(40)
-    ]
-    index = write_index(tmp_path / "titled", [docs[:15], docs[15:]])
-    values = learn_from_index(
-        index, None, None, tmp_path / "V", self_supervised="auto", recipe=SHORT
-    )
-    assert values.manifest["self_supervised"] == {"method": "titles", "topics": 20}
-    assert values.parameters == {"k1": 0.9, "b": 0.4, "mu": 1000.0}
-    assert int(values.doc_freq.sum()) == extract_matrix(index, tmp_path / "M").postings
-    pooled = learn_from_index(
-        index, None, None, tmp_path / "U", self_supervised="auto", recipe=SHORT, pool=36
-    )
-    about = pooled.manifest["pool"]
-    assert (about["documents"], about["of"]) == (36, 40) and about["drawn"] > 0
-    np.testing.assert_array_equal(pooled.doc_freq, values.doc_freq)
-    report = prune_index(index, values, tmp_path / "P", reduction=0.3)
-    assert report["learned_from"] == "self-supervised: 20 titles of the index, no judgements"
-    assert read_user_data(tmp_path / "P")["tdv.learned_from"] == report["learned_from"]
-    bare = write_index(tmp_path / "bare", [docs], Layout(raw=False))
-    with pytest.raises(TdvError, match="stores no text"):
-        learn_from_index(bare, None, None, tmp_path / "W", self_supervised="titles")
-    with pytest.raises(TdvError, match="0 pairs to learn from"):
-        learn_from_index(bare, None, None, tmp_path / "W", self_supervised="auto")

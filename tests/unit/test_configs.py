@@ -64,7 +64,6 @@ def test_a_config_does_not_change(config: type) -> None:
         (LearnConfig, {"recipe": "best"}, "no recipe 'best': choose one of default, paper"),
         (LearnConfig, {"seed": -1}, "seed must be at least 0, got -1"),
         (LearnConfig, {"topic_field": "text"}, "no topic field 'text'"),
-        (LearnConfig, {"self_supervised": "texts"}, "no self-supervision by 'texts'"),
         (LearnConfig, {"b": 1.5}, "b=1.5 is out of range"),
         (LearnConfig, {"mu": 0.0}, "mu=0.0 is out of range"),
         (LearnConfig, {"pool": -1}, "pool must be at least 0, got -1"),

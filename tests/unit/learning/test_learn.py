@@ -15,6 +15,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.damping import DAMPING_SCALES, best_ranking_scale
 from tdv_lucene.learning.features import term_features
 from tdv_lucene.learning.fidelity import KEPT_OVERLAP
+from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.listwise import train
 from tdv_lucene.learning.pairwise import collect_triples, draw_negatives
@@ -230,6 +231,14 @@ def test_two_queries_are_enough_and_one_is_refused_without_a_prior(collection):
             matrix, {two[0]: topics[two[0]]}, {two[0]: qrels[two[0]]},
             recipe=replace(TINY, prior=False),
         )  # fmt: skip
+
+
+def test_both_kinds_of_judgement_are_needed_or_none(tmp_path):
+    for topics, qrels in ((None, None), ("T", None), (None, "Q")):
+        with pytest.raises(TdvError, match="needs topics and qrels; no_judgements does without"):
+            learn_from_index("I", topics, qrels, tmp_path / "V")
+    with pytest.raises(TdvError, match="no_judgements learns nothing: leave it out with topics"):
+        learn_from_index("I", "T", "Q", tmp_path / "V", no_judgements=True)
 
 
 def test_vectors_of_another_vocabulary_are_refused(collection):

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
+from small_problem import make_matrix
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.user_data import as_user_data, read_records
+from tdv_lucene.learning.peers import unlearned_values
+from tdv_lucene.pruning.field_description import describe_field
+from tdv_lucene.pruning.field_rule import point_at
+from tdv_lucene.values.term_values import TermValues
 
 
 def _described(field: str, commit: str = "now") -> dict:
@@ -45,3 +53,13 @@ def test_fields_of_an_earlier_rewrite_are_left_out() -> None:
 def test_index_that_says_nothing_is_refused() -> None:
     with pytest.raises(TdvError, match="folder does not say how it was pruned"):
         read_records("folder", {"made by": "another"})
+
+
+def test_tdvs_from_topics_that_an_earlier_version_made_are_read_and_told(tmp_path) -> None:
+    values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
+    made = {"self_supervised": {"method": "titles", "topics": 20}, "queries": 20}
+    replace(values, manifest={**values.manifest, **made}).save(tmp_path / "values")
+    loaded = TermValues.load(tmp_path / "values")
+    point = point_at(loaded, 0.3, tf="scaled", scale=None, unit=None)
+    described = describe_field(loaded, point, "scaled", 0.3, 1, {"commit": "now"})
+    assert described["learned_from"] == "self-supervised: 20 titles of the index, no judgements"

@@ -5,8 +5,6 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
@@ -22,31 +20,22 @@ import tdvlucene.common.UserException;
 /**
  * Writes the stored text of every live document as a line of analysed tokens.
  *
- * <p>With titles only, each line has the tokens of a document's title, and lines are numbered as
- * live documents are. The title is the first line if it is short, else the first sentence, else
- * nothing.
- *
  * <p>The text is that of {@link StoredText}. Memory: one document.
  */
 public final class TokensJob extends Job {
   private static final int CHECK_EVERY = 256;
-  private static final int TITLE_CHARACTERS = 200;
-  private static final Pattern SENTENCE = Pattern.compile("[.!?](?=\\s)|\\n");
 
   private final StoredText texts = new StoredText();
   private final String index;
   private final Analyzer analyzer;
   private final String output;
-  private final boolean onlyTitles;
   private boolean allDocuments;
   private int written;
 
-  public TokensJob(String index, Analyzer analyzer, String output, boolean onlyTitles) {
+  public TokensJob(String index, Analyzer analyzer, String output) {
     this.index = index;
     this.analyzer = analyzer;
     this.output = output;
-    this.onlyTitles = onlyTitles;
-    this.allDocuments = onlyTitles;
   }
 
   /** Writes an empty line for a document without text, so that lines are numbered as documents. */
@@ -69,7 +58,7 @@ public final class TokensJob extends Job {
         writeSegment(leaf, lines);
       }
     }
-    if (written == 0 && (onlyTitles || !allDocuments)) {
+    if (written == 0 && !allDocuments) {
       throw new UserException(
           index + " stores no text (neither 'contents' nor 'raw'): vectors can be made from its "
               + "matrix or read from a file instead");
@@ -87,23 +76,13 @@ public final class TokensJob extends Job {
       if (live == null || live.get(doc)) {
         String text = texts.of(stored.document(doc, StoredText.FIELDS));
         if (text != null) {
-          writeTokens(onlyTitles ? titleOf(text) : text, lines);
+          writeTokens(text, lines);
           written++;
         } else if (allDocuments) {
           lines.append('\n');
         }
       }
     }
-  }
-
-  /** What comes before the rest; empty where nothing short does. */
-  private static String titleOf(String text) {
-    String trimmed = text.trim();
-    Matcher end = SENTENCE.matcher(trimmed);
-    if (!end.find() || end.start() > TITLE_CHARACTERS) {
-      return "";
-    }
-    return trimmed.substring(0, end.start());
   }
 
   private void writeTokens(String text, Writer lines) throws IOException {
