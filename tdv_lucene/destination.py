@@ -5,6 +5,8 @@
 - Nothing that exists is touched, unless replacing it was asked for. Then only a result of the same
   kind is replaced whose manifest lists all that is there, each file with its size. A single file
   has its manifest beside it, and must still be what that says.
+- Where several commands make a kind, each replaces only its own results. What an earlier version
+  wrote does not say who made it, and counts as that of the command in :data:`FIRST_MAKERS`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from .store import describe_file, unlisted_files
 _COMMIT = re.compile(r"segments_[0-9a-z]+")
 _OVERWRITE = argument("overwrite", True)
 _NAMED = 3  # files named in a refusal
+FIRST_MAKERS = {"term-values": "learn", "run": "search"}
+"""Kinds that several commands make -> the one whose results take longest to make again."""
 
 
 class Destination:
@@ -33,6 +37,9 @@ class Destination:
         Absolute.
     kind : str or None
         What the manifest calls the result; None for what has no manifest and is never replaced.
+    made_by : str or None
+        The command, or the Python function, whose results it may replace; None where all of the
+        kind are.
     manifest : str
         The manifest's file name: inside a folder, beside a file.
     is_folder : bool
@@ -49,9 +56,11 @@ class Destination:
         option: str,
         manifest: str,
         is_folder: bool,
+        made_by: str | None = None,
     ) -> None:
         self._option = argument(option)
         self.kind = kind
+        self.made_by = made_by or FIRST_MAKERS.get(kind or "")
         self._inputs = inputs
         self._beside = beside
         self._overwrite = overwrite
@@ -175,6 +184,7 @@ class Destination:
             return None
         if not isinstance(found, dict) or found.get("kind") != self.kind:
             return None
+        self._refuse_of_others(path, found.get("made_by"))
         if not isinstance(found.get("files"), dict):
             raise self._not_ours(
                 path, "lists no files, as an earlier version made it: what else lies there is "
@@ -182,6 +192,18 @@ class Destination:
             )  # fmt: skip
         listed: dict[str, Any] = found["files"]
         return listed
+
+    def _refuse_of_others(self, manifest: Path, made_by: object) -> None:
+        """Refuse what another command made, or may have made."""
+        first = FIRST_MAKERS.get(self.kind or "")
+        if self.made_by in (None, made_by or first):
+            return
+        told = f"'{made_by}'" if made_by else f"an earlier version, perhaps by '{first}'"
+        raise TdvError(
+            f"{manifest.parent if self.is_folder else self.path} was made by {told}, and "
+            f"{_OVERWRITE} of '{self.made_by}' replaces only what that made: choose another "
+            f"{self._option}, or remove it yourself"
+        )
 
     def _not_ours(self, path: Path, why: str) -> TdvError:
         return TdvError(

@@ -59,6 +59,7 @@ class Output:
         overwrite: bool = False,
         manifest: str = MANIFEST,
         option: str = "output",
+        made_by: str | None = None,
     ) -> Output:
         """A folder with its manifest inside.
 
@@ -74,6 +75,8 @@ class Output:
             The manifest's file name.
         option
             What the user calls ``path``.
+        made_by
+            The command that makes it, where several make this kind: each replaces only its own.
 
         Raises
         ------
@@ -82,7 +85,7 @@ class Output:
         """
         return cls._at(
             path, kind, inputs, overwrite=overwrite, option=option, manifest=manifest,
-            is_folder=True,
+            is_folder=True, made_by=made_by,
         )  # fmt: skip
 
     @classmethod
@@ -94,12 +97,13 @@ class Output:
         inputs: Sequence[Any],
         overwrite: bool = False,
         option: str = "output",
+        made_by: str | None = None,
     ) -> Output:
         """A file, with its manifest beside it as ``NAME.manifest.json``; else as :meth:`folder`."""
         manifest = f"{os.path.basename(os.path.abspath(path))}.manifest.json"
         return cls._at(
             path, kind, inputs, overwrite=overwrite, option=option, manifest=manifest,
-            is_folder=False,
+            is_folder=False, made_by=made_by,
         )  # fmt: skip
 
     @classmethod
@@ -170,8 +174,12 @@ class Output:
     def write_manifest(self, content: dict[str, Any]) -> None:
         """Describe the result; its files must all be written."""
         folder = self.path if self._aside is None else self._unfinished
-        assert self._place.kind is not None  # what has none has no manifest
-        write_manifest(folder, self._place.kind, content, self._place.manifest)
+        kind, made_by = self._place.kind, self._place.made_by
+        assert kind is not None  # what has none has no manifest
+        described = {name: value for name, value in content.items() if name != "made_by"}
+        if made_by is not None:
+            described = {"made_by": made_by, **described}
+        write_manifest(folder, kind, described, self._place.manifest)
 
     # the hidden place -----------------------------------------------------------------------
 

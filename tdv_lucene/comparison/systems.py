@@ -193,7 +193,7 @@ def search_all(
     found = []
     for name, system in systems.items():
         run = results.runs[name] = folder / f"{prefix}{name}.run"
-        place = Output.file(run, RUN, inputs=[system.path])
+        place = Output.file(run, RUN, inputs=[system.path], made_by="compare")
         with TemporaryDirectory(prefix="tdv-lucene-") as arrays:
             summary = write_run(
                 system.path, queries.topics, place, system.parameters,

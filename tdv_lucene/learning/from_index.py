@@ -112,7 +112,7 @@ def learn_from_index(
     """
     config = gathered(LearnConfig, config, locals())
     read = [index, topics, qrels, vectors, matrix]
-    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
+    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite, made_by="learn")
     picture = None
     if plot is not None:
         picture = check_plot(plot, overwrite=overwrite, inputs=[*read, place])

@@ -225,7 +225,9 @@ def make_peer_values(
         For anything a user can fix, before anything is written.
     """
     checked_seed(seed)
-    place = Output.folder(output, KIND, inputs=[index, matrix], overwrite=overwrite)
+    place = Output.folder(
+        output, KIND, inputs=[index, matrix], overwrite=overwrite, made_by="peers"
+    )
     given = {"k1": k1, "b": b, "mu": mu}
     parameters = Parameters(**{key: x for key, x in given.items() if x is not None})
     with open_matrix(index, matrix, field=field, progress=progress) as counts:

@@ -118,7 +118,9 @@ def prior_values_of_index(
     """
     place = None
     if output is not None:
-        place = Output.folder(output, KIND, inputs=[index, matrix], overwrite=overwrite)
+        place = Output.folder(
+            output, KIND, inputs=[index, matrix], overwrite=overwrite, made_by="learn"
+        )
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
         progress("apply the prior", 0, 0)
         values = prior_values(counts, model=model, lead=lead, prefer=prefer, reductions=reductions)

@@ -151,7 +151,12 @@ def prune_index(
         output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST
     )
     kept = save_values and Output.folder(
-        save_values, VALUES, inputs=[index, place], overwrite=overwrite, option="save_values"
+        save_values,
+        VALUES,
+        inputs=[index, place],
+        overwrite=overwrite,
+        option="save_values",
+        made_by="prune",
     )
     identify(index)  # before anything is made: Java starts, and the index can be read
     with place as folder:

@@ -64,7 +64,12 @@ def prune_shards(
     else:
         _check(out, shards, given)
     kept = save_values and Output.folder(
-        save_values, VALUES, inputs=[shards, out], overwrite=overwrite, option="save_values"
+        save_values,
+        VALUES,
+        inputs=[shards, out],
+        overwrite=overwrite,
+        option="save_values",
+        made_by="prune",
     )
     if not given:
         made = values_without_judgements(

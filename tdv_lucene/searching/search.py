@@ -70,7 +70,7 @@ def search_index(
     TdvError
         For unreadable topics or index, a parameter out of its range, or an existing output.
     """
-    place = Output.file(output, RUN, inputs=[index, topics], overwrite=overwrite)
+    place = Output.file(output, RUN, inputs=[index, topics], overwrite=overwrite, made_by="search")
     checked_threads(threads), checked_hits(hits)
     queries = (
         checked_topics(topics) if isinstance(topics, Mapping) else read_topics(topics, topic_field)

@@ -246,7 +246,9 @@ class TermValues:
         place = (
             output
             if isinstance(output, Output)
-            else Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+            else Output.folder(
+                output, KIND, inputs=(), overwrite=overwrite, made_by="TermValues.save"
+            )
         )
         with place as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)

@@ -97,7 +97,15 @@ WRITERS = [
         "term-values",
         quick=True,
     ),
+    Writer(
+        "learn --index {index} --matrix {matrix} --no-judgements --output {output}",
+        "term-values",
+        quick=True,
+    ),
     Writer("prune --index {index} --tdv {values} --output {output}", "pruned-index", quick=True),
+    Writer(
+        "prune --index {index} --output {new} --save-values {output}", "term-values", quick=True
+    ),
     Writer(
         "search --index {index} --topics {topics} --output {output}", "run", suffix="", quick=True
     ),
@@ -145,7 +153,8 @@ _TO_JOIN = (
 )
 _REFUSAL = (
     "overlaps the input|exists: choose|did not write|is a symbolic link|lies in the Lucene index|"
-    "is a file, not a folder|is a folder: choose|has no manifest|is not the manifest"
+    "is a file, not a folder|is a folder: choose|has no manifest|is not the manifest|"
+    "was made by "
 )
 
 
@@ -294,17 +303,40 @@ def test_a_result_of_the_same_kind_is_replaced(
 ) -> None:
     home = next(iter(inputs.values())).parent.parent
     before = _snapshot(home)
-    output = tmp_path / "output"
-    places = {**inputs, "output": output}
+    places = {**inputs, "output": tmp_path / "output", "new": tmp_path / "new"}
+    option = writer.command[: writer.command.index(" {output}")].split()[-1]
     assert _invoke(writer.command, places).exit_code == 0
     first = _snapshot(tmp_path)
-    again = _invoke(writer.command, places)
-    assert "exists: choose another --output, or pass --overwrite" in str(again.exception)
+    again = _invoke(writer.command, {**places, "new": tmp_path / "another"})
+    assert f"exists: choose another {option}, or pass --overwrite" in str(again.exception)
     assert _snapshot(tmp_path) == first
     replaced = _invoke(writer.command, places, "--overwrite")
     assert replaced.exit_code == 0, replaced.exception
     assert _snapshot(tmp_path).keys() == first.keys()
     assert _snapshot(home) == before
+
+
+_OF_ONE_KIND = [
+    (first, second)
+    for first in WRITERS
+    for second in WRITERS
+    if first.quick and first.kind == second.kind and first.name != second.name
+]
+
+
+@pytest.mark.parametrize(("first", "second"), _OF_ONE_KIND, ids=lambda writer: writer.name)
+def test_only_the_command_that_made_a_result_replaces_it(
+    first: Writer, second: Writer, inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    places = {**inputs, "output": tmp_path / "output", "new": tmp_path / "new"}
+    assert _invoke(first.command, places).exit_code == 0
+    before = _snapshot(tmp_path)
+    places["new"] = tmp_path / "another"
+    said = _invoke(second.command, places, "--overwrite")
+    assert f"was made by '{first.name}', and --overwrite of '{second.name}' replaces only" in str(
+        said.exception
+    )
+    assert _snapshot(tmp_path) == before
 
 
 @pytest.mark.parametrize("command", READERS.values(), ids=READERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -110,6 +111,39 @@ def test_only_the_same_kind_is_replaced(tmp_path: Path) -> None:
     with pytest.raises(TdvError, match="did not write"):
         _make(tmp_path / "out", kind=None, overwrite=True)
     assert (tmp_path / "out" / "content").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("made_by", "replaced_by"),
+    [("peers", {"peers"}), ("TermValues.save", {"TermValues.save"}), (None, {"learn", None})],
+)
+def test_only_what_made_a_result_replaces_it(made_by, replaced_by, tmp_path: Path) -> None:
+    """None: an earlier version, which did not say; its TDVs count as learned."""
+    output = tmp_path / "out"
+    for other in ("learn", "peers", "prune", "TermValues.save", None):
+        _make(output, "old", "term-values", made_by=made_by or "learn", overwrite=True)
+        if made_by is None:
+            manifest = json.loads((output / "manifest.json").read_text())
+            assert manifest.pop("made_by") == "learn"
+            (output / "manifest.json").write_text(json.dumps(manifest))
+        if other in replaced_by:
+            _make(output, "new", "term-values", made_by=other, overwrite=True)
+            assert (output / "content").read_text() == "new"
+            continue
+        told = f"'{made_by}'" if made_by else "an earlier version, perhaps by 'learn'"
+        with pytest.raises(TdvError, match=f"out was made by {told}, and overwrite=True of"):
+            _make(output, "new", "term-values", made_by=other, overwrite=True)
+        assert (output / "content").read_text() == "old"
+        shutil.rmtree(output)
+
+
+def test_a_result_says_who_made_it_and_not_who_made_what_it_was_made_of(tmp_path: Path) -> None:
+    for made_by, written in (("prune", "prune"), (None, None)):
+        place = Output.folder(tmp_path / str(made_by), "thing", inputs=(), made_by=made_by)
+        with place as folder:
+            place.write_manifest({"made_by": "learn"})
+            found = json.loads((folder / "manifest.json").read_text())
+        assert found.get("made_by") == written
 
 
 @pytest.mark.parametrize("change", ["thesis.tex", "content", "notes/today", "link"])

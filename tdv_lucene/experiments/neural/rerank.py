@@ -154,7 +154,7 @@ def rerank_run(
     checked_hits(rerank_depth, "rerank_depth")
     require_equinox()
     read = [index, ranker, topics, run, matrix]
-    place = Output.file(output, RUN, inputs=read, overwrite=overwrite)
+    place = Output.file(output, RUN, inputs=read, overwrite=overwrite, made_by="rerank")
     texts = read_topics(topics, topic_field)
     from ...jvm.index import analyze_topics
     from .reading import Reader
