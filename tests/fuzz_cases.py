@@ -78,9 +78,18 @@ class Case:
             if self.index["layout"]["sorted"]:
                 ordered = sorted(segment, key=lambda doc: -doc["rank"])
             for doc in ordered:
-                live = doc["deleted"] != "hard"
+                live = not doc["deleted"]
                 yield number if live else -1, doc
                 number += live
+
+    def read(self) -> Iterator[dict[str, Any]]:
+        """The documents that count in statistics. Where any is soft-deleted, Lucene's reader leaves
+        out segments in which none is live."""
+        segments = self.index["segments"]
+        soft = any(doc["deleted"] == "soft" for segment in segments for doc in segment)
+        for segment in segments:
+            if not soft or not all(doc["deleted"] for doc in segment):
+                yield from segment
 
     def first_positions(self, field: str) -> dict[tuple[bytes, int], int]:
         """(Term, live document) -> where it stands first."""

@@ -183,7 +183,7 @@ def _why_refused(case: Case) -> list[str]:
     Several where whichever is met first is told: fields are looked at one after the other, and
     postings and vectors are written beside each other.
     """
-    present = {name for _, doc in case.documents() for name in doc["fields"]}
+    present = {name for doc in case.read() for name in doc["fields"]}
     found = [f"no field '{field}'" for field in case.rules if field not in present]
     if any(_norms(case, field) == "impact" for field in case.rules if field in present):
         found.append("its norms are all 1")
@@ -206,7 +206,7 @@ def _why_refused(case: Case) -> list[str]:
 def _norms(case: Case, field: str) -> str:
     """The kind of norms lengths can tell: short ones tell no kind from the default."""
     written = case.norms_of(field)
-    lengths = [len(terms_of(doc, field)) for _, doc in case.documents()]
+    lengths = [len(terms_of(doc, field)) for doc in case.read()]
     if written == "accurate" and max(lengths, default=0) <= _EXACT:
         return "default"
     documents = sum(length > 0 for length in lengths)

@@ -30,7 +30,7 @@ _STREAM_FIELD = (
 class Doc:
     """One document. ``tokens`` None: the field is absent; empty: present without a token."""
 
-    id: str
+    id: str  # empty: it has none
     tokens: Sequence[str | bytes] | None
     title: Sequence[str] = ()
     deleted: bool = False
@@ -51,6 +51,7 @@ class Layout:
     compound: bool = False
     sort: str = ""  # a numeric doc-values field to sort the index by
     soft_deletes: str = ""  # the soft-deletes field
+    parent: str = ""  # Lucene 10's field of nested documents: a segment's are one block
     id_doc_values: bool = True
 
     @property
@@ -79,10 +80,12 @@ def write_index(path: Path, segments: Iterable[Iterable[Doc]], layout: Layout = 
         deleted = []
         number = 0
         for segment in segments:
+            documents = []
             for doc in segment:
-                writer.addDocument(_document(doc, number, layout))
+                documents.append(_document(doc, number, layout))
                 number += 1
                 deleted += [doc.id] if doc.deleted else []
+            _add(writer, documents, layout)
             writer.flush()
         for doc_id in deleted:
             delete_document(writer, doc_id, layout)
@@ -105,7 +108,20 @@ def open_writer(path: Path, layout: Layout = Layout()):
         config.setIndexSort(java_class(_LUCENE + "search.Sort")(by))
     if layout.soft_deletes:
         config.setSoftDeletesField(layout.soft_deletes)
+    if layout.parent:
+        config.setParentField(layout.parent)
     return java_class(_LUCENE + "index.IndexWriter")(_directory(path), config)
+
+
+def _add(writer, documents: list, layout: Layout) -> None:
+    if not layout.parent:
+        for document in documents:
+            writer.addDocument(document)
+        return
+    block = java_class("java.util.ArrayList")()
+    for document in documents:
+        block.add(document)
+    writer.addDocuments(block)
 
 
 def _directory(path: Path):
@@ -125,8 +141,9 @@ def delete_document(writer, doc_id: str, layout: Layout) -> None:
 def _document(doc: Doc, number: int, layout: Layout):
     document = java_class(_LUCENE + "document.Document")()
     stored = java_class(_LUCENE + "document.Field$Store").YES
-    document.add(java_class(_LUCENE + "document.StringField")("id", doc.id, stored))
-    if layout.id_doc_values:
+    if doc.id:
+        document.add(java_class(_LUCENE + "document.StringField")("id", doc.id, stored))
+    if doc.id and layout.id_doc_values:
         document.add(_binary_doc_values("id", doc.id.encode()))
     if layout.raw:
         raw = " ".join(map(str, doc.tokens or ()))

@@ -21,10 +21,14 @@ def default_codec() -> str:
 
 @contextmanager
 def open_reader(path: Path) -> Iterator[Any]:
-    """A Lucene ``DirectoryReader``."""
+    """A Lucene ``DirectoryReader``, in which soft-deleted documents (of field ``gone``) are not
+    live."""
     paths = java_class("java.nio.file.Paths")
     directory = java_class(_LUCENE + "store.FSDirectory").open(paths.get(str(path)))
     reader = java_class(_LUCENE + "index.DirectoryReader").open(directory)
+    marked = java_class(_LUCENE + "index.FieldInfos").getMergedFieldInfos(reader).fieldInfo("gone")
+    if marked is not None and marked.isSoftDeletesField():
+        reader = java_class(_LUCENE + "index.SoftDeletesDirectoryReaderWrapper")(reader, "gone")
     try:
         yield reader
     finally:

@@ -43,6 +43,8 @@ def _print(found: dict[str, Any]) -> None:
     head = {name: found[name] for name in ("path", "lucene_version", "commit")}
     for name in ("documents", "deleted", "bytes"):
         head[name] = f"{found[name]:,}"
+    if soft := sum(segment["soft_deleted"] for segment in found["segments"]):
+        head["deleted"] += f", {soft:,} of them soft-deleted"
     head["stored fields"] = ", ".join(found["stored_fields"]) or "none"
     head["files"] = _checked(found["checked"])
     head["can be pruned"] = "yes" if found["can_be_pruned"] else f"no: {found['why_not']}"

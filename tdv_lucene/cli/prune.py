@@ -11,7 +11,7 @@ from . import _options as options
 _SHOWN = (
     "output", "field", "model", "learned_from", "tf", "unit", "scale", "reduction",
     "postings_before", "postings", "terms_before", "terms", "tokens", "documents_without_terms",
-    "bytes_before", "bytes",
+    "deleted_left_out", "bytes_before", "bytes",
 )  # fmt: skip
 
 
@@ -96,6 +96,8 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         return
     for field in (report, *report.get("fields", {}).values()):
         shown = {name: field[name] for name in _SHOWN if name in field}
+        if not shown.get("deleted_left_out"):
+            shown.pop("deleted_left_out", None)
         options.show({**shown, "reduction": options.percent(field["reduction"])}, as_json)
     if "chosen" not in report and config.reduction is None:
         share = options.percent(report["requested_reduction"])

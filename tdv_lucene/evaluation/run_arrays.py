@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import load_array
-from ..errors import TdvError
 
 if TYPE_CHECKING:  # pandas takes half a second to import
     import pandas as pd
@@ -88,11 +87,6 @@ def load_run(folder: Path, queries: Sequence[str]) -> Run:
     """Return the run that a search of ``queries`` wrote as arrays into ``folder``.
 
     Documents, order and scores are those of the run's file, and queries without a hit are there.
-
-    Raises
-    ------
-    TdvError
-        When a document is listed twice for a query.
     """
     counts, documents, scores = (
         np.array(load_array(folder / f"{name}.npy")) for name in ("counts", "documents", "scores")
@@ -101,9 +95,7 @@ def load_run(folder: Path, queries: Sequence[str]) -> Run:
     found = np.zeros(documents.max(initial=-1) + 1, bool)
     found[documents] = True
     documents = (np.cumsum(found, dtype=np.int32) - 1)[documents]
-    run = share_names([Run(queries, names, np.r_[0, np.cumsum(counts)], documents, scores)])[0]
-    _refuse_twice(run)
-    return run
+    return share_names([Run(queries, names, np.r_[0, np.cumsum(counts)], documents, scores)])[0]
 
 
 def share_names(runs: Sequence[Run]) -> list[Run]:
@@ -119,20 +111,6 @@ def share_names(runs: Sequence[Run]) -> list[Run]:
         )
         for run in runs
     ]
-
-
-def _refuse_twice(run: Run) -> None:
-    last = np.full(len(run.names), -1)  # the last hit that was this document
-    for query, start, end in zip(run.queries, run.starts, run.starts[1:]):
-        hits = np.arange(start, end)
-        documents = run.documents[start:end]
-        last[documents] = hits
-        twice = np.flatnonzero(last[documents] != hits)
-        if len(twice):
-            raise TdvError(
-                f"the index gives the document '{run.names[documents[twice[0]]]}' twice for the "
-                f"query '{query}': two of its documents have one id; index them again"
-            )
 
 
 def _coded(column: pd.Series) -> tuple[list[str], np.ndarray]:

@@ -42,7 +42,7 @@ def inspect_index(
     -------
     dict
         ``path``, ``commit``, ``lucene_version`` (of the commit), ``documents`` (live),
-        ``deleted``, ``locked``; ``checked``, with the number of ``files``, their ``bytes``, and
+        ``deleted`` (soft-deleted ones too, which nothing here finds), ``locked``; ``checked``, with the number of ``files``, their ``bytes``, and
         whether ``checksums`` were compared; ``segments``, ``fields`` and ``stored_fields`` as
         lists; ``bytes`` and ``bytes_by_kind``; ``user_data`` of the commit. A field has its index
         options, vectors, kind of norms (``default``, ``accurate``, ``impact``, ``unknown`` or
@@ -62,6 +62,7 @@ def inspect_index(
         found["user_data"] = user_data_of(index)
     kinds = _by_kind(found.pop("files"))
     why_not = _why_not(found)
+    del found["without_ids"]
     return {
         "path": absolute(index),
         **found,
@@ -77,7 +78,21 @@ def _why_not(found: dict[str, Any]) -> str:
         return "a writer has it open (write.lock): close it, or work on a copy of the folder"
     if all(field["why_not_pruned"] for field in found["fields"]):
         return "no field of it can be pruned: see the fields"
-    return ""
+    return found["without_ids"]
+
+
+def require_prunable(index: str | os.PathLike[str], field: str) -> None:
+    """Refuse what no pruning can be applied to, before anything is made for it.
+
+    Raises
+    ------
+    TdvError
+        When the index cannot be read, a document has no id, or the field has no frequencies or
+        norms that cannot be rewritten.
+    """
+    from ..jvm.index import require_prunable as require
+
+    require(index, field)
 
 
 def index_bytes(index: str | os.PathLike[str]) -> dict[str, int]:

@@ -91,6 +91,12 @@ def inspect(
     return {**found, **identify(index)} if isinstance(index, Shards) else found
 
 
+def require_prunable(index: str | os.PathLike, field: str) -> None:
+    """Raise :class:`TdvError` where ``tdvlucene.prune.PrunableField`` refuses the field."""
+    with translate_errors():
+        java_class("tdvlucene.prune.PrunableField").require(java_path(index), field)
+
+
 def survey_shard(
     index: str | os.PathLike, field: str, hashes_of: Sequence[int] = ()
 ) -> tuple[dict[str, Any], np.ndarray]:

@@ -88,8 +88,8 @@ def rewrite_index(
     -------
     dict
         ``postings_before``, ``postings``, ``terms_before``, ``terms``, ``tokens``,
-        ``documents_without_terms``, ``segments``: of live documents. Of every field
-        but the first, by name under ``fields``.
+        ``documents_without_terms``, ``segments``: of live documents; ``deleted_left_out``, all
+        others. Of every field but the first, by name under ``fields``.
 
     Raises
     ------

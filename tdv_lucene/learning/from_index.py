@@ -11,7 +11,7 @@ from ..arguments import gathered
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
-from ..indexes.inspection import inspect_fields
+from ..indexes.inspection import inspect_fields, require_prunable
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -127,6 +127,7 @@ def learn_from_index(
     if config.memory_bytes is not None:
         extent = _extent(index, config.field).with_topics(asked.topics, asked.qrels)
         fitting_pool(extent, config.pool, config.memory_bytes)
+    require_prunable(index, config.field)
     watched = within(config.memory_bytes, progress)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(

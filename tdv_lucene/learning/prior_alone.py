@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import TdvError
+from ..indexes.inspection import require_prunable
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -121,6 +122,7 @@ def prior_values_of_index(
         place = Output.folder(
             output, KIND, inputs=[index, matrix], overwrite=overwrite, made_by="learn"
         )
+    require_prunable(index, field)
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
         progress("apply the prior", 0, 0)
         values = prior_values(counts, model=model, lead=lead, prefer=prefer, reductions=reductions)

@@ -60,7 +60,8 @@ def prune_index(
 
     A posting's new frequency is max(1, rint(scale * tf * tdv)). Norms, statistics and term vectors
     are made to fit. Stored fields, doc values, points, other fields and the order of documents stay
-    as they are. Deleted documents are left out. ``index`` is only read.
+    as they are. Deleted documents are left out, soft-deleted ones too. ``index`` is only
+    read.
 
     Parameters
     ----------

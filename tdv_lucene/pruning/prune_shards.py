@@ -35,7 +35,7 @@ from .values_for_workers import refuse_without_values, values_for_workers
 
 _SUMMED = (
     "postings_before", "postings", "tokens", "documents_without_terms", "segments",
-    "bytes_before", "bytes",
+    "deleted_left_out", "bytes_before", "bytes",
 )  # fmt: skip
 _MADE_BY = "tdv-lucene prune"
 

@@ -13,7 +13,7 @@ from tiny_collection import TINY_TEXTS, tiny_segments
 
 from tdv_lucene.cli.inspect import command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.inspection import index_bytes, inspect_index
+from tdv_lucene.indexes.inspection import index_bytes, inspect_index, require_prunable
 
 pytestmark = pytest.mark.jvm
 
@@ -53,9 +53,12 @@ def test_everything_beside_the_postings(make_index) -> None:
         soft_deletes="gone",
     )
     found = inspect_index(index)
-    assert (found["documents"], found["deleted"]) == (3, 0)  # to plain readers, soft is not gone
+    assert (found["documents"], found["deleted"]) == (2, 1)
     (segment,) = found["segments"]
-    assert (segment["soft_deleted"], segment["codec"]) == (1, default_codec())
+    assert (segment["documents"], segment["soft_deleted"]) == (2, 1)
+    assert segment["codec"] == default_codec()
+    shown = CliRunner().invoke(command, ["--index", str(index)]).output
+    assert "deleted         1, 1 of them soft-deleted" in shown
     assert "rank" in segment["sort"]
     assert _field(found)["vectors"] is True
     assert _field(found, "rank")["doc_values"] == "NUMERIC"
@@ -113,6 +116,18 @@ def test_the_command_tells_of_an_index_without_documents(make_index) -> None:
     shown = CliRunner().invoke(command, ["--index", str(make_index([]))])
     assert shown.exit_code == 0, shown.output
     assert "documents       0" in shown.output and "can be pruned   no" in shown.output
+
+
+@pytest.mark.parametrize("stored_only", [False, True])
+def test_documents_without_ids_cannot_be_pruned(stored_only: bool, make_index) -> None:
+    """All of them, or some: learning and searching name documents by their ids."""
+    for docs in ([Doc("", ["x"])], [Doc("a", ["x"]), Doc("", ["x"]), Doc("", ["y"])]):
+        index = make_index([docs], name=f"of-{len(docs)}", id_doc_values=not stored_only)
+        found = inspect_index(index)
+        missing = f"document {len(docs) // 2} of {index} has no 'id'"
+        assert not found["can_be_pruned"] and missing in found["why_not"]
+        with pytest.raises(TdvError, match=missing):
+            require_prunable(index, "contents")
 
 
 def test_not_an_index(tmp_path: Path) -> None:

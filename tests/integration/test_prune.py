@@ -23,8 +23,8 @@ from tiny_collection import tiny_segments
 
 from tdv_lucene.cli.peers import command as peers_command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.inspection import index_bytes
-from tdv_lucene.jvm import rewriter
+from tdv_lucene.indexes.inspection import index_bytes, inspect_index
+from tdv_lucene.jvm import lucene_version, pyserini_jar, rewriter
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
@@ -286,6 +286,39 @@ def test_values_of_another_vocabulary_are_refused(docs, message, make_index, tmp
     with pytest.raises(TdvError, match="TDVs of another vocabulary.*" + message):
         prune_index(index, values, tmp_path / "pruned")
     assert _leftovers(tmp_path, "index", "learned-on") == []
+
+
+def test_soft_deleted_documents_are_left_out_and_said(make_index, tmp_path):
+    """Kept, they would be found again by programs that do not know of soft deletes."""
+    docs = [Doc("d1", ["x", "y"]), Doc("d2", ["only-here", "x"], deleted=True), Doc("d3", ["x"])]
+    index = make_index([docs], soft_deletes="gone")
+    matrix = extract_matrix(index, tmp_path / "matrix")
+    assert list(matrix.doc_ids) == [b"d1", b"d3"] and b"only-here" not in list(matrix.vocabulary.terms)
+    pruned = tmp_path / "pruned"
+    report = prune_index(index, _values(matrix), pruned, reduction=0.3)
+    assert report["deleted_left_out"] == 1
+    (segment,) = inspect_index(pruned)["segments"]
+    assert (segment["documents"], segment["deleted"], segment["soft_deleted"]) == (2, 0, 0)
+    verify_pruned(index, _values(matrix), pruned)
+
+
+def test_nested_documents_of_lucene_10_stay_nested(make_index, tmp_path):
+    """Its writers want the field that marks parents said beforehand."""
+    if lucene_version(pyserini_jar())[0] < 10:
+        pytest.skip("Lucene 9 has no such field")
+    blocks = [
+        [Doc("child1", ["x"]), Doc("child2", ["y", "x"]), Doc("parent1", ["x", "z"])],
+        [Doc("child3", ["z"]), Doc("parent2", ["x"])],
+    ]
+    for sort in ("", "rank"):
+        index = make_index(blocks, name=f"sorted-{sort}", parent="is_parent", sort=sort)
+        matrix = extract_matrix(index, tmp_path / f"matrix-{sort}")
+        pruned = tmp_path / f"pruned-{sort}"
+        prune_index(index, _values(matrix), pruned, reduction=0.3)
+        rewriter.check_index(pruned)
+        verify_pruned(index, _values(matrix), pruned)
+        marks = [field for field in inspect_index(pruned)["fields"] if field["name"] == "is_parent"]
+        assert [mark["doc_values"] for mark in marks] == ["NUMERIC"]
 
 
 def test_term_of_a_deleted_document_needs_no_value(make_index, tmp_path):

@@ -45,6 +45,21 @@ def source(make_index) -> Path:
     return make_index([docs[:35], docs[35:]], options=POSITIONS)
 
 
+@pytest.mark.parametrize("stage", ["prune", "learn"])
+def test_what_cannot_be_pruned_is_refused_before_anything_else(
+    stage: str, make_index, tmp_path: Path, caplog
+) -> None:
+    """Nothing else is said of it, such as how unlike other collections it is."""
+    index = make_index([_docs()], norms="impact")
+    command = {"prune": [], "learn": ["--no-judgements"]}[stage]
+    run = {"prune": prune_command, "learn": learn_command}[stage]
+    done = CliRunner().invoke(
+        run, ["--index", str(index), "--output", str(tmp_path / "P"), *command]
+    )
+    assert isinstance(done.exception, TdvError) and "its norms are all 1" in str(done.exception)
+    assert not caplog.records
+
+
 @pytest.mark.parametrize("options", [POSITIONS, "DOCS_AND_FREQS"])
 def test_the_command_alone_prunes_and_the_result_is_proved(
     options: str, make_index, tmp_path: Path

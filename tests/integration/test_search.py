@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, write_index
 
+from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
 from tdv_lucene.evaluation.run_arrays import load_run
@@ -264,11 +265,33 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model):
 
 def test_a_document_that_comes_twice_is_no_run(make_index, tmp_path):
     index = make_index([[Doc("d1", ["t1"]), Doc("d1", ["t1", "t2"])]])
-    (tmp_path / "arrays").mkdir()
-    run = Output.file(tmp_path / "run", "run", inputs=())
-    write_run(
-        index, {"q": "t1"}, run, recorded_parameters(index),
-        hits=10, field="contents", arrays=tmp_path / "arrays",
-    )  # fmt: skip
-    with pytest.raises(TdvError, match="gives the document 'd1' twice for the query 'q'"):
-        load_run(tmp_path / "arrays", ["q"])
+    search_index(index, {"q": "t2"}, tmp_path / "once")
+    with pytest.raises(TdvError, match="two documents have the id 'd1', and a run has each once"):
+        search_index(index, {"q": "t1"}, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_soft_deleted_documents_are_not_found(make_index, tmp_path):
+    """As Lucene's own reader of such indexes has it: an id stands for its last version."""
+    docs = [Doc("d1", ["t1"], deleted=True), Doc("d2", ["t1", "t2"])]
+    more = [Doc("d3", ["t1"], deleted=True), Doc("d4", ["t2"])]
+    index = make_index([docs, more], soft_deletes="gone", vectors="v")
+    summary = search_index(index, {"q": "t1"}, tmp_path / "run")
+    assert [line[2] for line in read_lines(tmp_path / "run")] == ["d2"]
+    assert summary["hits"] == 1
+    with pytest.raises(TdvError, match="2 soft-deleted documents, which Anserini's rm3 would find"):
+        search_index(index, {"q": "t1"}, tmp_path / "expanded", feedback="rm3")
+
+
+def test_documents_without_an_id_are_named_before_the_search(make_index, tmp_path):
+    index = make_index([[Doc("d1", ["t1"]), Doc("", ["t1"])]])
+    with pytest.raises(TdvError, match="document 1 of .* has no 'id', by which it is named"):
+        search_index(index, {"q": "t1"}, tmp_path / "run")
+
+
+def test_an_impact_index_is_not_ranked_as_if_it_held_frequencies(make_index, tmp_path):
+    index = make_index([[Doc("d1", ["t1"] * 40), Doc("d2", ["t1", "t2"])]], norms="impact")
+    with pytest.raises(TdvError, match="is of an impact index .* LuceneImpactSearcher"):
+        search_index(index, {"q": "t1"}, tmp_path / "run")
+    with pytest.raises(TdvError, match="is of an impact index"):
+        explain_query(index, index, "t1")

@@ -11,10 +11,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.BinaryDocValues;
+import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.Fields;
+import org.apache.lucene.index.FilterCodecReader;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexableField;
 import org.apache.lucene.index.LeafReader;
@@ -24,6 +26,7 @@ import org.apache.lucene.index.PointValues;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SegmentInfo;
 import org.apache.lucene.index.SegmentReader;
+import org.apache.lucene.index.SoftDeletesDirectoryReaderWrapper;
 import org.apache.lucene.index.SortedSetDocValues;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
@@ -61,9 +64,9 @@ public final class Dumped {
     Dumped dumped = new Dumped();
     Map<String, Object> all = new LinkedHashMap<>();
     try (Directory folder = FSDirectory.open(Paths.get(path));
-        DirectoryReader reader = DirectoryReader.open(folder)) {
+        DirectoryReader reader = withoutSoftDeleted(DirectoryReader.open(folder))) {
       for (LeafReaderContext context : reader.leaves()) {
-        dumped.add((SegmentReader) context.reader());
+        dumped.add((CodecReader) context.reader());
       }
       all.put("user_data", new TreeMap<>(reader.getIndexCommit().getUserData()));
       all.put("options", options(reader));
@@ -77,6 +80,15 @@ public final class Dumped {
     return new ObjectMapper().writeValueAsString(all);
   }
 
+  private static DirectoryReader withoutSoftDeleted(DirectoryReader reader) throws IOException {
+    for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+      if (info.isSoftDeletesField()) {
+        return new SoftDeletesDirectoryReaderWrapper(reader, info.name);
+      }
+    }
+    return reader;
+  }
+
   private static Map<String, String> options(DirectoryReader reader) {
     Map<String, String> options = new TreeMap<>();
     for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
@@ -85,7 +97,7 @@ public final class Dumped {
     return options;
   }
 
-  private void add(SegmentReader leaf) throws IOException {
+  private void add(CodecReader leaf) throws IOException {
     Bits live = leaf.getLiveDocs();
     numbers = new int[leaf.maxDoc()];
     for (int doc = 0; doc < numbers.length; doc++) {
@@ -108,8 +120,8 @@ public final class Dumped {
     addEmbeddings(leaf);
   }
 
-  private void describe(SegmentReader leaf) {
-    SegmentInfo info = leaf.getSegmentInfo().info;
+  private void describe(CodecReader leaf) {
+    SegmentInfo info = ((SegmentReader) FilterCodecReader.unwrap(leaf)).getSegmentInfo().info;
     Map<String, Object> segment = new TreeMap<>();
     segment.put("documents", leaf.numDocs());
     segment.put("deleted", leaf.numDeletedDocs());

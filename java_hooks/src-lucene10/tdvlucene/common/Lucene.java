@@ -5,6 +5,7 @@ import org.apache.lucene.codecs.CompoundDirectory;
 import org.apache.lucene.index.CheckIndex;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafMetaData;
 import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
@@ -46,6 +47,13 @@ public final class Lucene {
   /** The order of the segment's documents, null for none. */
   public static Sort sort(LeafMetaData segment) {
     return segment.sort();
+  }
+
+  /** Lets a writer go on with the field that marks the last document of each block. */
+  public static void keepParentField(IndexWriterConfig config, FieldInfo info) {
+    if (info.isParentField()) {
+      config.setParentField(info.name);
+    }
   }
 
   /** The first document of a part of an index. */

@@ -5,6 +5,7 @@ import org.apache.lucene.codecs.CompoundDirectory;
 import org.apache.lucene.index.CheckIndex;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafMetaData;
 import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
@@ -46,6 +47,9 @@ public final class Lucene {
   public static Sort sort(LeafMetaData segment) {
     return segment.getSort();
   }
+
+  /** Lucene 10 marks the last document of each block by a field; here no index has one. */
+  public static void keepParentField(IndexWriterConfig config, FieldInfo info) {}
 
   /** The first document of a part of an index. */
   public static int start(ReaderSlice slice) {

@@ -7,7 +7,6 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiPostingsEnum;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.ReaderUtil;
-import org.apache.lucene.index.SegmentReader;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
 
@@ -99,7 +98,7 @@ public final class IndexPostings {
 
   private IOException locate(Exception thrown) throws IOException {
     LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(base, leaves));
-    String segment = ((SegmentReader) leaf.reader()).getSegmentName();
+    String segment = Segments.segmentOf(leaf).getSegmentName();
     return new LocatedException(thrown, segment, field, terms.term());
   }
 }

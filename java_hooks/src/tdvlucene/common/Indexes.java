@@ -122,7 +122,7 @@ public final class Indexes {
     Directory directory = folder(index);
     DirectoryReader reader;
     try {
-      reader = DirectoryReader.open(directory);
+      reader = Segments.hideSoftDeleted(DirectoryReader.open(directory));
     } catch (IOException | IllegalArgumentException e) {
       directory.close();
       throw explain(index, e);

@@ -8,10 +8,10 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexFileNames;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
-import org.apache.lucene.index.StandardDirectoryReader;
 import org.apache.lucene.store.Directory;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Lucene;
+import tdvlucene.common.Segments;
 
 /** The sizes of a commit's files. */
 final class FileSizes {
@@ -35,7 +35,7 @@ final class FileSizes {
 
   private static void addShard(Map<String, Long> sizes, DirectoryReader reader)
       throws IOException {
-    SegmentInfos infos = ((StandardDirectoryReader) reader).getSegmentInfos();
+    SegmentInfos infos = Segments.commitOf(reader);
     for (String file : infos.files(true)) {
       add(sizes, file, reader.directory().fileLength(file));
     }

@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.SegmentInfos;
-import org.apache.lucene.index.StandardDirectoryReader;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
+import tdvlucene.common.Segments;
 
 /** Identifies an index, so that it can be recognised later. */
 public final class Identity {
@@ -21,7 +21,7 @@ public final class Identity {
 
   /** As above, of the commit that is open: what another process commits meanwhile is not in it. */
   public static Map<String, Object> of(DirectoryReader reader) {
-    SegmentInfos infos = ((StandardDirectoryReader) reader).getSegmentInfos();
+    SegmentInfos infos = Segments.commitOf(reader);
     Map<String, Object> identity = new TreeMap<>();
     identity.put("commit", hex(infos.getId()));
     identity.put("segments_file", infos.getSegmentsFileName());

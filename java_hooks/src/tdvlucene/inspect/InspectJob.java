@@ -17,18 +17,20 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfo;
-import org.apache.lucene.index.StandardDirectoryReader;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Damage;
+import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
+import tdvlucene.common.Segments;
 import tdvlucene.common.Shards;
+import tdvlucene.common.UserException;
 
 /**
  * Describes an index and says which of its fields can be pruned. Of shards, what they have together;
@@ -68,8 +70,9 @@ public final class InspectJob extends Job {
       boolean isOne = Indexes.shardsOf(reader).size() == 1;
       Map<String, Object> found = new LinkedHashMap<>(isOne ? Identity.of(reader) : Map.of());
       found.put("checked", check());
-      found.put("deleted", reader.numDeletedDocs());
+      found.put("deleted", deleted(reader));
       found.put("locked", isLocked(reader));
+      found.put("without_ids", whyNotNamed(reader));
       found.put("segments", segments(reader));
       found.put("fields", fields(reader));
       found.put("stored_fields", storedFields(reader));
@@ -79,6 +82,25 @@ public final class InspectJob extends Job {
       }
       result = Json.of(found);
     }
+  }
+
+  /** Why documents cannot be named; empty where each has an id. */
+  private String whyNotNamed(DirectoryReader reader) throws IOException {
+    try {
+      ExternalIds.requireAll(reader, index);
+      return "";
+    } catch (UserException e) {
+      return e.getMessage();
+    }
+  }
+
+  /** Those that are only soft-deleted too: nobody finds them either. */
+  private static int deleted(DirectoryReader reader) {
+    int deleted = 0;
+    for (SegmentCommitInfo segment : Segments.of(reader)) {
+      deleted += segment.getDelCount() + segment.getSoftDelCount();
+    }
+    return deleted;
   }
 
   private boolean isLocked(DirectoryReader reader) throws IOException {
@@ -114,15 +136,11 @@ public final class InspectJob extends Job {
 
   private static List<Object> segments(DirectoryReader reader) {
     List<Object> segments = new ArrayList<>();
-    List<SegmentCommitInfo> commits = new ArrayList<>();
-    for (DirectoryReader shard : Indexes.shardsOf(reader)) {
-      ((StandardDirectoryReader) shard).getSegmentInfos().forEach(commits::add);
-    }
-    for (SegmentCommitInfo commit : commits) {
+    for (SegmentCommitInfo commit : Segments.of(reader)) {
       SegmentInfo info = commit.info;
       Map<String, Object> segment = new LinkedHashMap<>();
       segment.put("name", info.name);
-      segment.put("documents", info.maxDoc() - commit.getDelCount());
+      segment.put("documents", info.maxDoc() - commit.getDelCount() - commit.getSoftDelCount());
       segment.put("deleted", commit.getDelCount());
       segment.put("soft_deleted", commit.getSoftDelCount());
       segment.put("lucene_version", String.valueOf(info.getVersion()));

@@ -3,6 +3,7 @@ package tdvlucene.prune;
 import java.io.IOException;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
+import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
@@ -10,6 +11,15 @@ import tdvlucene.common.UserException;
 /** Refuses fields to which a rule cannot be applied. */
 public final class PrunableField {
   private PrunableField() {}
+
+  /** Refuses an index and a field to which no rule can be applied. */
+  public static void require(String index, String field) throws IOException {
+    Indexes.read(index, reader -> {
+      requireNorms(reader, index, field);
+      ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
+      return null;
+    });
+  }
 
   /** As below; a shard may be without the field, of which it then has no norms. */
   public static NormKind requireNorms(
@@ -25,12 +35,19 @@ public final class PrunableField {
    */
   private static NormKind requireNorms(
       DirectoryReader reader, String index, String field, PostingRule rule) throws IOException {
+    NormKind kind = requireNorms(reader, index, field);
     FieldInfo info = Indexes.requireFrequencies(reader, index, field);
     if (rule.readsPositions() && !Indexes.hasPositions(info)) {
       throw new UserException(
           "field '" + field + "' of " + index + " has no positions, which these TDVs were learned "
               + "with: learn them on this index, or index with positions");
     }
+    return kind;
+  }
+
+  private static NormKind requireNorms(DirectoryReader reader, String index, String field)
+      throws IOException {
+    Indexes.requireFrequencies(reader, index, field);
     NormKind kind = NormKind.of(reader, field);
     String reason = kind.whyNotPruned();
     if (!reason.isEmpty()) {

@@ -14,6 +14,7 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
@@ -23,6 +24,7 @@ import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.Pool;
+import tdvlucene.common.Segments;
 
 /**
  * Writes a new index in which a {@link PostingRule} has decided the frequencies of one or more
@@ -31,10 +33,9 @@ import tdvlucene.common.Pool;
  * <p>Two passes over each field: a {@link Survey} computes the document lengths, then each
  * segment, wrapped in a {@link PrunedReader} for each field, is merged into a segment of its own;
  * segments are merged in parallel. Document order, stored fields, doc values, points and other
- * fields stay; deleted documents are dropped. Soft-deleted documents stay, and stay soft-deleted:
- * to Anserini's readers they are documents like any other. Memory: about twelve bytes for each
- * document and four for each term; for term vectors also the vocabulary and up to a quarter of the
- * heap.
+ * fields stay; deleted documents are dropped, soft-deleted ones too. Memory: about twelve bytes for
+ * each document and four for each term; for term vectors also the vocabulary and up to a quarter of
+ * the heap.
  */
 public final class PruneJob extends Job {
   /** More in memory would save nothing: the passes over the postings are few by then. */
@@ -50,6 +51,7 @@ public final class PruneJob extends Job {
   private final Map<String, String> userData = new HashMap<>();
   private final Map<String, Object> report = new TreeMap<>();
   private final Map<String, Object> others = new TreeMap<>();
+  private int deleted;
   private String result = "";
 
   /** @param output an existing, empty folder */
@@ -110,6 +112,9 @@ public final class PruneJob extends Job {
     for (Target target : targets) {
       target.norms =
           PrunableField.requireNorms(reader, index, target.field, target.rule, isShard);
+    }
+    for (SegmentCommitInfo segment : Segments.of(reader)) {
+      deleted += segment.getDelCount() + segment.getSoftDelCount();
     }
     List<Segment> segments = Segment.of(reader);
     CodecReader[] readers =
@@ -184,6 +189,7 @@ public final class PruneJob extends Job {
     if (target == targets.get(0)) {
       report.putAll(counts);
       report.put("segments", oneSegment ? 1 : segments.size());
+      report.put("deleted_left_out", deleted);
       userData.put("tdv.reduction", reduction);
     } else {
       others.put(target.field, counts);

@@ -3,15 +3,17 @@ package tdvlucene.prune;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.SegmentReader;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.Bits;
+import tdvlucene.common.Segments;
 
 /** A segment of the source, and the numbers of its documents among the live ones. */
 public final class Segment {
-  final SegmentReader reader;
+  final CodecReader reader;
+  private final String name;
   final Bits live;
 
   /** Live documents in the segments before this one. */
@@ -21,7 +23,8 @@ public final class Segment {
   private final int[] liveBefore;
 
   private Segment(LeafReaderContext context, int base) {
-    this.reader = (SegmentReader) context.reader();
+    this.reader = (CodecReader) context.reader();
+    this.name = Segments.segmentOf(context).getSegmentName();
     this.live = reader.getLiveDocs();
     this.base = base;
     this.liveBefore = live == null ? null : new int[reader.maxDoc()];
@@ -44,7 +47,7 @@ public final class Segment {
   }
 
   String name() {
-    return reader.getSegmentName();
+    return name;
   }
 
   /** Postings of a field, those of deleted documents among them. */

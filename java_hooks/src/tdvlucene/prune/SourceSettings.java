@@ -10,9 +10,9 @@ import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafMetaData;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SegmentInfo;
-import org.apache.lucene.index.SegmentReader;
 import org.apache.lucene.search.Sort;
 import tdvlucene.common.Lucene;
+import tdvlucene.common.Segments;
 
 /** A writer's configuration that keeps the properties of the source index. */
 final class SourceSettings {
@@ -21,7 +21,7 @@ final class SourceSettings {
 
   private SourceSettings() {}
 
-  /** Index sort, soft-deletes field, created version and codec of the source. */
+  /** Index sort, special fields, created version and codec of the source. */
   static IndexWriterConfig of(DirectoryReader source) {
     IndexWriterConfig config = new IndexWriterConfig();
     config.setCommitOnClose(false); // what was not committed on purpose must not look whole
@@ -29,6 +29,7 @@ final class SourceSettings {
       if (info.isSoftDeletesField()) {
         config.setSoftDeletesField(info.name);
       }
+      Lucene.keepParentField(config, info);
     }
     for (LeafReaderContext leaf : source.leaves()) {
       LeafMetaData segment = leaf.reader().getMetaData();
@@ -37,7 +38,7 @@ final class SourceSettings {
       if (sort != null) {
         config.setIndexSort(sort);
       }
-      config.setCodec(codec(((SegmentReader) leaf.reader()).getSegmentInfo().info));
+      config.setCodec(codec(Segments.segmentOf(leaf).getSegmentInfo().info));
     }
     return config;
   }

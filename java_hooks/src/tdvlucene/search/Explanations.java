@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
-import tdvlucene.common.Damage;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
@@ -26,7 +25,7 @@ public final class Explanations {
       String index, Similarity similarity, String field, String topics, int hits)
       throws IOException {
     return Indexes.read(index, reader -> {
-      Damage.refuseSearched(index, bytes -> {}, read -> {});
+      Searchable.require(reader, index, field);
       Map<String, List<List<Object>>> all = new LinkedHashMap<>();
       Ranking ranking = new Ranking(reader, similarity);
       for (Queries.Topic topic : Queries.parse(field, topics)) {

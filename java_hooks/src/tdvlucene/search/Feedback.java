@@ -4,11 +4,13 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Lucene;
+import tdvlucene.common.Segments;
 import tdvlucene.common.UserException;
 
 /**
@@ -35,9 +37,10 @@ final class Feedback implements Closeable {
    * @param index not in shards
    * @param method {@code rm3} or {@code rocchio}
    */
-  static Feedback open(String index, IndexReader reader, Similarity similarity, String method)
+  static Feedback open(String index, DirectoryReader reader, Similarity similarity, String method)
       throws ReflectiveOperationException {
     requireVectors(index, reader, method);
+    refuseSoftDeleted(index, reader, method);
     Object searcher = Class.forName(SEARCHER).getConstructor(String.class).newInstance(index);
     SearcherHooks.setSimilarity(searcher, similarity);
     Class<?> type = searcher.getClass();
@@ -61,6 +64,16 @@ final class Feedback implements Closeable {
       throw new UserException(
           index + " has no term vectors of '" + FIELD + "', which " + method + " expands queries"
               + " from: index the collection with Anserini's -storeDocvectors");
+    }
+  }
+
+  /** Anserini opens the index itself, and does not hide them. */
+  private static void refuseSoftDeleted(String index, DirectoryReader reader, String method) {
+    int hidden = Segments.countSoftDeleted(reader);
+    if (hidden > 0) {
+      throw new UserException(
+          index + " has " + hidden + " soft-deleted documents, which Anserini's " + method
+              + " would find: search without it, or merge them away first");
     }
   }
 

@@ -9,8 +9,6 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
-import tdvlucene.common.Damage;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.common.Pool;
@@ -63,9 +61,8 @@ public final class HitsJob extends Job {
         NpyWriter ends = new NpyWriter(folder.resolve("ends.npy"), "<i8");
         Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
       if (statistics == null) {
-        Indexes.requireFrequencies(reader, index, field);
-        Damage.refuseSearched(
-            index, bytes -> phase("checking the index", bytes), this::advance);
+        Searchable.require(
+            reader, index, field, bytes -> phase("checking the index", bytes), this::advance);
       }
       IndexSearcher searcher =
           statistics == null ? new IndexSearcher(reader) : statistics.searcher(reader);

@@ -55,7 +55,7 @@ public final class MergedRun {
         if (tiesById) {
           Ranking.lowerTies(printed);
         }
-        RunLines lines = new RunLines(id, tag, printed.length, true);
+        RunLines lines = new RunLines(id, tag, printed.length);
         for (float score : printed) {
           byte[] name = new byte[Math.toIntExact(ends.readLong() - text.getFilePointer())];
           text.readBytes(name, 0, name.length);

@@ -11,7 +11,6 @@ import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
-import tdvlucene.common.Damage;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.StoredText;
@@ -36,8 +35,7 @@ public final class OpenIndex implements Closeable {
     reader = Indexes.open(index);
     try {
       ranking = Indexes.read(index, reader, opened -> {
-        Indexes.requireFrequencies(opened, index, field);
-        Damage.refuseSearched(index, bytes -> {}, read -> {});
+        Searchable.require(opened, index, field);
         return new Ranking(opened, similarity);
       });
     } catch (Throwable t) {

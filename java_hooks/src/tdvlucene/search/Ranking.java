@@ -135,7 +135,7 @@ final class Ranking {
 
   /** The collection's id of a hit. */
   String id(ScoreDoc hit) throws IOException {
-    if (hit instanceof FieldDoc) {
+    if (hit instanceof FieldDoc && idBytes(hit) != null) { // else of a segment without the column
       return idBytes(hit).utf8ToString();
     }
     return searcher.storedFields().document(hit.doc, Collections.singleton(ID)).get(ID);

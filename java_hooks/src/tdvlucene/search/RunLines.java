@@ -19,7 +19,7 @@ final class RunLines {
 
   private final String topic;
   private final String tag;
-  private final Set<String> listed;
+  private final Set<String> listed = new HashSet<>();
   private final StringBuilder text = new StringBuilder();
 
   /** By their numbers in the index. */
@@ -30,11 +30,9 @@ final class RunLines {
 
   private int size;
 
-  /** @param onlyOnce whether to refuse a document that comes twice: it is in two shards then */
-  RunLines(String topic, String tag, int size, boolean onlyOnce) {
+  RunLines(String topic, String tag, int size) {
     this.topic = topic;
     this.tag = tag;
-    this.listed = onlyOnce ? new HashSet<>() : null;
     this.documents = new int[size];
     this.scores = new double[size];
   }
@@ -43,9 +41,10 @@ final class RunLines {
     if (RunNames.isBad(id)) {
       throw RunNames.refuse("document id", id, "index the documents again with other ids");
     }
-    if (listed != null && !listed.add(id)) {
+    if (!listed.add(id)) {
       throw new UserException(
-          "the document '" + id + "' is in two shards: leave one of them out");
+          "two documents have the id '" + id + "', and a run has each once: index the collection "
+              + "again, each document with an id of its own; of shards that overlap, leave one out");
     }
     text.append(topic).append(" Q0 ").append(id).append(' ').append(size + 1).append(' ');
     documents[size] = document;

@@ -13,12 +13,9 @@ import java.util.stream.Collectors;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
-import tdvlucene.common.Damage;
-import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.Pool;
-import tdvlucene.common.Shards;
 
 /**
  * Searches a set of topics and writes a TREC run, {@code qid Q0 docid rank score tag}.
@@ -35,7 +32,6 @@ public final class SearchJob extends Job {
   private final int threads;
   private final String tag;
   private final Path output;
-  private final boolean severalShards;
   private String feedback; // null for none
   private Path folder; // null for no arrays
 
@@ -47,7 +43,6 @@ public final class SearchJob extends Job {
       String index, Similarity similarity, String field, String topics, int hits, int threads,
       String tag, String output) {
     this.index = index;
-    this.severalShards = Shards.areSeveral(index);
     this.similarity = similarity;
     this.field = field;
     this.topics = topics;
@@ -80,9 +75,8 @@ public final class SearchJob extends Job {
         RunArrays arrays = folder == null ? null : new RunArrays(folder, reader.maxDoc());
         Feedback expanding = expansion(reader);
         Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
-      Indexes.requireFrequencies(reader, index, field);
-      Damage.refuseSearched(
-          index, bytes -> phase("checking the index", bytes), this::advance);
+      Searchable.require(
+          reader, index, field, bytes -> phase("checking the index", bytes), this::advance);
       List<Queries.Topic> queries = Queries.parse(field, topics);
       RunNames.require(queries.stream().map(topic -> topic.id).collect(Collectors.toList()), tag);
       Ranking ranking = new Ranking(reader, similarity);
@@ -120,7 +114,7 @@ public final class SearchJob extends Job {
     checkCancelled(); // so that what is queued ends at once
     ScoreDoc[] found = ranking.topOfOneSearch(topic.query, hits);
     float[] scores = ranking.printedScores(found);
-    RunLines lines = new RunLines(topic.id, tag, found.length, severalShards);
+    RunLines lines = new RunLines(topic.id, tag, found.length);
     for (int i = 0; i < found.length; i++) {
       lines.add(found[i].doc, ranking.id(found[i]), scores[i]);
     }
@@ -130,7 +124,7 @@ public final class SearchJob extends Job {
   private RunLines lines(Feedback expanding, Queries.Topic topic) throws IOException {
     checkCancelled();
     Object[] found = expanding.search(topic.text, hits);
-    RunLines lines = new RunLines(topic.id, tag, found.length, severalShards);
+    RunLines lines = new RunLines(topic.id, tag, found.length);
     for (Object hit : found) {
       lines.add(Feedback.document(hit), Feedback.id(hit), Feedback.score(hit));
     }

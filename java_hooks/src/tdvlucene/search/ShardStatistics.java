@@ -32,9 +32,10 @@ public final class ShardStatistics {
    */
   public static String of(String index, String field, String topics) throws IOException {
     return Indexes.read(index, reader -> {
-      Damage.refuseSearched(index, bytes -> {}, read -> {});
       if (Indexes.hasField(reader, field)) { // a shard may lack it, as one without documents does
-        Indexes.requireFrequencies(reader, index, field);
+        Searchable.require(reader, index, field);
+      } else {
+        Damage.refuseSearched(index, bytes -> {}, read -> {});
       }
       return Json.of(new TreeMap<>(Map.of(
           "counts", counts(reader, field),

@@ -10,9 +10,9 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiReader;
 import org.apache.lucene.index.ReaderUtil;
-import org.apache.lucene.index.SegmentReader;
 import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.Segments;
 
 /** One side of a comparison: an index, its path, and the numbers of its live documents. */
 final class ComparedIndex {
@@ -49,7 +49,7 @@ final class ComparedIndex {
 
   /** Name of the segment that holds the live document with a number. */
   String segmentOf(int number) {
-    return ((SegmentReader) leafOf(live.doc(number)).reader()).getSegmentName();
+    return Segments.segmentOf(leafOf(live.doc(number))).getSegmentName();
   }
 
   /** The collection's id of the live document with a number. */

@@ -1,0 +1,68 @@
+package tdvlucene.common;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.FilterCodecReader;
+import org.apache.lucene.index.FilterDirectoryReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.SegmentCommitInfo;
+import org.apache.lucene.index.SegmentInfos;
+import org.apache.lucene.index.SegmentReader;
+import org.apache.lucene.index.SoftDeletesDirectoryReaderWrapper;
+import org.apache.lucene.index.StandardDirectoryReader;
+
+/** Hides soft-deleted documents, and finds what lies behind readers that do. */
+public final class Segments {
+  private Segments() {}
+
+  /**
+   * The same without soft-deleted documents, which Lucene hides only from those who ask for it: to
+   * all that reads an index here they are deleted. Closing it closes {@code reader}; on failure too.
+   */
+  static DirectoryReader hideSoftDeleted(DirectoryReader reader) throws IOException {
+    try {
+      for (FieldInfo info : FieldInfos.getMergedFieldInfos(reader)) {
+        if (info.isSoftDeletesField()) {
+          return new SoftDeletesDirectoryReaderWrapper(reader, info.name);
+        }
+      }
+      return reader;
+    } catch (Throwable t) {
+      reader.close();
+      throw t;
+    }
+  }
+
+  /** Documents that are hidden because they are soft-deleted, and not deleted otherwise. */
+  public static int countSoftDeleted(DirectoryReader reader) {
+    int count = 0;
+    for (SegmentCommitInfo segment : of(reader)) {
+      count += segment.getSoftDelCount();
+    }
+    return count;
+  }
+
+  /** The segments of an opened index, as the commit of each shard has them. */
+  public static List<SegmentCommitInfo> of(DirectoryReader reader) {
+    List<SegmentCommitInfo> segments = new ArrayList<>();
+    for (DirectoryReader shard : Indexes.shardsOf(reader)) {
+      commitOf(shard).forEach(segments::add);
+    }
+    return segments;
+  }
+
+  /** The commit of an opened folder. */
+  public static SegmentInfos commitOf(DirectoryReader folder) {
+    return ((StandardDirectoryReader) FilterDirectoryReader.unwrap(folder)).getSegmentInfos();
+  }
+
+  /** The segment that a leaf reads. */
+  public static SegmentReader segmentOf(LeafReaderContext leaf) {
+    return (SegmentReader) FilterCodecReader.unwrap((CodecReader) leaf.reader());
+  }
+}
