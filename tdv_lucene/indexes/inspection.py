@@ -42,13 +42,14 @@ def inspect_index(
     -------
     dict
         ``path``, ``commit``, ``lucene_version`` (of the commit), ``documents`` (live),
-        ``deleted`` (soft-deleted ones too, which nothing here finds), ``locked``; ``checked``, with the number of ``files``, their ``bytes``, and
-        whether ``checksums`` were compared; ``segments``, ``fields`` and ``stored_fields`` as
-        lists; ``bytes`` and ``bytes_by_kind``; ``user_data`` of the commit. A field has its index
+        ``deleted`` (with those that are soft-deleted, which nothing here finds), ``locked``;
+        ``checked``, with the number of ``files``, their ``bytes``, and whether ``checksums`` were
+        compared; ``segments``, ``fields`` and ``stored_fields`` as lists; ``bytes`` and ``bytes_by_kind``; ``user_data`` of the commit. A field has its index
         options, vectors, kind of norms (``default``, ``accurate``, ``impact``, ``unknown`` or
         ``none``), counts of documents, terms, postings and tokens (Lucene's: deleted documents
         count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned`` says
-        whether any field can, ``why_not`` gives any other reason against it.
+        whether any field can, ``why_not`` gives any other reason against it, such as documents
+        without ids.
 
     Raises
     ------
