@@ -44,7 +44,8 @@ def inspect_index(
         ``path``, ``commit``, ``lucene_version`` (of the commit), ``documents`` (live),
         ``deleted`` (with those that are soft-deleted, which nothing here finds), ``locked``;
         ``checked``, with the number of ``files``, their ``bytes``, and whether ``checksums`` were
-        compared; ``segments``, ``fields`` and ``stored_fields`` as lists; ``bytes`` and ``bytes_by_kind``; ``user_data`` of the commit. A field has its index
+        compared; ``segments``, ``fields`` and ``stored_fields`` as lists; ``bytes`` and
+        ``bytes_by_kind``; ``user_data`` of the commit. A field has its index
         options, vectors, kind of norms (``default``, ``accurate``, ``impact``, ``unknown`` or
         ``none``), counts of documents, terms, postings and tokens (Lucene's: deleted documents
         count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned`` says
@@ -79,7 +80,7 @@ def _why_not(found: dict[str, Any]) -> str:
         return "a writer has it open (write.lock): close it, or work on a copy of the folder"
     if all(field["why_not_pruned"] for field in found["fields"]):
         return "no field of it can be pruned: see the fields"
-    return found["without_ids"]
+    return str(found["without_ids"])
 
 
 def require_prunable(index: str | os.PathLike[str], field: str) -> None:
