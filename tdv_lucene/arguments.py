@@ -21,6 +21,8 @@ MOST_THREADS = 1024
 MOST_HITS = 1_000_000
 """Documents a query: Lucene sets memory aside for as many."""
 
+LARGEST_PORT = 2**16 - 1
+
 LARGEST_SEED = 2**32 - 1
 """The most that every generator in use takes."""
 
@@ -125,6 +127,11 @@ def checked_hits(hits: int, name: str = "hits") -> int:
 def checked_seed(seed: int) -> int:
     """Return ``seed``, or raise :class:`TdvError` when it is not from 0 to :data:`LARGEST_SEED`."""
     return _within("seed", seed, 0, LARGEST_SEED)
+
+
+def checked_port(port: int) -> int:
+    """Return ``port``, 0 for any that is free, or raise :class:`TdvError` when there is no such."""
+    return _within("port", port, 0, LARGEST_PORT)
 
 
 def _within(name: str, value: int, least: int, most: int) -> int:

@@ -42,7 +42,7 @@ def caught() -> Iterator[None]:
     The first raises ``KeyboardInterrupt``, now or, where that is deferred, soon; the second changes
     nothing, for the first is being acted on; the third ends the process at once.
     """
-    global _in_command, _raised
+    global _in_command
     _in_command = True
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     sys.unraisablehook = _pass_over_ours
@@ -57,8 +57,8 @@ def caught() -> Iterator[None]:
         sys.unraisablehook = sys.__unraisablehook__
         atexit.register(_ignore)
         # A process that goes on, as a test does, is no command any more.
-        _in_command = _raised = False
-        _asked.clear()
+        _in_command = False
+        obey()
 
 
 def _ignore() -> None:
@@ -76,6 +76,13 @@ def _pass_over_ours(unraisable: Any) -> None:
 def was_asked() -> bool:
     """Whether the process was asked to end."""
     return bool(_asked)
+
+
+def obey() -> None:
+    """The process has done what it was asked: for commands that are ended so, and end well."""
+    global _raised
+    _asked.clear()
+    _raised = False
 
 
 def exit_status() -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -17,7 +18,7 @@ import click
 from .. import __version__
 from ..errors import TdvError
 from ..interruption import caught, check, exit_status, was_asked
-from ..report.wording import visible
+from ..report.wording import shortened, visible
 from ._flags import name_flags, refuse_empty
 from ._options import HELP_NAMES
 
@@ -69,6 +70,8 @@ class _LazyGroup(click.Group):
             names = [name for name in (ctx.invoked_subcommand, *_COMMANDS) if name in _COMMANDS]
             name_flags(error, [self, *(self.get_command(ctx, name) for name in names)])
             raise
+        except BrokenPipeError:  # click would end with 1
+            _end_unread()
         except EOFError as error:  # click takes it for Ctrl-D
             raise RuntimeError(f"a file ended before it should ({error})") from error
 
@@ -115,10 +118,12 @@ def _set_up_logging(verbose: bool) -> None:
 def main() -> None:
     """Entry point: 0 when well, 1 when verify or doctor find fault, 2 on errors, 130 on Ctrl-C.
 
-    A defect of ours ends with 1, too, and is told on one line.
+    A defect of ours ends with 1, too, and is told on one line. Where nobody reads what is printed,
+    as in ``tdv-lucene inspect | head -1``, SIGPIPE ends it as it ends other tools (141).
     """
     with caught():
         try:
+            _check_standard_streams()
             _group(prog_name="tdv-lucene", standalone_mode=False)
             check()
             sys.stdout.flush()
@@ -134,12 +139,11 @@ def _end_with(error: Exception) -> NoReturn:
     """Tell what went wrong, in one line, and end."""
     if isinstance(error, click.exceptions.Abort):
         _end_interrupted()
-    if isinstance(error, click.ClickException):
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         sys.exit(error.exit_code)
-    if isinstance(error, BrokenPipeError):  # of 'tdv-lucene ... | head'
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    if isinstance(error, BrokenPipeError):
+        _end_unread()
     words, status = _in_words(error)
     click.echo(f"tdv-lucene: {visible(words, keep=chr(10))}", err=True)
     sys.exit(status)
@@ -149,6 +153,10 @@ def _in_words(error: Exception) -> tuple[str, int]:
     """What to say of an error, and the status to end with."""
     if isinstance(error, TdvError):
         return str(error), 2
+    if isinstance(error, click.ClickException):
+        told, context = error.format_message(), getattr(error, "ctx", None)
+        hint = f"\nTry '{context.command_path} -h' for help." if context is not None else ""
+        return f"{told}{hint}", error.exit_code
     if isinstance(error, MemoryError):
         return f"out of memory ({error}): use a machine with more, or a smaller collection", 2
     if isinstance(error, OSError):
@@ -157,9 +165,29 @@ def _in_words(error: Exception) -> tuple[str, int]:
     if isinstance(error, UnicodeEncodeError):
         return f"{error.object!a} is not UTF-8, as Java wants names and queries", 2
     _log.info("", exc_info=error)
-    shown = " ".join(f"{type(error).__name__}: {error}".split())
-    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]} ..."
+    shown = shortened(" ".join(f"{type(error).__name__}: {error}".split()), _LONGEST)
     return f"a defect ({shown}); report it with what 'tdv-lucene -v' prints", 1
+
+
+def _check_standard_streams() -> None:
+    """Refuse a closed standard output; let no file that is opened take a closed one's number.
+
+    The JVM writes to these numbers, whatever file they are.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the smallest number that is free
+    if sys.stdout is None:
+        raise TdvError("standard output is closed: send it to a file, or to /dev/null")
+
+
+def _end_unread() -> NoReturn:
+    logging.shutdown()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGPIPE)
+    os._exit(128 + signal.SIGPIPE)  # where it is blocked
 
 
 def _end_interrupted() -> NoReturn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +43,12 @@ def command(output: str, documents: Path | None, as_json: bool, **arguments: Any
     This reads postings only; neither stored vectors nor stored text is needed. With --documents,
     memory and output grow with the rows asked for; term statistics stay those of the whole index.
     """
-    from ..evaluation.topics import STDIN
+    from ..evaluation.topics import STDIN, read_stdin
     from ..matrix.extract import describe_matrix, extract_matrix, split_ids
 
     ids: list[str] | Path | None = documents
     if documents is not None and str(documents) == STDIN:
-        ids = split_ids(sys.stdin.buffer.read(), f"--documents {documents}")
+        ids = split_ids(read_stdin("document ids"), f"--documents {documents}")
     matrix = options.run(extract_matrix, output=output, documents=ids, **arguments)
     summary = describe_matrix(matrix)
     options.show({"output": output, **{k: v for k, v in summary.items() if k != "source"}}, as_json)

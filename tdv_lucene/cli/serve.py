@@ -30,6 +30,7 @@ def command(indexes: tuple[str, ...], values: tuple[str, ...], **arguments: Any)
     Ctrl-C. Nothing is written.
     """
     from ..comparison.serving import serve_indexes
+    from ..interruption import obey
 
     named = options.named_folders(indexes, "--index")
     by_name = options.named_folders(values, "--tdv")
@@ -37,6 +38,8 @@ def command(indexes: tuple[str, ...], values: tuple[str, ...], **arguments: Any)
         raise click.UsageError(f"--tdv {name}=...: no --index has the name '{name}'")
     named = {name: options.folder_of_index(given) for name, given in named.items()}
     serve_indexes(named, values=by_name, ready=_say, **arguments)
+    obey()  # Ctrl-C is how to stop it, and no error
+    click.echo("Stopped.")
 
 
 def _say(address: str) -> None:

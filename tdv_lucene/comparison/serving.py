@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import checked_port
 from ..errors import TdvError, argument
 from ..indexes.inspection import inspect_index
 from .served_answer import answer, check_hits
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
 HOST = "127.0.0.1"
+_HTTP = 80  # the port that an address without one means
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -69,8 +71,9 @@ def serve_indexes(
     ------
     TdvError
         When an index or TDVs cannot be read, fewer than two indexes are given, or the port is
-        taken.
+        out of range or taken.
     """
+    checked_port(port)
     if len(indexes) < 2:
         raise TdvError(f"one index cannot be compared: give a second one ({argument('indexes')})")
     check_hits(hits)
@@ -101,7 +104,7 @@ def _serve(
     app = make_app(about, ask, token, hits)
     with _listen(port) as listening:
         port = listening.getsockname()[1]
-        app.config["HOSTS"] = frozenset({f"{HOST}:{port}", f"localhost:{port}"})
+        app.config["HOSTS"] = hosts_of(port)
         server = make_server(
             HOST, port, app, threaded=True, request_handler=Quiet, fd=listening.fileno()
         )
@@ -113,13 +116,20 @@ def _serve(
             server.server_close()
 
 
+def hosts_of(port: int) -> frozenset[str]:
+    """How requests may name the server; browsers leave out the port of ``http``."""
+    endings = [f":{port}", ""] if port == _HTTP else [f":{port}"]
+    return frozenset(name + ending for name in (HOST, "localhost") for ending in endings)
+
+
 def _listen(port: int) -> socket.socket:
     try:
         return socket.create_server((HOST, port))
-    except (OSError, OverflowError) as error:
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
         raise TdvError(
-            f"cannot listen on port {port} of {HOST} ({error}): choose another "
-            f"{argument('port')}, or give none for any that is free"
+            f"cannot listen on port {port} of {HOST} ({reason}): choose another "
+            f"{argument('port')}, or leave it out to take any that is free"
         ) from error
 
 

@@ -18,6 +18,7 @@ from ..indexes.user_data import (
     warn_of_another_model,
 )
 from ..ranking import SearchParameters
+from ..report.wording import shortened
 from .systems import shared_model
 from .term_changes import TermMeasure, Value, measure_terms
 
@@ -117,7 +118,8 @@ class SideBySide:
         (tokens,) = analyze([query], self.field)
         if not tokens:
             raise TdvError(
-                f"nothing is left of '{query}' after analysis (only stop words?): ask another query"
+                f"nothing is left of '{shortened(query)}' after analysis (only stop words?): ask "
+                "another query"
             )
         return Counter(tokens)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 _SAME = 1e-9  # per-query values closer than this are a tie: rounding of sums, not of measures
-_RESAMPLES = 9999  # the resolution of p is 2 in 10,000
+_RESAMPLES = 9999  # drawn at random, where there are more ways to choose signs
 _BATCH = 500  # resamples held in memory at once
 _LEVEL = 0.95
 _SMALLEST = float(np.finfo(float).tiny)  # a p-value of 0 would say that chance cannot do it
@@ -152,8 +152,7 @@ def t_test(
     """Return (p value, interval of the mean at ``level``) of paired differences float64[Q].
 
     Two-tailed and uncorrected; (None, None) with fewer than two queries. Differences that are all
-    the same have no spread to test by: p is then that of randomisation, 2 of the 2^Q ways to
-    choose signs, and no interval.
+    the same have no spread to test by: p is then that of randomisation, and no interval.
     """
     from scipy import stats
 
@@ -163,7 +162,7 @@ def t_test(
     if np.ptp(differences) <= _SAME:  # t is 0 / 0 or infinite; scipy would warn and give NaN
         if abs(mean) <= _SAME:
             return 1.0, (mean, mean)
-        return max(2.0 ** (1 - len(differences)), 1 / (_RESAMPLES + 1)), None
+        return 2 / _ways(len(differences)), None  # both ways with all signs alike
     result = stats.ttest_1samp(differences, 0.0)
     interval = result.confidence_interval(level)
     return max(float(result.pvalue), _SMALLEST), (float(interval.low), float(interval.high))
@@ -180,15 +179,21 @@ def randomisation_tests(differences: np.ndarray, seed: int) -> list[float | None
     if queries < 2:
         return [None] * len(differences)
     observed = differences.sum(axis=1)
-    exact = 2**queries <= _RESAMPLES
+    exact = _ways(queries) == 2**queries
     below, above = (np.full(len(differences), 0 if exact else 1) for _ in range(2))
     for signs in _signs(queries, seed, exact):
         resampled = signs @ differences.T
         below += np.count_nonzero(resampled <= observed + _SAME, axis=0)
         above += np.count_nonzero(resampled >= observed - _SAME, axis=0)
-    resamples = 2**queries if exact else _RESAMPLES + 1
-    p_values: list[float | None] = np.minimum(1, 2 * np.minimum(below, above) / resamples).tolist()
+    p_values: list[float | None] = np.minimum(
+        1, 2 * np.minimum(below, above) / _ways(queries)
+    ).tolist()
     return p_values
+
+
+def _ways(queries: int) -> int:
+    """How many choices of signs a test looks at: all, or those drawn and what was observed."""
+    return min(1 << queries, _RESAMPLES + 1)
 
 
 def _signs(queries: int, seed: int, exact: bool) -> Iterator[np.ndarray]:

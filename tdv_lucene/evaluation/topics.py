@@ -22,6 +22,9 @@ Topics = dict[str, str]
 Qrels = dict[str, dict[str, int]]
 """Query id -> document id -> grade; a grade above zero is relevant."""
 
+LARGEST_GRADE = 2**31 - 1
+"""What learning keeps grades in has 32 bits."""
+
 STDIN = "-"
 """In place of a file of topics: standard input."""
 
@@ -201,13 +204,26 @@ def check_overlap(
 
 def _read_text(path: Path, what: str) -> str:
     if os.fspath(path) == STDIN:
-        return _decoded(sys.stdin.buffer.read(), "topics on standard input")
+        return _decoded(read_stdin("topics"), "topics on standard input")
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             content = file.read()
     except (OSError, EOFError) as error:
         raise TdvError(f"cannot read the {what} {path}: {error}") from error
     return _decoded(content, f"{what} {path}")
+
+
+def read_stdin(what: str) -> bytes:
+    """All of standard input, which holds ``what``.
+
+    Raises
+    ------
+    TdvError
+        When it is closed.
+    """
+    if sys.stdin is None:
+        raise TdvError(f"standard input is closed, and should hold the {what}: name a file instead")
+    return sys.stdin.buffer.read()
 
 
 def _decoded(content: bytes, what: str) -> str:
@@ -271,8 +287,11 @@ def _tsv(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, st
         where = f"{path}, line {number}"
         qid, _, query = line.partition("\t")
         qid, query = qid.strip(), query.strip()
-        if not qid or not query:
-            raise TdvError(f"{where}: expected 'qid<TAB>text', found '{line.strip()[:60]}'")
+        if not query:
+            why = "no tab" if "\t" not in line else f"no text after the query id '{qid[:60]}'"
+            raise TdvError(f"{where}: {why} in '{line.strip()[:60]}': write 'qid<TAB>text'")
+        if not qid:
+            raise TdvError(f"{where}: no query id before the tab: write 'qid<TAB>text'")
         yield where, qid, query
 
 
@@ -289,10 +308,17 @@ def _trec_topics(text: str, path: Path, topic_field: str) -> Iterator[tuple[str,
 
 
 def _grade(text: str, path: Path, number: int) -> int:
+    where = f"{path}, line {number}"
     try:
-        return int(text)
+        grade = int(text)
     except ValueError:
-        raise TdvError(f"{path}, line {number}: grade '{text}' is not a whole number") from None
+        raise TdvError(f"{where}: grade '{text[:60]}' is not a whole number") from None
+    if abs(grade) > LARGEST_GRADE:
+        raise TdvError(
+            f"{where}: grade '{text[:60]}' is out of range: write one from -{LARGEST_GRADE:,} to "
+            f"{LARGEST_GRADE:,}"
+        )
+    return grade
 
 
 def _some(ids: Iterable[str]) -> str:

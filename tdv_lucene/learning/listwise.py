@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -69,7 +69,7 @@ def _scores(
     return score_batch(similarity, values, lists.batch, statistics)
 
 
-@cache
+@lru_cache(maxsize=4)  # a program holds memory, and each choice of parameters asks for another
 def compiled_update(similarity: Similarity, recipe: DefaultRecipe) -> tuple[Any, Any]:
     """Return (optimizer, update), compiled once for all folds."""
     schedule = optax.cosine_decay_schedule(recipe.learning_rate, recipe.max_steps, alpha=0.1)

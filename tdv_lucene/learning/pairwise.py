@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -115,7 +115,7 @@ def _halves(
     return halves[0], halves[1]
 
 
-@cache
+@lru_cache(maxsize=4)
 def _compiled(similarity: PaperSimilarity, recipe: PaperRecipe) -> tuple[Any, Any]:
     """Return (optimizer, update), compiled once for all folds."""
     optimizer = optax.adam(recipe.learning_rate)

@@ -7,7 +7,7 @@ position p (from 0) counts as tf (1 + boost / (1 + p / span)^2), in learning and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +49,7 @@ class FirstPositionBoost(NamedTuple):
         return counted
 
 
-@cache
+@lru_cache(maxsize=256)
 def _factors(position_boost: FirstPositionBoost) -> np.ndarray:
     boost, span = position_boost
     factors = (1 + boost / (1 + np.arange(POSITIONS) / span) ** 2).astype(np.float32)

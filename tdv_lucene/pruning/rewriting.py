@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked_threads
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..indexes.shards.record import Part, part_as_user_data
 from ..indexes.user_data import as_user_data, carried_over
 from ..progress import Progress, silent
@@ -158,9 +158,10 @@ class Rewriting:
             whole = point_at(values, reduction, tf=config.tf, scale=config.fixed_scale, unit=unit)
             kept = whole.tdv > 0
             if kept.any():
+                largest = np.asarray(values.doc_freq)[kept].max()
                 raise TdvError(
-                    f"min_doc_freq={config.min_doc_freq} leaves no posting of '{field}': "
-                    f"{np.asarray(values.doc_freq)[kept].max()} is the largest that leaves some"
+                    f"{argument('min_doc_freq', config.min_doc_freq)} leaves no posting of "
+                    f"'{field}': {largest} is the largest that leaves some"
                 )
         raise TdvError(_emptied(field, reduction))
 
@@ -191,10 +192,10 @@ def refuse_emptied(report: Mapping[str, Any]) -> None:
 
 
 def _emptied(field: str, reduction: float | None) -> str:
-    asked = "the recommended reduction" if reduction is None else f"reduction={reduction:g}"
+    asked = "the recommended reduction" if reduction is None else f"a reduction of {reduction:g}"
     return (
-        f"{asked} leaves no posting of '{field}': pass a smaller one, a smaller min_doc_freq or a "
-        "larger scale"
+        f"{asked} leaves no posting of '{field}': pass a smaller {argument('reduction')}, or a "
+        f"smaller {argument('min_doc_freq')}"
     )
 
 

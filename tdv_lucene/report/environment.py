@@ -8,7 +8,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from .wording import counted, visible
+from .wording import counted, shortened, visible
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -23,7 +23,7 @@ def template(name: str) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["counted"] = counted
+    environment.globals |= {"counted": counted, "shortened": shortened}
     return environment.get_template(name)
 
 

@@ -53,6 +53,9 @@ def plot_trade_off(
     def draw(axes: Axes) -> None:
         for number, measure in enumerate(m for m in ("nDCG@5", "R@1000") if m in trade_off["full"]):
             full = trade_off["full"][measure]
+            if not full:  # no change is a share of it
+                axes.plot([], [], " ", label=f"{measure}: 0 in the full index")
+                continue
             change = [100 * (p["measures"][measure] / full - 1) for p in trade_off["points"]]
             axes.plot(removed, change, linestyle=_cycled(_LINES, number), marker="os"[number],
                       color=_cycled(_COLOURS, number), label=measure)  # fmt: skip

@@ -29,6 +29,11 @@ def _escape(character: str) -> str:
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
+def shortened(text: str, most: int = 100) -> str:
+    """The first ``most`` characters of ``text``, with a mark where some are left out."""
+    return text if len(text) <= most else f"{text[:most]} ..."
+
+
 def counted(number: int, one: str, more: str = "") -> str:
     """``1 query``, ``1,234 queries``; ``more`` is the plural where no s alone makes it."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"

@@ -460,7 +460,8 @@ def test_a_pruning_that_leaves_nothing_is_refused(
 
 def test_values_of_nothing_but_zeros_are_refused(tiny_index, tiny_matrix, tmp_path):
     values = _values(tiny_matrix, np.zeros(tiny_matrix.shape[0]))
-    with pytest.raises(TdvError, match="reduction=0.3 leaves no posting of 'contents'"):
+    message = "a reduction of 0.3 leaves no posting of 'contents': pass a smaller reduction, or a "
+    with pytest.raises(TdvError, match=f"^{message}smaller min_doc_freq$"):
         prune_index(tiny_index, values, tmp_path / "P", reduction=0.3)
     assert _leftovers(tmp_path) == []
 

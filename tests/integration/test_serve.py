@@ -126,7 +126,8 @@ def test_another_field(tmp_path, pair):
         ({"hits": 0}, "hits=0 is out of range"),
         ({"hits": 51}, "hits=51 is out of range"),
         ({"values": {"pruned": "/nowhere"}}, "/nowhere"),
-        ({"port": 70_000}, "cannot listen on port 70000"),
+        ({"port": 99_999}, "^port must be at least 0, got 99999, and at most 65535$"),
+        ({"port": -1}, "^port must be at least 0, got -1, and at most 65535$"),
     ],
 )
 def test_refusals(pair, changes, message):
@@ -137,7 +138,10 @@ def test_refusals(pair, changes, message):
 def test_a_port_in_use_is_named(pair):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(TdvError, match=f"cannot listen on port {port}"):
+        with pytest.raises(
+            TdvError,
+            match=rf"port {port} of 127.0.0.1 \(Address already in use\): choose another port, or",
+        ):
             serving.serve_indexes(pair, port=port)
 
 
@@ -146,7 +150,7 @@ def client():
     """A client of the application, with an answer that is not asked of any index."""
 
     def ask(query, hits):
-        if query == "the":
+        if query.startswith("the"):
             raise TdvError("nothing is left of 'the'")
         return {"query": query, "hits": hits}
 
@@ -172,6 +176,18 @@ def test_every_address_needs_the_token(client, path):
 def test_only_this_host_is_answered(client, host):
     for path in ("/secret/", "/secret/search.json?q=fox", "/secret/serve.css"):
         assert client.get(path, base_url=f"http://{host}").status_code == 403
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.1:80", "localhost:80"])
+def test_a_browser_leaves_out_port_80(client, host):
+    client.application.config["HOSTS"] = serving.hosts_of(80)
+    assert client.get("/secret/", base_url=f"http://{host}").status_code == 200
+    assert client.get("/secret/", base_url="http://localhost:8000").status_code == 403
+
+
+def test_a_long_query_is_shortened_in_the_title(client):
+    page = client.get("/secret/?q=" + "the+" * 3000 + "end", base_url=HERE)
+    assert len(_Texts(page.text).title) < 150
 
 
 @pytest.mark.parametrize("method", ["post", "put", "delete", "patch", "options"])
@@ -284,9 +300,9 @@ def test_the_process_answers_its_own_address_only_and_stops_on_ctrl_c(served, pa
         urllib.request.urlopen(named)
     assert snapshot(pair) == before
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert said == "tdv-lucene: interrupted; nothing was written\n"
+    told, said = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert (told.splitlines()[-1], said) == ("Stopped.", "")
 
 
 def test_the_command_refuses_names_it_cannot_use(pair, monkeypatch, capsys):

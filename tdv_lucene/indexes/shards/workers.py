@@ -6,6 +6,7 @@ Each worker process has one JVM and does one thing at a time in it.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -13,6 +14,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -222,9 +224,21 @@ def _distributed() -> Any:
 
 def _connect(distributed: Any, scheduler: str) -> Any:
     try:
+        with ThreadPoolExecutor(1) as apart:  # a notebook has an event loop of its own
+            apart.submit(asyncio.run, _shake_hands(distributed, scheduler)).result()
         return distributed.Client(scheduler, timeout=_ANSWER_SECONDS, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
+    except Exception as error:  # whatever it is that answers there
         raise TdvError(
             f"{argument('scheduler', scheduler)} does not answer: start 'dask scheduler' there, "
             "and give the address that it prints, such as tcp://HOST:8786"
         ) from error
+
+
+async def _shake_hands(distributed: Any, scheduler: str) -> None:
+    """Fail where no Dask answers: a client that could not connect prints errors of its own, later,
+    when it is collected."""
+    options = distributed.Security().get_connection_args("client")
+    address = distributed.core.coerce_to_address(scheduler)
+    meeting = distributed.core.connect(address, _ANSWER_SECONDS, **options)
+    comm = await asyncio.wait_for(meeting, _ANSWER_SECONDS)
+    await comm.close()

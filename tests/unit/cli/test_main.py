@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -139,4 +140,41 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     process.stdout.read(10)
     process.stdout.close()
     assert process.stderr.read() == ""
-    assert process.wait(60) == 1
+    assert process.wait(60) == -signal.SIGPIPE
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "raise click.UsageError('give --pruned')",
+            "give --pruned\nTry 'tdv-lucene act -h' for help.",
+        ),
+        ("raise click.ClickException('no')", "no"),
+    ],
+)
+def test_what_click_refuses_reads_like_all_errors(body: str, said: str, tmp_path: Path) -> None:
+    done = _run(body, tmp_path)
+    assert done.stderr == f"tdv-lucene: {said}\n" and done.returncode in (1, 2)
+
+
+def _run_closed(redirection: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    program = _PROGRAM.format(body="    print(os.open('file', os.O_RDWR | os.O_CREAT))")
+    return subprocess.run(
+        ["sh", "-c", f'"$1" -c "$2" {redirection}', "sh", sys.executable, program],
+        capture_output=True, text=True, cwd=folder, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+def test_a_closed_standard_output_is_refused(tmp_path: Path) -> None:
+    done = _run_closed(">&-", tmp_path)
+    said = "tdv-lucene: standard output is closed: send it to a file, or to /dev/null\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+@pytest.mark.parametrize("redirection", ["<&-", "2>&-", "<&- 2>&-"])
+def test_no_file_takes_the_place_of_a_closed_stream(redirection: str, tmp_path: Path) -> None:
+    """What Java prints, or is sent, would go into it."""
+    done = _run_closed(redirection, tmp_path)
+    assert done.returncode == 0 and int(done.stdout) > 2

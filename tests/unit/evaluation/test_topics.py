@@ -84,8 +84,9 @@ def test_trec_formats(tmp_path, text, expected):
     [
         ("", "holds no topic"),
         ("\n\n", "holds no topic"),
-        ("1\tfine\nno tab here\n", "line 2: expected 'qid<TAB>text', found 'no tab here'"),
-        ("1\tfine\n2\t  \n", "line 2: expected"),
+        ("1\tfine\nno tab here\n", "line 2: no tab in 'no tab here': write 'qid<TAB>text'"),
+        ("1\tfine\n2\t \n", "line 2: no text after the query id '2' in '2': write 'qid<TAB>text'"),
+        ("1\tfine\n\tfox\n", "line 2: no query id before the tab: write 'qid<TAB>text'"),
         ("1\tone\n1\tanother\n", "line 2: query id '1' occurs twice"),
         ("query 1\ttext\n", "line 1: query id 'query 1' holds a space"),
         (TREC_1.replace("<title> Topic:  South African\nSanctions", ""), "line 11: .* no <title>"),
@@ -194,6 +195,8 @@ def test_qrels(tmp_path):
     [
         ("", "holds no judgement"),
         ("1 0 d1 1\n1 0 d2\n", "line 2: 3 columns, expected 4"),
+        (f"1 0 d1 {10**25}\n", r"line 1: grade '1000.*' is out of range: write one from -2,147,"),
+        (f"1 0 d1 -{2**31}\n", "is out of range"),
         ("1 0 d1 1.5\n", "line 1: grade '1.5' is not a whole number"),
         ("1 0 d1 1\n1 0 d1 2\n", "line 2: document 'd1' of query '1' is judged 2, and 1 on"),
     ],
@@ -280,3 +283,9 @@ def test_ids_given_in_memory_fit_into_a_run(qid):
     assert checked_topics({"a|b": "x", "[c]": "y"}) == {"a|b": "x", "[c]": "y"}
     with pytest.raises(TdvError, match="give the topic another id"):
         checked_topics({"q1": "x", qid: "text"})
+
+
+def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(TdvError, match="standard input is closed, and should hold the topics"):
+        read_topics("-")

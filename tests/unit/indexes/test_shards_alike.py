@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import socket
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -124,6 +127,20 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
         open_workers("tcp://127.0.0.1:1", 1),
     ):
         pass
+
+
+@pytest.mark.parametrize("says", [b"", b"\xff" * 64])
+def test_what_answers_and_is_no_scheduler_is_named(
+    says: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No Dask client is left behind, which would print a traceback when it is collected."""
+    monkeypatch.setattr(workers, "_ANSWER_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=lambda: server.accept()[0].sendall(says), daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(TdvError, match="does not answer"), open_workers(address, 1):
+            pass
+    assert not [one for one in gc.get_objects() if type(one).__name__ == "Client"]
 
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

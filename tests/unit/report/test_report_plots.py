@@ -45,6 +45,14 @@ def test_trade_off_draws_every_point_and_the_chosen_one():
     assert any(float(a) == float(b) == pytest.approx(between, abs=0.01) for a, b in dotted)
 
 
+def test_a_measure_that_is_0_in_the_full_index_has_no_line():
+    full = {"nDCG@5": 0.0, "R@1000": 0.8}
+    texts, groups = read(plot_trade_off({"points": POINTS, "full": full, "chosen": None}))
+    assert "nDCG@5: 0 in the full index" in texts and len(groups) == 1
+    nothing = {"nDCG@5": 0.0, "R@1000": 0.0}
+    assert read(plot_trade_off({"points": POINTS, "full": nothing, "chosen": None}))[1] == []
+
+
 def test_trade_off_without_a_recorded_choice():
     texts, groups = read(plot_trade_off({"points": POINTS, "full": FULL, "chosen": None}))
     assert "chosen" not in texts and len(groups) == 2
