@@ -1,12 +1,16 @@
-"""Arguments that several stages take: what is legal for them, and how options become a config."""
+"""Arguments that several stages take: what is legal for them, where they have an effect, and how
+options become a config.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Protocol, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from .errors import TdvError, argument
 
@@ -16,6 +20,8 @@ class _Dataclass(Protocol):
 
 
 Config = TypeVar("Config", bound=_Dataclass)
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 MOST_THREADS = 1024
 MOST_HITS = 1_000_000
@@ -194,3 +200,119 @@ def gathered(kind: type[Config], config: Config | None, given: Mapping[str, Any]
                 f"{kind.__name__}"
             )
     return config
+
+
+ANYTHING: Any = object()
+"""In :attr:`Effect.only`: whatever the other option is, if it is given."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Beside what an option has an effect: only with some values of another.
+
+    Each stage has a table of these beside its options; what has no effect is refused, not ignored.
+
+    Attributes
+    ----------
+    options : tuple of str
+    beside : str
+        The other option.
+    reason : str
+        Why, after "--this has no effect with --that: ".
+    only : tuple
+        The values of the other beside which they have one; None stands for one that is not given.
+    unless : tuple
+        In place of ``only``: the values beside which they have none.
+    """
+
+    options: tuple[str, ...]
+    beside: str
+    reason: str
+    only: tuple[Any, ...] = ()
+    unless: tuple[Any, ...] = ()
+
+    def is_had(self, other: Any) -> bool:
+        """Whether the options have their effect beside this value."""
+        if is_dataclass(other):  # a recipe, which may be named or made
+            other = getattr(other, "name", other)
+        if self.unless:
+            return other not in self.unless
+        return other in self.only or (ANYTHING in self.only and other is not None)
+
+
+def refuse_idle(
+    effects: Iterable[Effect], given: Collection[str], values: Mapping[str, Any]
+) -> None:
+    """Refuse options that can have no effect beside the others.
+
+    Parameters
+    ----------
+    given
+        Names of the options that the user gave; what is left at its default asks for nothing.
+    values
+        All options, also those left at their defaults.
+
+    Raises
+    ------
+    TdvError
+        With the reason.
+    """
+    for effect in effects:
+        idle = [name for name in effect.options if name in given]
+        if not idle or effect.beside not in values or effect.is_had(values[effect.beside]):
+            continue
+        names = [argument(n, values[n] if isinstance(values[n], bool) else None) for n in idle]
+        raise TdvError(
+            f"{_listed(names)} {'has' if len(names) == 1 else 'have'} no effect "
+            f"{_beside(effect.beside, values[effect.beside])}: {effect.reason}; "
+            f"leave {'it' if len(names) == 1 else 'them'} out"
+        )
+
+
+def _beside(name: str, value: Any) -> str:
+    if value is None:
+        return f"without {argument(name)}"
+    return f"with {argument(name, value if isinstance(value, (str, bool)) else None)}"
+
+
+def _listed(names: list[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def changed(config: _Dataclass) -> dict[str, Any]:
+    """The options of a config that are not at their defaults."""
+    values = {field.name: getattr(config, field.name) for field in fields(config)}
+    return {field.name: values[field.name] for field in fields(config)
+            if values[field.name] != field.default}  # fmt: skip
+
+
+def refuses_idle(
+    *effects: Effect,
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """Let a public function refuse, before anything else, options that have no effect.
+
+    An option is given if the caller wrote it down, at its default too, or if it is not at its
+    default in the ``config``. None, and False where it is the default, ask for nothing.
+    """
+
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        signature = inspect.signature(function)
+        defaults = {name: each.default for name, each in signature.parameters.items()}
+
+        @wraps(function)
+        def refusing(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+            bound = signature.bind(*args, **kwargs)
+            given = {
+                name for name, value in bound.arguments.items()
+                if value is not None and not (value is False and defaults[name] is False)
+            }  # fmt: skip
+            bound.apply_defaults()
+            in_config = changed(bound.arguments["config"]) if "config" in given else {}
+            refuse_idle(effects, {*given, *in_config}, {**bound.arguments, **in_config})
+            return function(*args, **kwargs)
+
+        refusing.effects = effects  # type: ignore[attr-defined]
+        return refusing
+
+    return decorate

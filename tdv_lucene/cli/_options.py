@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import logging
 import shutil
@@ -10,11 +9,14 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from ..arguments import Effect, refuse_idle
 from ..errors import TdvError, argument
 from ..interruption import check
 from ..progress import ProgressBar
@@ -32,8 +34,24 @@ QRELS_HELP = "TREC qrels, a name Pyserini knows, or irds:NAME."
 _log = logging.getLogger(__name__)
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+
+
+class Command(click.Command):
+    """Refuses what has no effect beside other options; ``effects`` are of those that its function
+    does not have."""
+
+    def __init__(self, *args: Any, effects: Sequence[Effect] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.effects = effects
+
+    def invoke(self, ctx: click.Context) -> Any:
+        given = [name for name in ctx.params if not _left_out(ctx, name)]
+        refuse_idle(self.effects, given, ctx.params)
+        return super().invoke(ctx)
+
+
 # Set on each command, for click remembers a command's help option from its first call.
-command = partial(click.command, context_settings=HELP_NAMES)
+command = partial(click.command, cls=Command, context_settings=HELP_NAMES)
 
 
 def folder_of_index(given: str) -> str:
@@ -199,13 +217,24 @@ def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     _log.info("%s %s", stage.__name__, {**dict(enumerate(args)), **given})
     check()  # importing the stage may have taken seconds
     with ProgressBar() as progress:
-        return stage(*args, progress=progress, **kwargs)
+        return stage(*args, progress=progress, **_typed(stage, kwargs))
 
 
-def config_of(kind: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """Take the options of a config out of what click parsed, and make it of them."""
-    names = [field.name for field in dataclasses.fields(kind)]
-    return kind(**{name: arguments.pop(name) for name in names if name in arguments})
+def _typed(stage: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what was not typed and is the stage's default too: it is to know what was given."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return arguments
+    defaults = {name: each.default for name, each in signature(stage).parameters.items()}
+    return {
+        name: value for name, value in arguments.items()
+        if not (name in defaults and value == defaults[name] and _left_out(context, name))
+    }  # fmt: skip
+
+
+def _left_out(context: click.Context, name: str) -> bool:
+    """Whether an option of the command was not given."""
+    return context.get_parameter_source(name) is ParameterSource.DEFAULT
 
 
 @contextmanager

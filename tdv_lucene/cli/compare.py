@@ -8,10 +8,16 @@ from typing import Any
 
 import click
 
+from ..arguments import ANYTHING, Effect
 from . import _options as options
 
+_EFFECTS = (
+    Effect(("names",), "pruned", "several indexes are named as they are given", only=(ANYTHING,)),
+    Effect(("form",), "as_json", "JSON has no tables", only=(False,)),
+)
 
-@options.command("compare")
+
+@options.command("compare", effects=_EFFECTS)
 @click.option(
     "--index", "indexes", required=True, multiple=True, metavar="[NAME=]FOLDER",
     help="Lucene index. Repeat it with names to compare several; the first is the baseline. One in "
@@ -93,7 +99,6 @@ def command(
     per_query.tsv and the runs into the folder OUTPUT.
     """
     from ..comparison.compare import compare_indexes
-    from ..comparison.config import CompareConfig
 
     (first, index), (second, treatment), *further = _named(indexes, pruned, names)
     if len(topics) != len(qrels):
@@ -102,15 +107,13 @@ def command(
         )
     if (tune_topics is None) != (tune_qrels is None):
         raise click.UsageError("--tune-topics and --tune-qrels go together: give both")
-    arguments["names"] = first, second
-    config = options.config_of(CompareConfig, arguments)
     report = options.run(
         compare_indexes,
         index,
         treatment,
         topics[0],
         qrels[0],
-        config=config,
+        names=(first, second),
         further_indexes=dict(further),
         further_queries=list(zip(topics[1:], qrels[1:])),
         tune=(tune_topics, tune_qrels) if tune_topics else None,

@@ -109,12 +109,10 @@ def command(as_json: bool, **arguments: Any) -> None:
     Prints, for several reductions (shares of the postings dropped), what each costs or gains on
     queries held out of the training.
     """
-    from ..learning.config import LearnConfig
     from ..learning.from_index import learn_from_index
 
-    config = options.config_of(LearnConfig, arguments)
-    values = options.run(learn_from_index, config=config, **arguments)
-    if config.no_judgements and not as_json:
+    values = options.run(learn_from_index, **arguments)
+    if arguments["no_judgements"] and not as_json:
         _show_unmeasured(arguments["output"], values)
         return
     if as_json:

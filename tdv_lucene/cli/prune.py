@@ -85,12 +85,10 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     It uses the TDVs that 'learn' wrote or, without --tdv, those that other judged collections give
     this one.
     """
-    from ..pruning.config import PruneConfig
     from ..pruning.prune import prune_index
 
-    config = options.config_of(PruneConfig, arguments)
     folders = options.folders_of_fields(values)
-    report = options.run(prune_index, config=config, **folders, **arguments)
+    report = options.run(prune_index, **folders, **arguments)
     if as_json:
         options.show(report, as_json)
         return
@@ -99,7 +97,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         if not shown.get("deleted_left_out"):
             shown.pop("deleted_left_out", None)
         options.show({**shown, "reduction": options.percent(field["reduction"])}, as_json)
-    if "chosen" not in report and config.reduction is None:
+    if "chosen" not in report and arguments["reduction"] is None:
         share = options.percent(report["requested_reduction"])
         click.echo(f"\nThe recommended reduction was taken: {share} (--reduction for another)")
     if "loss" in report.get("chosen", {}):

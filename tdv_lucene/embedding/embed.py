@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..arguments import checked_seed
+from ..arguments import Effect, checked_seed, refuses_idle
 from ..errors import TdvError, argument
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -21,8 +21,16 @@ from .training import train_word_vectors
 
 LSA, TRAIN = "lsa", "train"
 _EPOCHS = 3
+_MADE = (LSA, TRAIN)
+EFFECTS = (
+    Effect(("dimensions",), "vectors", "a file's vectors have their own length", only=_MADE),
+    Effect(("seed",), "vectors", "nothing in a file is random", only=_MADE),
+    Effect(("trust_pickle",), "vectors", "no file is read", unless=_MADE),
+)
+"""Beside what the options have an effect."""
 
 
+@refuses_idle(*EFFECTS)
 def embed_terms(
     index: str | os.PathLike,
     output: str | os.PathLike,

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arguments import checked_seed, parse_bytes
-from ..errors import TdvError, argument
+from ..arguments import ANYTHING, Effect, changed, checked_seed, parse_bytes, refuse_idle
+from ..errors import TdvError
 from ..evaluation.topics import check_topic_field
 from ..ranking import MODELS, SearchParameters
 from .pool import check_pool
 from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .term_orders import RANKING, preferred_order
+
+EFFECTS = (
+    Effect(
+        ("topics", "qrels", "topic_field", "recipe", "vectors", "trust_pickle", "prior",
+         "term_values", "seed", "k1", "b", "mu", "pool", "memory", "plot"),
+        "no_judgements", "nothing is learned, and nothing measured", only=(False,),
+    ),
+    Effect(("k1", "b"), "model", "only BM25 has such a parameter", only=("bm25",)),
+    Effect(("mu",), "model", "only the language model (qld) has it", only=("qld",)),
+    Effect(
+        ("prior", "lead", "term_values", "prefer"), "recipe",
+        "the paper's way of learning has no such choice", only=("default",),
+    ),
+    Effect(("vectors",), "term_values", "only learned TDVs need vectors", only=(True,)),
+    Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),
+)  # fmt: skip
+"""Beside what the options of learning have an effect."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +58,7 @@ class LearnConfig:
     Raises
     ------
     TdvError
-        When an option is out of its range.
+        When an option is out of its range, or has no effect beside another.
     """
 
     topic_field: str = "title"
@@ -64,17 +81,13 @@ class LearnConfig:
     def __post_init__(self) -> None:
         check_topic_field(self.topic_field)
         check_model(self.model)
-        recipe = make_recipe(self.recipe)
+        make_recipe(self.recipe)
         checked_seed(self.seed)
         check_pool(self.pool)
         preferred_order(self.prefer, self.model)
-        if self.prefer != RANKING and isinstance(recipe, PaperRecipe):
-            raise TdvError(
-                f"{argument('prefer', self.prefer)} is for the default recipe: the paper's drops "
-                "the terms with a TDV of 0; leave one of the two out"
-            )
         _ = self.memory_bytes
-        _ = self.parameters
+        SearchParameters(None, **self.parameters)
+        refuse_idle(EFFECTS, changed(self), vars(self))
 
     @property
     def memory_bytes(self) -> int | None:
@@ -82,11 +95,10 @@ class LearnConfig:
         return None if self.memory is None else parse_bytes(self.memory, "memory")
 
     @property
-    def parameters(self) -> SearchParameters | None:
-        """What the search will use; None if learning may choose."""
+    def parameters(self) -> dict[str, float]:
+        """Those that the search will use in any case; learning may choose the others."""
         given = {"k1": self.k1, "b": self.b, "mu": self.mu}
-        given = {name: x for name, x in given.items() if x is not None}
-        return SearchParameters(None, **given) if given else None
+        return {name: x for name, x in given.items() if x is not None}
 
 
 def check_model(model: str) -> None:

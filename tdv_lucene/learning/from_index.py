@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..arguments import gathered
+from ..arguments import gathered, refuses_idle
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
@@ -18,7 +18,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..report.path_plot import check_plot, plot_points
 from ..values.term_values import KIND, TermValues
-from .config import LearnConfig
+from .config import EFFECTS, LearnConfig
 from .learn import learn_term_values
 from .memory import Extent, fitting_pool, within
 from .pool_search import search_lucene
@@ -28,6 +28,7 @@ from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .term_orders import RANKING
 
 
+@refuses_idle(*EFFECTS)
 def learn_from_index(
     index: str | os.PathLike,
     topics: str | os.PathLike | None,
@@ -87,8 +88,8 @@ def learn_from_index(
         ranks better in few bytes, or leaves searches fewer postings to visit, at the cost of recall
         and, in collections of short documents, of the ranking.
     k1, b, mu
-        Of the search. If all are None, learning chooses them on the training queries (see
-        :mod:`.tuning_before_learning`).
+        Of the search. Learning chooses those that are None on the training queries, to suit the
+        others (see :mod:`.tuning_before_learning`).
     pool
         Documents to learn from: a pool of the judged ones, those that searches find and others
         drawn at random, with the statistics of all. 0 for all; None for all of up to 300,000, and
@@ -108,7 +109,8 @@ def learn_from_index(
     Raises
     ------
     TdvError
-        For anything a user can fix, before anything is written.
+        For anything a user can fix, options without an effect beside the others included (see
+        :data:`.config.EFFECTS`), before anything is written.
     """
     config = gathered(LearnConfig, config, locals())
     read = [index, topics, qrels, vectors, matrix]
@@ -208,13 +210,7 @@ def _extent(index: str | os.PathLike, field: str) -> Extent:
 def _check_judgements(
     topics: str | os.PathLike | None, qrels: str | os.PathLike | None, config: LearnConfig
 ) -> None:
-    given = [what for what in (topics, qrels) if what is not None]
-    if config.no_judgements and given:
-        raise TdvError(
-            f"{argument('no_judgements')} learns nothing: leave it out with {argument('topics')} "
-            f"or {argument('qrels')}"
-        )
-    if not config.no_judgements and len(given) < 2:
+    if not config.no_judgements and None in (topics, qrels):
         raise TdvError(
             f"learning needs {argument('topics')} and {argument('qrels')}; "
             f"{argument('no_judgements')} does without"

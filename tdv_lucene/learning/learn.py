@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def learn_term_values(
     model: str = "bm25",
     recipe: str | DefaultRecipe | PaperRecipe = "default",
     vectors: TermVectors | None = None,
-    parameters: Parameters | None = None,
+    parameters: Parameters | Mapping[str, float] | None = None,
     prior: Prior | None = None,
     seed: int = 0,
     pool: int | None = None,
@@ -74,9 +74,9 @@ def learn_term_values(
     vectors
         Word vectors of the terms; None makes them from the matrix (LSA).
     parameters
-        k1, b and mu that search will use. None: the default recipe chooses them, and the
-        first-position boost, on the training queries (see :mod:`.tuning_before_learning`); the
-        paper's takes Anserini's defaults.
+        k1, b and mu that search will use, or some of them by name, as ``{"k1": 1.2}``. The default
+        recipe chooses those that are not given, and the first-position boost, on the training
+        queries (see :mod:`.tuning_before_learning`); the paper's takes Anserini's defaults.
     prior
         What the default recipe starts from; None for the one that comes with the package.
     pool
@@ -115,11 +115,11 @@ def learn_term_values(
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
     known = _known(whole, chosen, model, prior)
     boost = known[1].boost if known else _first_boost(matrix, chosen)
-    first = parameters or (known[1].parameters if known else Parameters())
+    given = parameters.values() if isinstance(parameters, Parameters) else dict(parameters or {})
+    first = replace(known[1].parameters if known else Parameters(), **given)
     counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks bear no exception
         problem = Problem.of(counted, topics, qrels, vectors, model, first)
-        given = parameters is not None
         problem, learned = _learn(problem, chosen, known, given, seed, progress)
     _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
     rule = learned.final.rule
@@ -162,13 +162,13 @@ def _learn(
     problem: Problem,
     recipe: DefaultRecipe | PaperRecipe,
     known: tuple[Prior, Settings] | None,
-    given: bool,
+    given: Collection[str],
     seed: int,
     progress: Progress,
 ) -> tuple[Problem, Learned]:
     """Learn by the recipe, and return the problem with the parameters that were chosen.
 
-    ``given``: the problem's parameters are the user's, and stay.
+    ``given``: names of the problem's parameters that are the user's, and stay.
     """
     start = start_from_prior(problem, *known) if known else None
     if start is None and len(problem.queries) < 2:
@@ -181,8 +181,10 @@ def _learn(
     if start is not None and recipe.values:
         problem = start.problem
     enough = start is None or len(problem.queries) >= recipe.fewest_queries
-    if recipe.tuned and enough and not given:
-        problem = choose_parameters(problem, seed, progress, from_prior=start is not None)
+    if recipe.tuned and enough:
+        problem = choose_parameters(
+            problem, seed, progress, from_prior=start is not None, fixed=given
+        )
     return problem, learn_default(problem, recipe, seed, progress, start)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arguments import checked_seed
+from ..arguments import Effect, checked_seed, refuses_idle
 from ..core.scoring import bm25_idf
 from ..errors import TdvError
 from ..matrix.extract import open_matrix
@@ -198,6 +198,11 @@ def binary_values(learned: TermValues) -> TermValues:
     )
 
 
+EFFECTS = (Effect(("seed",), "name", "nothing else is random", only=("random",)),)
+"""Beside what the options have an effect."""
+
+
+@refuses_idle(*EFFECTS)
 def make_peer_values(
     index: str | os.PathLike,
     output: str | os.PathLike,

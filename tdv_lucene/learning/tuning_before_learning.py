@@ -5,7 +5,7 @@ and the first-position boost.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -33,7 +33,12 @@ _Choice = Callable[[Sequence[Problem], Sequence[np.ndarray]], int]
 
 
 def choose_parameters(
-    problem: Problem, seed: int, progress: Progress, *, from_prior: bool = False
+    problem: Problem,
+    seed: int,
+    progress: Progress,
+    *,
+    from_prior: bool = False,
+    fixed: Collection[str] = (),
 ) -> Problem:
     """Return the problem with parameters that serve its queries well while nothing is dropped.
 
@@ -48,8 +53,10 @@ def choose_parameters(
     With ``from_prior`` the problem has a prior's parameters, which suit other collections well.
     Then the most likely parameters are taken: those of the largest gain, less a price that grows
     with the square of the distance from the prior's. Few queries move them little, many far.
+
+    Parameters that are ``fixed``, by name, stay as they are; the others suit them.
     """
-    grid = _other_parameters(problem)
+    grid = _other_parameters(problem, fixed)
     choice = _MostLikely(problem) if from_prior else _nearest_of_the_best
     search = _Search(problem, seed, progress, choice)
     boosts = 0 if problem.matrix.position_boost is None else len((*_BOOSTS, None, *_SPANS))
@@ -70,12 +77,14 @@ def choose_parameters(
     if found.matrix.position_boost == problem.matrix.position_boost:
         return found
     search.foresee(len(grid))
-    return search.choose(found, _other_parameters(found))
+    return search.choose(found, _other_parameters(found, fixed))
 
 
-def _other_parameters(problem: Problem) -> list[Problem]:
+def _other_parameters(problem: Problem, fixed: Collection[str]) -> list[Problem]:
     """Return the problem at all points of the grid, nearest to its own first (in logarithms)."""
-    grid = GRIDS[problem.model]
+    grid = {name: tried for name, tried in GRIDS[problem.model].items() if name not in fixed}
+    if not grid:
+        return []
     choices = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
 
     def distance(choice: dict[str, float]) -> float:

@@ -5,12 +5,33 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..arguments import checked_reduction, checked_threads, parse_bytes
+from ..arguments import (
+    ANYTHING,
+    Effect,
+    changed,
+    checked_reduction,
+    checked_threads,
+    parse_bytes,
+    refuse_idle,
+)
 from ..errors import TdvError, argument
 from ..values.term_values import UNITS
 from .reduction_choice import check_loss
 
 MODES = ("scaled", "original")
+
+EFFECTS = (
+    Effect(("scale",), "tf", "frequencies stay as they are", only=("scaled",)),
+    Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
+    Effect(
+        ("save_values",), "values", "TDVs that are given need not be saved", only=(None,),
+    ),
+    Effect(
+        ("max_loss",), "values", "a loss is measured on judged queries, and none were",
+        only=(ANYTHING,),
+    ),
+)  # fmt: skip
+"""Beside what the options of pruning have an effect."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +82,7 @@ class PruneConfig:
         self._check_amount()
         checked_threads(self.threads)
         _ = self.fixed_scale
+        refuse_idle(EFFECTS, changed(self), vars(self))
 
     def _check_amount(self) -> None:
         amounts = {name: getattr(self, name) for name in ("reduction", "max_loss", "max_bytes")}
@@ -77,8 +99,8 @@ class PruneConfig:
 
     @property
     def fixed_scale(self) -> float | None:
-        """What frequencies are multiplied by; None for each field's own, or where they are kept."""
-        if self.scale == "auto" or self.tf != "scaled":
+        """What frequencies are multiplied by; None for each field's own."""
+        if self.scale == "auto":
             return None
         try:
             number = float(self.scale)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from ..arguments import Shards, gathered, parse_bytes
+from ..arguments import Shards, gathered, parse_bytes, refuses_idle
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..indexes.shards.record import Part
@@ -18,7 +18,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
-from .config import PruneConfig
+from .config import EFFECTS, PruneConfig
 from .field_rule import load_fields
 from .reduction_choice import (
     foreseen_bytes,
@@ -35,6 +35,7 @@ MANIFEST = "tdv-manifest.json"
 """Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
 
 
+@refuses_idle(*EFFECTS)
 def prune_index(
     index: str | os.PathLike[str],
     values: str | os.PathLike[str] | TermValues | None,
@@ -129,17 +130,13 @@ def prune_index(
     ------
     TdvError
         When the index cannot be read or pruned, is locked, or has another vocabulary; when an
-        option is out of its range, no posting would be left, or no reduction is given and none is
-        recommended; when ``output`` exists or overlaps the index.
+        option is out of its range, or has no effect beside others (:data:`.config.EFFECTS`); when
+        no posting would be left, or no reduction is given and none is recommended; when ``output``
+        exists or overlaps the index.
     """
     config = gathered(PruneConfig, config, locals())
     from ..jvm.index import identify
 
-    if values is not None and save_values is not None:
-        raise TdvError(
-            f"{argument('save_values')} is for TDVs made without judgements, and "
-            f"{argument('values')} is given: leave one of them out"
-        )
     given = [v for v in (values, *others) if v is not None]
     if isinstance(index, Shards):
         from .prune_shards import prune_shards

@@ -63,6 +63,17 @@ def test_the_mildest_of_what_serves_all_training_queries_is_chosen():
     assert (chosen.measure(chosen.plain)[:, 0] > before).all()
 
 
+def test_one_given_parameter_does_not_pin_the_other():
+    """b is chosen to suit the k1 that stays, which need not be in the grid."""
+    collection = make_long_answers(30)
+    problem = problem_of(collection).with_parameters(Parameters(k1=1.0))
+    chosen = choose_parameters(problem, 0, silent, fixed={"k1"}).parameters
+    assert chosen.k1 == 1.0 and chosen.b < 0.4
+    recipe = DefaultRecipe(prior=False, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
+    values = learn_term_values(*collection, recipe=recipe, parameters={"k1": 1.0})
+    assert (values.parameters["k1"], values.parameters["b"]) == (1.0, chosen.b)
+
+
 def test_training_queries_that_disagree_choose_nothing():
     matrix, topics, qrels = make_long_answers(30)
     short = {f"q{query}": {f"d{3 * query + 1}": 1} for query in range(0, 30, 2)}
@@ -100,6 +111,7 @@ def test_a_model_without_parameters_keeps_what_it_was_given():
         (True, None, None),
         (False, None, ANSERINI_DEFAULTS),
         (True, Parameters(k1=0.7, b=0.3), {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
+        (True, {"k1": 0.7, "b": 0.3}, {**ANSERINI_DEFAULTS, "k1": 0.7, "b": 0.3}),
     ],
 )
 def test_given_parameters_and_a_recipe_without_tuning_stay(tuned, given, expected):

@@ -1,0 +1,176 @@
+"""Options that can have no effect beside others are refused, by the functions and the commands."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tdv_lucene import (
+    TdvError,
+    compare_indexes,
+    embed_terms,
+    learn_from_index,
+    make_peer_values,
+    prune_index,
+    search_index,
+)
+from tdv_lucene.arguments import ANYTHING, Effect
+from tdv_lucene.cli import _group
+
+STAGES = {
+    "embed": embed_terms,
+    "learn": learn_from_index,
+    "peers": make_peer_values,
+    "prune": prune_index,
+    "search": search_index,
+    "compare": compare_indexes,
+}
+"""The functions of the commands that have such options, or whose command has."""
+
+NEEDED: dict[str, dict[str, Any]] = {
+    "learn": {"index": ".", "topics": "T", "qrels": "Q", "output": "O"},
+    "prune": {"index": ".", "values": None, "output": "O"},
+    "embed": {"index": ".", "output": "O"},
+    "peers": {"index": ".", "name": "df", "output": "O"},
+    "search": {"index": ".", "topics": "T", "output": "O"},
+    "compare": {"indexes": ".", "pruned": "P", "topics": "T", "qrels": "Q", "output": "O"},
+}
+WITHOUT = {"no_judgements": ("topics", "qrels"), "pruned": ("indexes",)}
+"""What the other option excludes itself: it would be told first."""
+OTHERS = {"vectors": ("f.vec", "lsa", "train", None), "values": ("V", None), "output": ("-", "O"),
+          "pruned": ("P", None), "indexes": ("a=.",)}  # fmt: skip
+"""What an option may be that is neither a flag nor a choice."""
+SAMPLES = {"names": ("a", "b"), "memory": "4GB", "max_loss": 0.01, "scale": 2, "plot": "p.svg"}
+
+
+def _command(name: str) -> click.Command:
+    command = _group.get_command(click.Context(_group), name)
+    assert command is not None
+    return command
+
+
+def _tables() -> Iterator[tuple[str, Effect]]:
+    for name, function in STAGES.items():
+        for effect in (*getattr(function, "effects", ()), *_command(name).effects):
+            yield name, effect
+
+
+def _idle_cases() -> Iterator[tuple[str, str, str, Any]]:
+    """(command, option, other, its value) of everything that the tables refuse."""
+    for name, effect in _tables():
+        params = {param.name: param for param in _command(name).params}
+        other = params[effect.beside]
+        if isinstance(other.type, click.Choice):
+            values = tuple(other.type.choices)
+        else:
+            values = (True, False) if other.is_flag else OTHERS[effect.beside]
+        has_default = isinstance(other.get_default(click.Context(_command(name))), str)
+        values = [value for value in values if value is not None or not has_default]
+        refused = [value for value in values if not effect.is_had(value)]
+        assert refused, f"no value of {effect.beside} is refused beside {effect.options}"
+        for value in refused:
+            for option in effect.options:
+                yield name, option, effect.beside, value
+
+
+CASES = list(_idle_cases())
+
+
+def _sample(name: str, option: str) -> Any:
+    """A value of the option: its default where it has one, for that is given as well."""
+    param = next(param for param in _command(name).params if param.name == option)
+    if param.is_flag:
+        return False if param.default is True else True
+    if option in SAMPLES:
+        return SAMPLES[option]
+    default = param.get_default(click.Context(_command(name)))
+    if isinstance(default, (str, int, float)):
+        return default
+    return {"integer": 3, "float": 0.5}.get(param.type.name, "X")
+
+
+def _words(name: str, options: dict[str, Any]) -> list[str]:
+    """The options as typed."""
+    words = []
+    for param in _command(name).params:
+        value = options.get(param.name)
+        if value is None:
+            continue
+        flag = max(param.opts, key=len)
+        if param.is_flag:
+            words += [flag] if value else [*param.secondary_opts[:1]]
+        else:
+            words += [flag, *map(str, value if isinstance(value, tuple) else (value,))]
+    return words
+
+
+def _options(name: str, option: str, other: str, value: Any) -> dict[str, Any]:
+    needed = {o: v for o, v in NEEDED[name].items() if o not in WITHOUT.get(other, ())}
+    if other == "pruned":
+        needed["indexes"] = "a=."
+    return {**needed, option: _sample(name, option), other: value}
+
+
+@pytest.mark.parametrize(("name", "option", "other", "value"), CASES)
+def test_what_has_no_effect_is_refused(name, option, other, value, tmp_path, monkeypatch):
+    """By the command, and with the same reason by its function, before anything is read."""
+    monkeypatch.chdir(tmp_path)
+    options = _options(name, option, other, value)
+    said = CliRunner().invoke(_group, [name, *_words(name, options)])
+    assert isinstance(said.exception, TdvError), (said.exception, said.output)
+    told = str(said.exception)
+    assert "no effect with" in told and told.startswith("--")
+    taken = inspect.signature(STAGES[name]).parameters
+    if hasattr(STAGES[name], "effects"):
+        needed = {n: None for n, param in taken.items() if param.default is param.empty}
+        with pytest.raises(TdvError) as refused:
+            STAGES[name](**{**needed, **options})
+        assert str(refused.value).partition(": ")[2] == told.partition(": ")[2]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "message"),
+    [
+        ("learn", "--k1 0.9 --b 0.4 --model qld --topics T --qrels Q",
+         "--k1 and --b have no effect with --model qld: only BM25 has such a parameter; leave them "
+         "out"),
+        ("learn", "--no-judgements --no-prior",
+         "--no-prior has no effect with --no-judgements: nothing is learned, and nothing measured; "
+         "leave it out"),
+        ("prune", "--max-loss 0.01",
+         "--max-loss has no effect without --tdv: a loss is measured on judged queries, and none "
+         "were; leave it out"),
+    ],
+)  # fmt: skip
+def test_the_reason_is_told_in_the_words_of_the_command_line(name, words, message):
+    given = [name, "--index", ".", "--output", "O", *words.split()]
+    assert str(CliRunner().invoke(_group, given).exception) == message
+
+
+def test_what_is_in_a_config_is_given():
+    from tdv_lucene import LearnConfig
+
+    config = LearnConfig(no_judgements=True)
+    with pytest.raises(TdvError, match="plot has no effect with no_judgements=True"):
+        learn_from_index(".", None, None, "O", config=config, plot="p.svg")
+    with pytest.raises(TdvError, match="k1 has no effect with model='qld'"):
+        LearnConfig(model="qld", k1=0.9)
+
+
+def test_none_and_false_ask_for_nothing():
+    """Programs pass on what they were not given."""
+    with pytest.raises(TdvError, match="needs topics and qrels"):
+        learn_from_index("I", None, None, "O", vectors=None, trust_pickle=False, plot=None)
+
+
+def test_an_effect_beside_anything_or_nothing():
+    some = Effect(("a",), "b", "because", only=(ANYTHING,))
+    none = Effect(("a",), "b", "because", only=(None,))
+    assert some.is_had("x") and not some.is_had(None)
+    assert none.is_had(None) and not none.is_had("x")
