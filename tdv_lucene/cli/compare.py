@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,16 @@ def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str
     return found
 
 
+def _emptied(report: dict[str, Any]) -> Iterator[str]:
+    """The judged queries that find nothing any more, a line for each index and query set."""
+    several = len(report["query_sets"]) > 1
+    for label, found in report["query_sets"].items():
+        for name, ids in found["queries"]["emptied_ids_by"].items():
+            if ids:
+                where = f"{name}, {label}" if several else name
+                yield f"Emptied by pruning in {where}: {' '.join(ids)}"
+
+
 def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None:
     """Print a report as tables, or as JSON; ``folder`` is where it was written."""
     if as_json:
@@ -184,8 +195,7 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
     options.show_tables(screen_tables(report))
     for note in report["notes"]:
         options.say(f"Note: {note}.")
-    emptied = report["queries"]["emptied_ids"]
-    if emptied:
-        options.say(f"Emptied by pruning: {' '.join(emptied)}")
+    for line in _emptied(report):
+        options.say(line)
     click.echo()
     options.say(f"Report: {folder / 'report.html'}")

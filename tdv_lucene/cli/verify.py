@@ -31,8 +31,9 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     from ..pruning.verify import verify_pruned
 
     found = options.run(verify_pruned, **options.folders_of_fields(values), **arguments)
-    difference = found.get("difference", {})
-    flat = {name: value for name, value in found.items() if name != "difference"}
-    options.show(found if as_json else {**flat, **difference}, as_json)
+    told = found
+    if not (as_json or found["equal"]):  # how far it came says nothing
+        told = {"equal": False, **found["difference"]}
+    options.show(told, as_json)
     if not found["equal"]:
         sys.exit(1)

@@ -174,14 +174,12 @@ def parameters(
 def notes(found: Mapping[str, dict[str, Any]], model: str, field: str = "contents") -> list[str]:
     """What a reader should know before trusting the numbers."""
     (first, full), *others = found.items()
-    strangers = [
-        f"'{name}'"
-        for name, inspected in others
-        if FieldRecord.of(inspected["user_data"], field).source_commit not in (None, full["commit"])
-    ]
+    strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
     notes = []
     if strangers:
-        notes.append(f"made from another index than '{first}': {', '.join(strangers)}")
+        notes.append(
+            f"not of the source index of '{first}', by their commits: {', '.join(strangers)}"
+        )
     for name, inspected in others:
         notes += _notes_on(first, full, name, inspected, model, field)
     if full["deleted"]:
@@ -189,6 +187,13 @@ def notes(found: Mapping[str, dict[str, Any]], model: str, field: str = "content
             f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"
         )
     return notes
+
+
+def _are_unrelated(one: Mapping[str, Any], other: Mapping[str, Any], field: str) -> bool:
+    """Whether an index is recorded as the source of one of the two, and is not the other's."""
+    sources = [FieldRecord.of(index["user_data"], field).source_commit for index in (one, other)]
+    origins = [{index["commit"], source} for index, source in zip((one, other), sources)]
+    return sources != [None, None] and not (origins[0] & origins[1]) - {None}
 
 
 def _notes_on(

@@ -77,14 +77,18 @@ def verify_pruned(
     if values is not None:
         _refuse_other_fields(pruned, [record.field for record in records], list(given))
     source = identify(index)
+    nothing_compared = {"equal": False, "documents": 0, "postings": 0}
     rules = []
     for record in records:
         _refuse_earlier(pruned, record)
+        difference = _another_source(record, source)
+        if difference:
+            return {**nothing_compared, "difference": difference}
         possible = given.get(record.field) or [values_again(index, record, progress)]
         values, point = find_values(possible, record)
-        difference = _difference(record, source, values, point)
+        difference = _other_values(record, values, point)
         if point is None or difference:
-            return {"equal": False, "documents": 0, "postings": 0, "difference": difference}
+            return {**nothing_compared, "difference": difference}
         rules.append(rule_of(values, point))
     _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
     found = rewriter.compare_indexes(
@@ -120,23 +124,24 @@ def _refuse_earlier(pruned: str | os.PathLike[str], record: FieldRecord) -> None
         )
 
 
-def _difference(
-    record: FieldRecord,
-    source: Mapping[str, Any],
-    values: TermValues,
-    point: OperatingPoint | None,
+def _another_source(record: FieldRecord, source: Mapping[str, Any]) -> dict[str, str]:
+    """The difference if the field was pruned from another index, or another state of it."""
+    if record.source_commit == source["commit"]:
+        return {}
+    return {"what": "pruned from another index", "field": record.field,
+            "expected": f"commit {source['commit']}, of {source['path']}",
+            "found": f"commit {record.source_commit}"}  # fmt: skip
+
+
+def _other_values(
+    record: FieldRecord, values: TermValues, point: OperatingPoint | None
 ) -> dict[str, str]:
-    """Return the difference that shows without opening the indexes; empty if there is none."""
-    expected = {
-        "source_commit": (source["commit"], record.source_commit),
-        "vocabulary_sha256": (values.vocabulary.sha256, record.vocabulary_sha256),
-    }
-    for name, (value, found) in expected.items():
-        if found != value:
-            what = f"user data {record.prefix}{name}"
-            return {"what": what, "expected": value, "found": str(found)}
-    if point is None:
-        return {"what": f"user data {record.prefix}values_sha256",
-                "expected": "the checksum of values that the folder holds",
-                "found": str(record.values_sha256)}  # fmt: skip
-    return {}
+    """The difference if the field was pruned by other TDVs than these, ``point`` of which fits."""
+    name, given = "checksum", "of no point of the TDVs given"
+    if values.vocabulary.sha256 != record.vocabulary_sha256:
+        name, given = "vocabulary", values.vocabulary.sha256
+    elif point is not None:
+        return {}
+    recorded = {"checksum": record.values_sha256, "vocabulary": record.vocabulary_sha256}[name]
+    return {"what": "pruned by other TDVs", "field": record.field,
+            "expected": f"{name} {given}", "found": f"{name} {recorded}"}  # fmt: skip

@@ -117,9 +117,10 @@ def _test_cells(test: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _effectiveness_note(found: Mapping[str, Any], comparisons: int) -> str:
     queries = found["queries"]
+    judged = counted(queries["judged"], "judged query", "judged queries")
+    emptied = [f"{number:,} in {name}" for name, number in queries["emptied_by"].items()]
     note = (
-        f"{counted(queries['judged'], 'judged query', 'judged queries')}, "
-        f"{queries['emptied']:,} of them emptied by pruning. "
+        f"{judged}, emptied by pruning: {', '.join(emptied)}. "
         f"p: two-tailed paired t-test, Bonferroni over {comparisons}, and intervals alike; "
         f"* below {SIGNIFICANT}."
     )

@@ -15,6 +15,7 @@ from browsing import open_in_browser
 from lucene_indexes import Doc, write_index
 from report_reading import check_listed_queries, check_overview, check_page
 
+from tdv_lucene.cli.compare import show_comparison
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES
@@ -276,6 +277,16 @@ def test_tuning_on_the_queries_that_measure_is_noted(several):
     ]  # fmt: skip
 
 
+def test_what_every_index_emptied_is_printed(several, capsys):
+    show_comparison(several.report, several.output, as_json=False)
+    told = " ".join(capsys.readouterr().out.split())
+    assert (
+        "30 judged queries, emptied by pruning: 1 in pruned, 0 in again, 0 in full-tuned." in told
+    )
+    assert "3 judged queries, emptied by pruning: 0 in pruned, 0 in again, 0 in full-tuned." in told
+    assert "Emptied by pruning in pruned, topics: gone" in told and told.count("pruning in ") == 1
+
+
 def test_throughput_of_threads(several):
     throughput = several.report["throughput"]
     assert throughput["threads"] == 2
@@ -531,7 +542,7 @@ def test_command_line(case, tmp_path, capsys, monkeypatch):
             assert json.loads(shown) == report
         else:
             assert f"{report['measures']['nDCG@5']['pruned']:.4f}" in shown
-            assert "Emptied by pruning: gone" in shown
+            assert "Emptied by pruning in pruned: gone" in shown
             assert re.search(r"queries a second, top-10, 2 threads +[\d,]+ +[\d,]+\n", shown)
             assert max(map(len, shown.splitlines()[:-1])) <= 80
 

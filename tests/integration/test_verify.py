@@ -14,6 +14,7 @@ from lucene_indexes import Doc, Layout, open_writer, without_raw_bytes, write_in
 from lucene_reading import open_reader
 from test_prune import _values
 
+from tdv_lucene.cli.verify import command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, rewriter
 from tdv_lucene.jvm.index import read_user_data
@@ -198,7 +199,7 @@ def test_values_changed_since_are_found(tiny_index: Path, tmp_path: Path) -> Non
     others = _values(matrix, np.linspace(0.6, 1.4, matrix.shape[0], dtype=np.float32))
     found = verify_pruned(tiny_index, tmp_path / "pruned", others)
     assert not found["equal"]
-    assert found["difference"]["what"] == "user data tdv.values_sha256"
+    assert found["difference"]["what"] == "pruned by other TDVs"
 
 
 def test_source_changed_since_is_found(make_index, tmp_path: Path) -> None:
@@ -207,7 +208,15 @@ def test_source_changed_since_is_found(make_index, tmp_path: Path) -> None:
     prune_index(source, values, tmp_path / "pruned", reduction=0)
     write_index(source, [[Doc("c", ["x"])]])
     found = verify_pruned(source, tmp_path / "pruned", values)
-    assert found["difference"]["what"] == "user data tdv.source_commit"
+    assert found["difference"]["what"] == "pruned from another index"
+    arguments = ["--index", str(source), "--pruned", str(tmp_path / "pruned")]
+    done = CliRunner().invoke(command, arguments)  # nor are TDVs made of another index
+    assert done.exit_code == 1, done.output
+    assert done.output.splitlines()[:2] == [
+        "equal     False",
+        "what      pruned from another index",
+    ]
+    assert "documents" not in done.output and "postings" not in done.output
 
 
 def test_index_that_was_not_pruned_is_refused(tiny_index: Path, tmp_path: Path) -> None:
@@ -217,8 +226,6 @@ def test_index_that_was_not_pruned_is_refused(tiny_index: Path, tmp_path: Path) 
 
 
 def test_command_ends_with_status_1_on_a_difference(tiny_index: Path, tmp_path: Path) -> None:
-    from tdv_lucene.cli.verify import command
-
     values = _values(extract_matrix(tiny_index, tmp_path / "matrix"))
     values.save(tmp_path / "values")
     pruned = tmp_path / "pruned"

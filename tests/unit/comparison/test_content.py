@@ -27,7 +27,23 @@ def test_nothing_is_said_of_an_index_and_what_was_made_from_it():
 def test_indexes_of_another_source_are_named_together():
     stranger = described(source="t")
     found = notes({"full": FULL, "a": stranger, "b": described(), "c": stranger}, "bm25")
-    assert found == ["made from another index than 'full': 'a', 'c'"]
+    assert found == ["not of the source index of 'full', by their commits: 'a', 'c'"]
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "said"),
+    [
+        (described("p", "s"), described("q", "s"), False),
+        (described("p", "s"), described("s", None), False),
+        (described("p", "s"), described("t", None), True),
+        (described("p", "s"), described("q", "t"), True),
+        (described("s", None), described("t", None), False),  # nothing tells
+    ],
+)
+def test_commits_tell_indexes_of_different_sources(first, other, said):
+    """Also where it is the first that was pruned, of a collection whose ids the other's are."""
+    found = notes({"first": first, "other": other}, "bm25")
+    assert found == ["not of the source index of 'first', by their commits: 'other'"] * said
 
 
 def test_other_models_document_numbers_and_deletions_are_said():
