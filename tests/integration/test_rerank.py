@@ -70,7 +70,7 @@ def trained(case) -> SimpleNamespace:
 def test_what_training_tells(trained) -> None:
     summary = trained.summary
     assert (summary["name"], summary["queries"], summary["parameters"]) == ("drmm", SUBJECTS, 162)
-    assert summary["epoch"] > 0 and summary["training_ndcg5"] > 0.8
+    assert summary["epoch"] > 0 and summary["held_out_loss"] < 0.5
     manifest = json.loads((trained.folder / "manifest.json").read_text())
     assert manifest["kind"] == "neural-ranker" and manifest["vectors"]["method"] == "lsa"
     assert manifest["source"]["commit"]

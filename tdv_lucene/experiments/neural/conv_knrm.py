@@ -1,7 +1,8 @@
 """Conv-KNRM: soft matches of n-grams of all lengths, counted by kernels.
 
 Source: Dai, Xiong, Callan and Liu, "Convolutional Neural Networks for Soft-Matching N-Grams in
-Ad-hoc Search", WSDM 2018.
+Ad-hoc Search", WSDM 2018. There the score is a tanh, of features 0.01 log x. Here both are as in
+MatchZoo, with which the TDV paper ran it: a score without bounds, of log(1 + x).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _LENGTHS = (1, 2, 3)
 
 
 class ConvKnrm(eqx.Module):
-    """score = tanh(w . phi + b), phi the kernels' features of each pair of n-gram lengths.
+    """score = w . phi + b, phi the kernels' features of each pair of n-gram lengths.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ class ConvKnrm(eqx.Module):
             for other in found
         ]
         phi = jnp.concatenate(features, axis=-1)
-        return jnp.tanh(self.output(phi))[..., 0]
+        return self.output(phi)[..., 0]
 
     def _ngrams(self, vectors: jax.Array) -> list[jax.Array]:
         """Return float[..., N, F] of each length: vectors of n-grams, of length 1 for cosines.

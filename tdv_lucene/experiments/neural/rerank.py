@@ -38,7 +38,8 @@ def train_ranker(
     """Train a neural re-ranker of BM25's results and write it to the folder ``output``.
 
     It is trained by pairs of a relevant and a non-relevant document that BM25 finds, until the
-    training nDCG@5 rises no more; see :mod:`.training` and, for every number, :mod:`.config`.
+    loss of a held-out fifth of the queries falls no more; see :mod:`.training` and, for every
+    number, :mod:`.config`.
     Deterministic given ``seed`` on one machine.
 
     Parameters
@@ -53,7 +54,7 @@ def train_ranker(
     Returns
     -------
     dict
-        ``name``, ``field``, ``queries``, ``epoch`` (the one kept), ``training_ndcg5``,
+        ``name``, ``field``, ``queries``, ``epoch`` (the one kept), ``held_out_loss``,
         ``parameters``, ``seed``.
 
     Raises
@@ -86,7 +87,7 @@ def train_ranker(
             "field": field,
             "queries": len(training.queries),
             "epoch": trained.epoch,
-            "training_ndcg5": trained.ndcg,
+            "held_out_loss": trained.loss,
             "parameters": count_parameters(trained.ranker),
             "seed": seed,
         }

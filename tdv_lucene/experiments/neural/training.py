@@ -1,4 +1,7 @@
-"""Training: pairwise hinge over (query, relevant, non-relevant), Adam, early stopping."""
+"""Training: pairwise hinge over (query, relevant, non-relevant), Adam, early stopping.
+
+It goes on until the loss of queries that are not learned from falls no more.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,6 @@ from ...core.scoring import Bm25
 from ...embedding.embed import TermVectors
 from ...evaluation.topics import Qrels
 from ...interruption import check, deferred
-from ...learning.measures import measures_of
 from ...learning.problem import JudgedMatrix
 from ...learning.queries import make_queries
 from ...matrix.term_document_matrix import TermDocumentMatrix
@@ -25,8 +27,11 @@ from ...progress import Progress, silent
 from . import RANKERS
 from .batch import Batch
 from .config import NeuralConfig
-from .rankers import Ranker, make_ranker, score
+from .rankers import Ranker, make_ranker
 from .reading import Reader
+
+_DRAWS = 4
+"""Documents that are not relevant, for each relevant one of a held-out query."""
 
 
 class Training(NamedTuple):
@@ -50,11 +55,22 @@ class Training(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """A re-ranker as it was after ``epoch``, when its training nDCG@5 was ``ndcg``."""
+    """A re-ranker as it was after ``epoch``, when the held-out queries' loss was ``loss``."""
 
     ranker: Ranker
     epoch: int
-    ndcg: float
+    loss: float
+
+
+class Pairs(NamedTuple):
+    """Queries, each with a relevant document: int64[n] both."""
+
+    queries: np.ndarray
+    relevant: np.ndarray
+
+    def of(self, chosen: np.ndarray) -> Pairs:
+        """Those that a mask or numbers choose."""
+        return Pairs(self.queries[chosen], self.relevant[chosen])
 
 
 def judged_training(
@@ -85,31 +101,31 @@ def first_stage(judged: JudgedMatrix, depth: int) -> np.ndarray:
 
 
 def train(name: str, training: Training, seed: int, progress: Progress = silent) -> Trained:
-    """Return the re-ranker after the epoch with the best training nDCG@5.
+    """Return the re-ranker after the epoch with the smallest held-out loss.
 
-    The rule is that of the paper's recipe (:mod:`...learning.pairwise`): epoch 0 is the random
-    start, and so many epochs without a better one end it. Measured is how the re-ranker ranks some
-    of the first stage's documents: its best, and a sample of all others. A non-relevant document
-    is drawn from the first stage's, all alike, for those are what will be re-ranked; what is not
-    judged counts as non-relevant.
+    A share of the queries is held out: the others alone are learned from. Epoch 0 is the random
+    start, and ``patience`` epochs without a smaller loss end it. A non-relevant document is drawn
+    from the first stage's, all alike, for those are what will be re-ranked; what is not judged
+    counts as non-relevant.
     """
     reader, config = training.reader, training.reader.config
     rng = np.random.default_rng(seed)
+    learned, held_out = _split(_relevant_pairs(training.judged), config.held_out, rng)
     optimizer = _adam(config.rate(name))
     with deferred():  # JAX's callbacks bear no exception
         ranker = make_ranker(name, reader.table.shape[1], config, seed)
         state = optimizer.init(eqx.filter(ranker, eqx.is_inexact_array))
-        validation = _Validation(training, rng)
-        best = Trained(ranker, 0, validation.ndcg(ranker))
+        unseen = _HeldOut(training, held_out, rng)
+        best = Trained(ranker, 0, unseen.loss(ranker))
         for epoch in range(1, config.max_epochs + 1):
-            for batch in _batches(training, rng):
+            for batch in _batches(training, learned, rng):
                 check()
                 ranker, state = _step(ranker, state, batch, optimizer)
-            ndcg = validation.ndcg(ranker)
+            loss = unseen.loss(ranker)
             progress(f"train {RANKERS[name]}, epochs", epoch, config.max_epochs)
-            if ndcg > best.ndcg:
-                best = Trained(ranker, epoch, ndcg)
-            if epoch - best.epoch >= config.patience or best.ndcg >= 1:
+            if loss < best.loss:
+                best = Trained(ranker, epoch, loss)
+            if epoch - best.epoch >= config.patience or best.loss <= 0:
                 break
     progress(f"train {RANKERS[name]}, epochs", config.max_epochs, config.max_epochs)
     return best
@@ -125,44 +141,57 @@ def _adam(rate: float) -> optax.GradientTransformation:
 def _step(
     ranker: Ranker, state: Any, batch: Batch, optimizer: optax.GradientTransformation
 ) -> tuple[Ranker, Any]:
-    def objective(ranker: Ranker) -> jax.Array:
-        scores = ranker(batch)
-        return hinge_with_sparsity(scores[:, 0], scores[:, 1], jnp.zeros(()), 0.0)
-
-    gradient = eqx.filter_grad(objective)(ranker)
+    gradient = eqx.filter_grad(_hinge)(ranker, batch)
     change, state = optimizer.update(gradient, state)
     return eqx.apply_updates(ranker, change), state
 
 
-def _batches(training: Training, rng: np.random.Generator) -> Iterator[Batch]:
-    """Yield an epoch: pairs of a query and a relevant document, each with one that is not.
+def _hinge(ranker: Ranker, batch: Batch) -> jax.Array:
+    """Return float[], of batches of a relevant document and one that is not."""
+    scores = ranker(batch)
+    return hinge_with_sparsity(scores[:, 0], scores[:, 1], jnp.zeros(()), 0.0)
 
-    The last batch is filled up with pairs of the first, for all have one shape.
+
+_loss = eqx.filter_jit(_hinge)
+
+
+def _split(pairs: Pairs, share: float, rng: np.random.Generator) -> tuple[Pairs, Pairs]:
+    """Return the pairs to learn from, and those of a ``share`` of the queries, at least one.
+
+    A single query is both.
     """
-    reader, size = training.reader, training.reader.config.pairs_per_step
-    queries, positives = _relevant_pairs(training.judged)
-    negatives = _draw_negatives(training, queries, rng)
-    kept = np.flatnonzero(negatives >= 0)
-    order = rng.permutation(kept)[: reader.config.pairs_per_epoch]
-    if not len(order):
+    queries = np.unique(pairs.queries)
+    some = rng.permutation(queries)[: max(1, round(share * len(queries)))]
+    held_out = np.isin(pairs.queries, some)
+    return pairs.of(~held_out if len(queries) > 1 else held_out), pairs.of(held_out)
+
+
+def _batches(training: Training, pairs: Pairs, rng: np.random.Generator) -> Iterator[Batch]:
+    """Yield an epoch: ``pairs``, each with a document that is not relevant.
+
+    The last batch is filled up with pairs of the first, so that shapes are few.
+    """
+    negatives = _draw_negatives(training, pairs.queries, rng)
+    order = rng.permutation(np.flatnonzero(negatives >= 0))
+    some = order[: training.reader.config.pairs_per_epoch]
+    yield from _in_steps(training, pairs.of(some), negatives[some])
+
+
+def _in_steps(training: Training, pairs: Pairs, negatives: np.ndarray) -> Iterator[Batch]:
+    if not len(negatives):
         return
-    width = reader.width(_longest(reader, training.found))
-    for some in np.resize(order, (-(-len(order) // size), size)):
-        pairs = np.stack([positives[some], negatives[some]], axis=1)
-        yield reader.batch(training.queries[queries[some]], pairs, width)
+    reader, size = training.reader, training.reader.config.pairs_per_step
+    for some in np.resize(np.arange(len(negatives)), (-(-len(negatives) // size), size)):
+        documents = np.stack([pairs.relevant[some], negatives[some]], axis=1)
+        width = reader.width(int(reader.lengths(documents).max(initial=1)))
+        yield reader.batch(training.queries[pairs.queries[some]], documents, width)
 
 
-def _longest(reader: Reader, documents: np.ndarray) -> int:
-    """Terms read of the longest of ``documents``, of which -1 is padding; at least 1."""
-    return int(reader.lengths(documents[documents >= 0]).max(initial=1))
-
-
-def _relevant_pairs(judged: JudgedMatrix) -> tuple[np.ndarray, np.ndarray]:
-    """Return int64[n] queries and int64[n] relevant documents."""
+def _relevant_pairs(judged: JudgedMatrix) -> Pairs:
     queries = judged.queries
     numbers = np.repeat(np.arange(len(queries)), np.diff(queries.judged_indptr))
     relevant = queries.grades > 0
-    return numbers[relevant], queries.judged_docs[relevant].astype(np.int64)
+    return Pairs(numbers[relevant], queries.judged_docs[relevant].astype(np.int64))
 
 
 def _draw_negatives(
@@ -180,38 +209,24 @@ def _draw_negatives(
     return drawn
 
 
-def _sampled_ranks(config: NeuralConfig) -> np.ndarray:
-    """Return int64[n]: the first ``stop_depth`` places of a ranking, and every so manyth after."""
-    return np.append(
-        np.arange(config.stop_depth), np.arange(config.stop_depth, config.depth, config.stop_every)
-    )
+class _HeldOut:
+    """The loss of queries that are not learned from, always of the same documents.
 
+    Their pairs are taken several times, each time with another document that is not relevant: the
+    fewer the queries are, the more one document would decide.
+    """
 
-class _Validation:
-    """The training nDCG@5 of a re-ranker, always of the same queries and documents."""
+    def __init__(self, training: Training, pairs: Pairs, rng: np.random.Generator) -> None:
+        most = training.reader.config.pairs_per_epoch
+        again = pairs.of(np.tile(np.arange(len(pairs.queries)), _DRAWS))
+        negatives = _draw_negatives(training, again.queries, rng)
+        some = rng.permutation(np.flatnonzero(negatives >= 0))[:most]
+        self._training, self._pairs, self._negatives = training, again.of(some), negatives[some]
 
-    def __init__(self, training: Training, rng: np.random.Generator) -> None:
-        config = training.reader.config
-        some = np.sort(rng.permutation(len(training.queries))[: config.stop_queries])
-        self._training, self._some = training, some
-        self._found = training.found[some][:, _sampled_ranks(config)]
-
-    def ndcg(self, ranker: Ranker) -> float:
-        """Return the mean over the queries."""
-        reader, found = self._training.reader, []
-        width = reader.width(_longest(reader, self._found))
-        for row, query in enumerate(self._some):
+    def loss(self, ranker: Ranker) -> float:
+        """Return the mean hinge; 0 where there is no pair."""
+        losses = []
+        for batch in _in_steps(self._training, self._pairs, self._negatives):
             check()
-            terms, docs = self._training.queries[query][None], self._found[row][None]
-            scores = np.asarray(score(ranker, reader.batch(terms, docs, width)))[0]
-            found.append(self._of_query(row, scores))
-        return float(np.mean(found))
-
-    def _of_query(self, row: int, scores: np.ndarray) -> float:
-        query, found = int(self._some[row]), self._found[row]
-        ranked = found[np.argsort(np.where(found >= 0, -scores, np.inf), kind="stable")]
-        queries = self._training.judged.queries
-        docs, grades = queries.judged_of(query)
-        at = {int(doc): rank for rank, doc in enumerate(ranked.tolist(), 1) if doc >= 0}
-        ranks = np.array([at.get(int(doc), np.inf) for doc in docs[grades > 0]])
-        return measures_of(ranks, grades[grades > 0], queries.ideal_grades[query])[0]
+            losses.append(float(_loss(ranker, batch)))
+        return float(np.mean(losses)) if losses else 0.0

@@ -94,7 +94,7 @@ def plain_kernels(similarities: np.ndarray) -> np.ndarray:
     for kernel, (mu, sigma) in enumerate(zip(KERNELS, WIDTHS)):
         for row in similarities:
             near = np.exp(-((row - mu) ** 2) / (2 * sigma**2)).sum()
-            features[kernel] += 0.01 * np.log(max(near, 1e-10))
+            features[kernel] += np.log1p(near)
     return features
 
 
@@ -125,7 +125,7 @@ def plain_conv_knrm(ranker, query, doc) -> float:
 
     asked, found = ngrams(query), ngrams(doc)
     features = [plain_kernels(cosines(one, other)) for one in asked for other in found]
-    return np.tanh(plain_dense(ranker.output, np.concatenate(features)))[0]
+    return plain_dense(ranker.output, np.concatenate(features))[0]
 
 
 def plain_duet(ranker, query, doc) -> float:
