@@ -11,9 +11,11 @@ from prior_collections import Judged
 
 from tdv_lucene import learn_term_values
 from tdv_lucene.embedding.embed import TermVectors, latent_semantic_vectors
+from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, Tuning, tune
+from tdv_lucene.learning.measures import MEASURES
 from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
-from tdv_lucene.ranking import GRIDS
+from tdv_lucene.ranking import ANSERINI_DEFAULTS
 from tdv_lucene.values.term_values import TermValues
 
 
@@ -41,24 +43,27 @@ class Draws:
 
     def full(self, test: np.ndarray) -> float:
         """Return that of the full index with Anserini's k1 and b."""
-        return float(self._grid[0, test].mean())
+        return float(self._tuning.served[0, test].mean())
 
     def full_tuned(self, train: np.ndarray, test: np.ndarray) -> float:
         """Return that of the full index with the k1 and b that serve ``train`` best."""
-        best = np.argmax(self._grid[:, train].mean(axis=1))
-        return float(self._grid[best, test].mean())
+        best = self._tuning.choices.index(self._tuning.best(train))
+        return float(self._tuning.served[best, test].mean())
 
     @cached_property
     def _vectors(self) -> TermVectors:
         return latent_semantic_vectors(self.judged.problem.matrix)
 
     @cached_property
-    def _grid(self) -> np.ndarray:
-        """float64[choices of k1 and b, queries]: the full index's, Anserini's choice first."""
-        choices = [(0.9, 0.4), *itertools.product(*GRIDS["bm25"].values())]
+    def _tuning(self) -> Tuning:
+        """The full index under all k1 and b, Anserini's first."""
         problem = self.judged.problem
-        at = [problem.with_parameters(Parameters(k1=k1, b=b)) for k1, b in choices]
-        return np.stack([each.measure(problem.plain, self.judged.all_queries)[:, 0] for each in at])
+
+        def measure(choice: Choice) -> np.ndarray:
+            at = problem.with_parameters(Parameters(**choice))
+            return at.measure(problem.plain, self.judged.all_queries)[:, MEASURES.index(OBJECTIVE)]
+
+        return tune("bm25", ANSERINI_DEFAULTS, measure)
 
 
 def queries_of(judged: Judged, some: np.ndarray) -> tuple[dict[str, list], dict[str, dict]]:

@@ -3,6 +3,9 @@
 
     scripts/bench/picture.py --raw scripts/bench/runs/2026-11-23-frontier/raw.json \
         --output scripts/bench/runs/2026-11-23-frontier/frontier.svg
+
+RIDF's indexes are searched with k1 and b tuned on the training queries, as learned ones are:
+``tuned-peers.json`` beside the raw figures has that.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ PANELS = {
 """Query set -> title of its panel."""
 LINES = {
     ("postings-", "bytes-"): ("learned (this project)", "#D55E00", "o", "-"),
-    ("full", "ridf-"): ("RIDF, from the full index on", "#0072B2", "s", "--"),
+    ("full-tuned", "ridf-"): ("RIDF, tuned k1 and b, from the full index on", "#0072B2", "s", "--"),
 }
 """How the names of a line's indexes begin -> the line."""
 POINTS = {
@@ -57,12 +60,24 @@ def draw(axes: Axes, rows: Mapping[str, Mapping[str, Any]], queries: str) -> Non
     axes.margins(y=0.12)
 
 
+def tuned_rows(raw: Mapping[str, Any], tuned: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The rows by index, those of unlearned methods as they rank with tuned k1 and b."""
+    rows = {row["index"]: row for row in raw["rows"]}
+    for name, values in tuned[MEASURE].items():
+        if name in rows:
+            found = {queries: {MEASURE: x} for queries, x in zip(tuned["sets"], values)}
+            rows[name] = {**rows[name], **found}
+    rows["full-tuned"]["bytes"] = rows["full"]["bytes"]  # the same index
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--raw", type=Path, required=True, help="raw.json of a run of frontier.py")
     parser.add_argument("--output", type=Path, required=True, help="the picture, .svg or .png")
     given = parser.parse_args()
-    rows = {row["index"]: row for row in json.loads(given.raw.read_text("utf-8"))["rows"]}
+    files = given.raw, given.raw.with_name("tuned-peers.json")
+    rows = tuned_rows(*(json.loads(file.read_text("utf-8")) for file in files))
     style = {
         "font.size": 10,
         "lines.markersize": 6,

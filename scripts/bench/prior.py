@@ -28,6 +28,7 @@ from prior_settings import (
     gains_key,
     measure,
     settings_of,
+    utility,
     worst,
 )  # fmt: skip
 from prior_table import fill_table, markdown
@@ -62,7 +63,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, required=True, help="for indexes and matrices")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--prior", type=Path, help="where to write the prior")
-    parser.add_argument("--name", default="2026-11-23.5")
+    parser.add_argument("--name", default="2026-11-24")
     parser.add_argument("--most", type=int, default=300, help="queries of a set at most")
     return parser.parse_args()
 
@@ -85,8 +86,7 @@ def _gains(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> Non
     left_out = (None, *dict.fromkeys(collection_of(each.name) for each in judged))
     for key, candidates in CANDIDATES.items():
         _gains_at(REDUCTIONS[0], key, candidates, raw, judged, raw_file)
-        taken = {chosen(raw, key, without) for without in left_out}
-        taken.add(chosen(raw, key, None, worst))
+        taken = {chosen(raw, key, without, by) for without in left_out for by in (utility, worst)}
         for reduction in REDUCTIONS:
             some = [candidates[number] for number in sorted(taken)]
             _gains_at(reduction, key, some, raw, judged, raw_file)

@@ -13,7 +13,7 @@ from prior_collections import Judged
 
 from tdv_lucene.core.tdv import Features
 from tdv_lucene.learning.features import standard_statistic
-from tdv_lucene.learning.listwise import Weights, compiled_update, plain_start
+from tdv_lucene.learning.listwise import Weights, compiled_update, parameters_of, plain_start
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
 from tdv_lucene.learning.training_task import Task, batches, make_task
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
@@ -55,12 +55,13 @@ def train_together(tasks: Sequence[Task], seed: int) -> dict[str, Any]:
         for task, each in zip(tasks, lists)
     ]
     linear, temperatures = starts[0].linear, [start.log_temperature for start in starts]
-    optimizer, update = compiled_update(similarity, recipe)
+    optimizer, update = compiled_update(type(similarity), recipe)
+    numbers = parameters_of(similarity)
     state = optimizer.init(starts[0])
     for _ in range(ROUNDS):
         for k, (task, each) in enumerate(zip(tasks, lists)):
             now = Weights(linear, temperatures[k])
-            now, state = update(now, state, task.collection, next(each))
+            now, state = update(now, state, task.collection, next(each), numbers)
             linear, temperatures[k] = now
     linear = jax.tree.map(lambda part: np.asarray(jnp.asarray(part), np.float64), linear)
     return {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tdv_lucene.learning.recipes import Parameters
 
 ORDER = "balanced"
 REDUCTIONS = (0.45, 0.3, 0.15)
-"""Settings are chosen at the first; any may be recommended with them."""
+"""Settings are chosen at the first; the first that is bearable is recommended with them."""
 PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
 ENOUGH = 0.03
 """A gain above this counts as this: to lose nowhere is worth more than to win much somewhere. A
@@ -83,6 +84,13 @@ CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
 }
 """Round numbers about what a first look at all collections liked; the choice among them is made
 again with each collection left out."""
+AS_IT_IS: dict[str, dict[str, float]] = {
+    "bm25": {"k1": 0.9, "b": 0.4, "slope": 0, "scale": 1},
+    "qld": {"mu": 1000, "slope": 0, "scale": 1},
+    "tfidf": {"slope": 0, "scale": 1},
+}
+"""An index with nothing dropped, frequencies as they are and Anserini's parameters: it loses
+nothing."""
 AS_WITH = {("qld", "no positions"): ("qld", "positions")}
 """Whose choice is another's: how much to smooth does not depend on positions."""
 
@@ -144,12 +152,12 @@ def choose(candidates: Sequence[Gains], without: str | None, by: Any = utility) 
     return int(np.argmax([by(_left_of(gains, without)) for gains in candidates]))
 
 
-def recommend(by_reduction: dict[float, Gains], without: str | None) -> float:
+def recommend(gains_at: Callable[[float], Gains], without: str | None) -> float | None:
     """Return the largest reduction at which no query set of a collection but ``without`` loses more
-    than is bearable; where there is none, that of the smallest loss."""
-    losses = {r: worst(_left_of(gains, without)) for r, gains in by_reduction.items()}
-    bearable = [reduction for reduction, loss in losses.items() if loss >= -ENOUGH]
-    return max(bearable) if bearable else max(losses, key=lambda r: losses[r])
+    than is bearable; None where there is none."""
+    return next(
+        (r for r in REDUCTIONS if worst(_left_of(gains_at(r), without)) >= -ENOUGH), None
+    )  # fmt: skip
 
 
 def _left_of(gains: Gains, without: str | None) -> Gains:
@@ -162,7 +170,7 @@ def gains_key(reduction: float) -> str:
 
 
 def gains_of(
-    raw: dict[str, Any], key: tuple[str, str], reduction: float, number: int
+    raw: dict[str, Any], key: tuple[str, str], number: int, reduction: float
 ) -> dict[str, dict[str, list[float]]]:
     """Of a candidate: collection -> query set -> gains."""
     gains: dict[str, dict[str, list[float]]] = {}
@@ -178,17 +186,27 @@ def chosen(
     """The candidate that the collections but ``without`` choose."""
     key = AS_WITH.get(key, key)
     all_of_them = range(len(CANDIDATES[key]))
-    return choose([gains_of(raw, key, REDUCTIONS[0], n) for n in all_of_them], without, by)
+    return choose([gains_of(raw, key, n, REDUCTIONS[0]) for n in all_of_them], without, by)
 
 
 def settings_of(
     raw: dict[str, Any], key: tuple[str, str], without: str | None, by: Any = utility
-) -> tuple[dict[str, float], dict[str, dict[str, list[float]]]]:
-    """What the collections but ``without`` choose, and the reduction; their gains there."""
-    number = chosen(raw, key, without, by)
-    by_reduction = {reduction: gains_of(raw, key, reduction, number) for reduction in REDUCTIONS}
-    reduction = recommend(by_reduction, without)
-    return {**CANDIDATES[key][number], "reduction": reduction}, by_reduction[reduction]
+) -> tuple[dict[str, float], Gains]:
+    """What the collections but ``without`` choose, and the reduction; their gains there.
+
+    Where the choice ``by`` what it gains is bearable at no reduction, it is the one that loses
+    least anywhere; and where that is not bearable either, nothing is dropped and the index ranks as
+    it is.
+    """
+    for way in (by, worst):
+        number = chosen(raw, key, without, way)
+        reduction = recommend(partial(gains_of, raw, key, number), without)
+        if reduction is not None:
+            settings = {**CANDIDATES[key][number], "reduction": reduction}
+            return settings, gains_of(raw, key, number, reduction)
+    measured = gains_of(raw, key, number, REDUCTIONS[0])
+    unchanged = {c: {name: [0.0, 0.0] for name in sets} for c, sets in measured.items()}
+    return {**AS_IT_IS[key[0]], "reduction": 0.0}, unchanged
 
 
 def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +11,10 @@ import numpy as np
 from prior_collections import TRAINED_ONLY, Judged, collection_of
 from prior_settings import CANDIDATES, measure, settings_of
 
+from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, tune
+from tdv_lucene.learning.measures import MEASURES
 from tdv_lucene.learning.recipes import Parameters
-from tdv_lucene.ranking import GRIDS
+from tdv_lucene.ranking import ANSERINI_DEFAULTS
 
 SEED = 0
 HALVINGS, TUNED_ON = 20, 120
@@ -51,24 +52,21 @@ def fill_table(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) ->
 
 def _tuned_on_half(each: Judged, pruned: np.ndarray) -> dict[str, dict[str, float]]:
     """The full index with k1 and b tuned on a random half of the queries, on the other half."""
-    problem, grid = each.problem, list(itertools.product(*GRIDS["bm25"].values()))
-    grid = [(0.9, 0.4), *grid]
-    sets = {name: some[:TUNED_ON] for name, some in each.sets.items()}
+    problem, sets = each.problem, {name: some[:TUNED_ON] for name, some in each.sets.items()}
     drawn = np.sort(np.concatenate(list(sets.values())))
-    measured = np.array(
-        [
-            problem.with_parameters(Parameters(k1=k1, b=b)).measure(problem.plain, drawn)[:, 0]
-            for k1, b in grid
-        ]
-    )
+
+    def measure(choice: Choice) -> np.ndarray:
+        at = problem.with_parameters(Parameters(**choice))
+        return at.measure(problem.plain, drawn)[:, MEASURES.index(OBJECTIVE)]
+
+    tuning = tune("bm25", ANSERINI_DEFAULTS, measure)
     found = {}
     for name, some in sets.items():
         rng, tuned, ours = np.random.default_rng(SEED), [], []
         for _ in range(HALVINGS):
             train, test = np.array_split(rng.permutation(some), 2)
-            at = np.searchsorted(drawn, train), np.searchsorted(drawn, test)
-            best = int(np.argmax(measured[:, at[0]].mean(axis=1)))
-            tuned.append(measured[best, at[1]].mean())
+            best = tuning.choices.index(tuning.best(np.searchsorted(drawn, train)))
+            tuned.append(tuning.served[best, np.searchsorted(drawn, test)].mean())
             ours.append(pruned[test, 0].mean())
         found[name] = {"full tuned": float(np.mean(tuned)), "same halves": float(np.mean(ours))}
     return found

@@ -12,7 +12,6 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -37,10 +36,11 @@ from tdv_lucene import (
 )
 from tdv_lucene.embedding.embed import load_term_vectors
 from tdv_lucene.evaluation.evaluate import trec_eval_values
+from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, Tuning, parameters_to_try, tune
 from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.indexes.user_data import recorded_parameters
 from tdv_lucene.jvm.index import analyze_topics
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.searching.baseline_tuning import candidates
 
 MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
 
@@ -130,33 +130,40 @@ class Work:
     def tuned(
         self, queries: QueryData, split: Split, model: str, compute: bool = True
     ) -> dict[str, float] | None:
-        """k1 and b, or mu, with the best nDCG@10 on the split's training queries.
+        """k1 and b, or mu, that serve the split's training queries best (see ``tuning.OBJECTIVE``).
 
         The grid is searched once for all ``queries`` that any split trains on.
         """
-        grid = candidates(self.sources.index, model)
-        identity = self._identity(queries, model, values=None, what="grid", grid=grid)
+        given = recorded_parameters(self.sources.index, model).values()
+        grid = parameters_to_try(model, given)
+        asked = {"what": "grid", "objective": OBJECTIVE, "grid": grid}
+        identity = self._identity(queries, model, values=None, **asked)
         cell = self._cell(identity)
         if cell is None:
             if not compute:
                 return None
-            cell = {"identity": identity, "grid": []}
+            cell = {"identity": identity}
             timed(
                 f"tune {self.collection} {model}, {len(queries.topics)} queries",
-                lambda: cell["grid"].extend(self._grid(queries, model)),
+                lambda: cell.update(self._grid(queries, model, given)),
             )
             self._keep(cell)
-        means = [
-            np.mean([choice["values"][q] for q in split.train.topics]) for choice in cell["grid"]
-        ]
-        return cell["grid"][int(np.argmax(means))]["parameters"]
+        places = [cell["queries"].index(query) for query in split.train.topics]
+        return Tuning(grid, np.array(cell["served"])).best(places)
 
-    def _grid(self, queries: QueryData, model: str) -> Iterator[dict[str, Any]]:
-        """Candidates, the default first, with nDCG@10 by query."""
-        for candidate in candidates(self.sources.index, model):
-            ids, values = self._search(self.sources.index, queries, model, hits=10, **candidate)
-            by_query = dict(zip(ids, np.round(values["nDCG@10"], 6).tolist()))
-            yield {"parameters": candidate, "values": by_query}
+    def _grid(
+        self, queries: QueryData, model: str, given: dict[str, float]
+    ) -> dict[str, list[Any]]:
+        """The queries, and how all parameters serve each of them."""
+        asked: list[str] = []
+
+        def measure(choice: Choice) -> np.ndarray:
+            ids, values = self._search(self.sources.index, queries, model, hits=10, **choice)
+            asked[:] = ids
+            return np.round(values[OBJECTIVE], 6)
+
+        served = tune(model, given, measure).served.tolist()
+        return {"queries": asked, "served": served}
 
     def _search(
         self, index: Path, queries: QueryData, model: str, **search: Any

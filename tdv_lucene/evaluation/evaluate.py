@@ -6,9 +6,8 @@ document id first for every measure, trectools the lower one first for nDCG and 
 the others. Both take the grade as gain, discount by log2(rank + 1), and count a grade of at least
 1 as relevant.
 
-trectools itself computes its values of a run that is read from a file or a table. Of a run in
-memory, as ``compare`` has millions of hits, the same NumPy formula gives both definitions, in a
-thirtieth of the time; tests hold it to trectools and to trec_eval, ties included.
+One NumPy formula gives both (see :mod:`.ndcg`); tests hold it to trectools and to trec_eval, ties
+included.
 
 trectools leaves out queries without an answer, and then divides by the number of queries that have
 one. Here a judged query that retrieved nothing counts 0, as with ``trec_eval -c``.
@@ -26,13 +25,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..errors import TdvError
-from .by_trectools import DEPTH, MEASURES, trectools_values
 from .further_measures import further_values, parse_measures
+from .ndcg import ndcg
 from .run_arrays import Run
 from .topics import Qrels, judged_queries
 
 if TYPE_CHECKING:  # pandas takes half a second to import
     import pandas as pd
+
+MEASURES = ("nDCG@5", "nDCG@10", "MAP", "R@1000")
+"""All over the first ``DEPTH`` documents of a query."""
+
+DEPTH = 1000
 
 _COLUMNS = ["query", "q0", "docid", "rank", "score", "system"]
 
@@ -87,8 +91,7 @@ def evaluate_run(
     if isinstance(run, (str, os.PathLike)):
         run = read_run(run)
     judged = _Judged.of(run, topics, qrels)
-    in_memory = isinstance(run, Run)
-    values = _values_as_trectools(judged) if in_memory else trectools_values(judged.run, qrels)
+    values = _values_as_trectools(judged)
     if further:
         values |= further_values(further, judged.run.frame(), qrels, judged.run.queries)
     return Evaluation(tuple(judged.run.queries), values, _trec_eval_values(judged))
@@ -252,13 +255,9 @@ def _values(judged: _Judged, of_ndcg: np.ndarray, ranks: np.ndarray) -> dict[str
 
 
 def _ndcg(judged: _Judged, ranks: np.ndarray, depth: int) -> np.ndarray:
-    def dcg(relevant: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-        gains = np.where(ranks <= depth, judged.grades[relevant] / np.log2(ranks + 1), 0.0)
-        return judged.sums(judged.queries[relevant], gains)
-
-    ideal = dcg(np.arange(len(judged.queries)), _from_one(judged.queries))
-    ndcg: np.ndarray = dcg(judged.relevant, ranks) / ideal
-    return ndcg
+    query, grades = judged.queries[judged.relevant], judged.grades[judged.relevant]
+    ideal = judged.queries, judged.grades
+    return ndcg(query, ranks, grades, *ideal, depth=depth, number=len(judged.run.queries))
 
 
 def _from_one(groups: np.ndarray) -> np.ndarray:

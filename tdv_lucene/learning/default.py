@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -19,10 +19,11 @@ from .listwise import train
 from .points import Learned, validate_points
 from .prior_as_start import PriorStart
 from .problem import Left, Problem
-from .recipes import DefaultRecipe
-from .stopping import Stopped, clearly_best, deciding, stop
+from .recipes import CORRECTED_AT, DefaultRecipe
+from .stopping import Stopped, Trained, clearly_best, deciding, measure_checkpoints, stop
 from .term_scores import TermScores, kept_terms, rule_of_order
-from .training_task import Task, make_task
+from .training_task import make_task
+from .tuning_before_learning import Tuned, choose_parameters, tuning_queries
 
 _ORDER_AT = 0.6
 """The reduction at which orders of terms are compared: at smaller ones they differ less."""
@@ -31,11 +32,14 @@ _TELL_A_SCALE = 100
 """Fewer queries cannot show what a scale below the prior's would cost."""
 
 
-class _Way(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Way:
     """A way of pruning: an order of terms, and the rule for single postings made of it.
 
     Attributes
     ----------
+    problem : Problem
+        With the parameters that the rule is made for.
     kind : str
         One of the recipe's orders.
     order : float32[V]
@@ -43,6 +47,7 @@ class _Way(NamedTuple):
     rule : PostingRule
     """
 
+    problem: Problem
     kind: str
     order: np.ndarray
     rule: PostingRule
@@ -54,48 +59,56 @@ def learn_default(
     seed: int,
     progress: Progress,
     start: PriorStart | None = None,
+    *,
+    fixed: Collection[str] = (),
 ) -> Learned:
-    """Order the terms, learn their TDVs, and average over the folds.
+    """Choose parameters, order the terms, learn their TDVs, and average over the folds.
 
-    Everything is learned once for each fold, from the other folds' queries, so that each query
-    measures a training it took no part in. What is dropped is decided first, apart from the TDVs:
-    otherwise rescaling them would pass for sparsity. With a ``start`` the prior's order comes
+    Everything is chosen and learned once for each fold, from the other folds' queries, so that each
+    query measures a training it took no part in. What is dropped is decided first, apart from the
+    TDVs: otherwise rescaling them would pass for sparsity. With a ``start`` the prior's order comes
     first, and training begins at its network; too few queries only measure what the prior gives.
+    The problem's own parameters that are ``fixed``, by name, stay for all folds.
     """
     rng = np.random.default_rng(seed)
     folds = problem.folds(recipe.folds, rng)
+    some = tuning_queries(problem, seed)
+    few = start is not None and len(problem.queries) < recipe.fewest_queries
+    if recipe.tuned and not few:
+        chosen = choose_parameters(
+            problem, folds, some, progress, from_prior=start is not None, fixed=fixed
+        )
+    else:
+        chosen = Tuned.untuned(problem, folds)
     made = term_features(problem.matrix, problem.vectors, recipe.features)
     features = jax.tree.map(jax.numpy.asarray, made)
     orders = recipe.orders_to_try(None if start is None else start.prior.order, problem.model)
-    few = start is not None and len(problem.queries) < recipe.fewest_queries
-    if few:
-        chosen = _way(problem, recipe, orders[0])
-        out_of_fold = [chosen] * len(folds)
-    else:
-        chosen, out_of_fold = _choose_ways(problem, recipe, orders, folds)
+    final_way, ways = _choose_ways(chosen, recipe, orders[:1] if few else orders, folds)
     if recipe.values and not few:
         linear = None if start is None else start.linear(problem.matrix, made)
         steps = _Counter(recipe.max_steps * len(folds), progress)
-        stopped = _train_values(problem, recipe, features, linear, out_of_fold, folds, rng, steps)
+        stopped = _train_values(recipe, features, linear, ways, folds, rng, steps)
         mean = np.mean([network.values(features) for network in stopped.final], axis=0)
         weights = [mean, *(network.values(features) for network in stopped.out_of_fold)]
         networks = [network.describe() for network in stopped.final]
     else:
         weights = [problem.base_values] * (1 + len(folds))
         networks = [None] * len(folds)
-    ways = [chosen, *out_of_fold]
-    final, *of_folds = [TermScores(w, way.order, way.rule) for w, way in zip(weights, ways)]
+    final, *of_folds = [
+        TermScores(w, way.order, way.rule) for w, way in zip(weights, (final_way, *ways))
+    ]
     choose_scale = _scale_choice(problem, start, few)
     points, reports, full = validate_points(
-        problem, final, of_folds, folds, recipe.reductions, recipe.unit, progress, choose_scale
-    )
+        chosen, final, of_folds, folds, some, recipe.reductions, recipe.unit, progress,
+        choose_scale,
+    )  # fmt: skip
     for report, network in zip(reports, networks):
         report["network"] = network
-        report["order"] = chosen.kind
+        report["order"] = final_way.kind
     moved = None
     if start is not None:
-        moved = start.moved(problem, final, of_folds, folds, choose_scale)
-    return Learned(final, points, reports, full, moved)
+        moved = start.moved(chosen, final, of_folds, folds, choose_scale)
+    return Learned(chosen.of_all, final, points, reports, full, moved)
 
 
 def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
@@ -121,44 +134,62 @@ class _Counter:
         self._progress("train", self._done, self._total)
 
 
-def _way(problem: Problem, recipe: DefaultRecipe, kind: str) -> _Way:
-    """Return the way that drops postings by their saturation and their term's order."""
-    reductions = {*recipe.reductions, recipe.trained_at}
+def _way(problem: Problem, recipe: DefaultRecipe, kind: str, reductions: Iterable[float]) -> _Way:
+    """Return the way that drops postings by their saturation and their term's order.
+
+    It is corrected for the larger idf at each of the ``reductions``, which takes a pass each.
+    """
     order, rule = rule_of_order(
-        problem.matrix, kind, problem.model, problem.parameters, recipe, reductions
+        problem.matrix, kind, problem.model, problem.parameters, recipe, {*reductions}
     )
-    return _Way(kind, order, rule)
+    return _Way(problem, kind, order, rule)
 
 
 def _choose_ways(
-    problem: Problem, recipe: DefaultRecipe, orders: tuple[str, ...], folds: list[np.ndarray]
+    tuned: Tuned, recipe: DefaultRecipe, orders: tuple[str, ...], folds: list[np.ndarray]
 ) -> tuple[_Way, list[_Way]]:
     """Return the way that all queries choose, and for each fold the one the other folds choose.
 
-    That is the way of the first order, unless another serves these queries clearly better.
+    That is the way of the first order, unless another serves these queries clearly better. A fold's
+    queries are searched with its own parameters.
     """
-    ways = [_way(problem, recipe, kind) for kind in orders]
-    if len(ways) == 1:
-        return ways[0], ways * len(folds)
-    served_by = np.array([_served_by(problem, recipe, way, folds) for way in ways])
-    choices = [clearly_best(served_by[:, _without(folds, k)]) for k in range(len(folds))]
-    return ways[clearly_best(served_by)], [ways[choice] for choice in choices]
+    kinds = _choose_orders(tuned, recipe, orders, folds)
+    asked = {*recipe.reductions, recipe.trained_at}
+    made: dict[tuple[Problem, str], _Way] = {}
+    for problem, kind in zip((tuned.of_all, *tuned.of_folds), kinds):
+        if (problem, kind) not in made:
+            at = {*asked, *CORRECTED_AT} if not made else asked  # the first is what pruning gets
+            made[problem, kind] = _way(problem, recipe, kind, at)
+    chosen, *of_folds = zip((tuned.of_all, *tuned.of_folds), kinds)
+    return made[chosen], [made[of_fold] for of_fold in of_folds]
 
 
-def _served_by(
-    problem: Problem, recipe: DefaultRecipe, way: _Way, folds: list[np.ndarray]
-) -> np.ndarray:
+def _choose_orders(
+    tuned: Tuned, recipe: DefaultRecipe, orders: tuple[str, ...], folds: list[np.ndarray]
+) -> list[str]:
+    """Return the order that all queries choose, and for each fold that of the other folds."""
+    if len(orders) == 1:
+        return [orders[0]] * (1 + len(folds))
+    served_by = {
+        problem: np.array([
+            _served_by(recipe, _way(problem, recipe, kind, [_ORDER_AT])) for kind in orders
+        ])
+        for problem in tuned.distinct
+    }  # fmt: skip
+    chosen = [orders[clearly_best(served_by[tuned.of_all])]]
+    for k, problem in enumerate(tuned.of_folds):
+        chosen.append(orders[clearly_best(served_by[problem][:, _without(folds, k)])])
+    return chosen
+
+
+def _served_by(recipe: DefaultRecipe, way: _Way) -> np.ndarray:
     """Return float64[n]: how this way of pruning serves each query, with the TDVs of the base."""
-    found = np.zeros(len(problem.queries))
-    left = _left(problem, recipe, way, _ORDER_AT)
-    for fold in folds:
-        values = left.problem.rows.weighted(left.factors * problem.base_values)
-        found[fold] = deciding(left.problem.measure(values, fold))
-    return found
+    left = _left(recipe, way, _ORDER_AT)
+    values = left.problem.rows.weighted(left.factors * way.problem.base_values)
+    return deciding(left.problem.measure(values))
 
 
 def _train_values(
-    problem: Problem,
     recipe: DefaultRecipe,
     features: tdv.Features,
     start: tdv.Linear | None,
@@ -167,22 +198,28 @@ def _train_values(
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> Stopped:
-    """Return one network for each fold, trained on what its way of pruning leaves."""
-    made: dict[str, Task] = {}
-    for way in ways:
-        if way.kind not in made:
-            left = _left(problem, recipe, way, recipe.trained_at)
-            made[way.kind] = make_task(left.problem, recipe, features, left.factors, start)
-    tasks = [made[way.kind] for way in ways]
-    checkpoints = [train(task, _without(folds, k), rng, step_done) for k, task in enumerate(tasks)]
-    return stop(tasks, checkpoints, folds)
+    """Return one network for each fold, trained on what its way of pruning leaves.
+
+    Folds with the same way follow one another and share their task, which is then let go: it is as
+    large as the matrix.
+    """
+    trained: dict[int, Trained] = {}
+    for way in dict.fromkeys(ways):
+        left = _left(recipe, way, recipe.trained_at)
+        task = make_task(left.problem.apart(), recipe, features, left.factors, start)
+        for k in (k for k, other in enumerate(ways) if other is way):
+            checkpoints = train(task, _without(folds, k), rng, step_done)
+            trained[k] = measure_checkpoints(task, checkpoints, folds[k])
+        del task
+    caution = recipe.caution if start is not None else 0.0
+    return stop([trained[k] for k in range(len(folds))], folds, caution)
 
 
-def _left(problem: Problem, recipe: DefaultRecipe, way: _Way, reduction: float) -> Left:
+def _left(recipe: DefaultRecipe, way: _Way, reduction: float) -> Left:
     """Return what is left at ``reduction``; a whole term that is dropped has a factor of 0."""
     if recipe.unit == "term":
-        return Left(problem, kept_terms(problem, way.order, reduction))
-    return problem.left(way.rule, way.order, reduction)
+        return Left(way.problem, kept_terms(way.problem, way.order, reduction))
+    return way.problem.left(way.rule, way.order, reduction)
 
 
 def _without(folds: list[np.ndarray], held_out: int) -> np.ndarray:

@@ -6,22 +6,19 @@ that were chosen for it.
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..core.scoring import Statistics
+from ..evaluation.tuning import OBJECTIVE, Choice, tune
 from ..matrix.blocks import row_sums
 from ..progress import Progress
-from ..ranking import GRIDS
+from .measures import MEASURES
 from .problem import Problem
 from .recipes import Parameters
-from .stopping import deciding
-
-_QUERIES = 400
-"""Enough to choose two numbers."""
 
 
 class FullIndex(NamedTuple):
@@ -42,29 +39,32 @@ class FullIndex(NamedTuple):
     visited: float
 
 
-def measure_full(problem: Problem, folds: list[np.ndarray], progress: Progress) -> FullIndex:
-    """Tune the full index on the training queries and measure every query.
+def measure_full(
+    problem: Problem, folds: Sequence[np.ndarray], some: np.ndarray, progress: Progress
+) -> FullIndex:
+    """Tune the full index on ``some`` of the training queries and measure every query.
 
-    The grid is ``ranking.GRIDS``, and the problem's own parameters. Here the best is taken however
-    small its gain, while a pruned index needs a clear gain to change its parameters: the full index
-    is the rival, and gets every advantage.
+    See :mod:`..evaluation.tuning`. The queries and the folds are those that the pruned index's own
+    parameters are chosen by: rivals see the same. Here the best is taken however small its gain,
+    while a pruned index needs more to change its parameters.
     """
     full = problem.full
-    grid = GRIDS[problem.model]
-    choices = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
-    tried = [problem.parameters, *(replace(problem.parameters, **choice) for choice in choices)]
-    some = np.random.default_rng(0).permutation(len(problem.queries))[:_QUERIES]
-    served = np.zeros((len(tried), len(some)))
-    for number, parameters in enumerate(tried):
-        progress("tune the full index", number, len(tried))
-        served[number] = deciding(full.with_parameters(parameters).measure(full.plain, some))
-    measured = np.zeros((len(problem.queries), 3))
+
+    def at(choice: Choice) -> Problem:
+        return full.with_parameters(replace(problem.parameters, **choice))
+
+    def measure(choice: Choice) -> np.ndarray:
+        return at(choice).measure(full.plain, some)[:, MEASURES.index(OBJECTIVE)]
+
+    given = vars(problem.parameters)
+    tuning = tune(problem.model, given, measure, progress, "tune the full index")
+    measured = np.zeros((len(problem.queries), len(MEASURES)))
     for fold in folds:
         others = ~np.isin(some, fold)
-        best = tried[int(served[:, others].sum(axis=1).argmax())]
-        measured[fold] = full.with_parameters(best).measure(full.plain, fold)
-    best = tried[int(served.sum(axis=1).argmax())]
-    return FullIndex(measured, best, mean_visited(problem, full.plain.statistics))
+        best = at(tuning.best(others) if others.any() else tuning.choices[0])
+        measured[fold] = best.measure(full.plain, fold)
+    chosen = at(tuning.best()).parameters
+    return FullIndex(measured, chosen, mean_visited(problem, full.plain.statistics))
 
 
 def visited(problem: Problem, statistics: Statistics) -> np.ndarray:

@@ -32,7 +32,6 @@ from .problem import Problem
 from .queries import make_queries
 from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
 from .term_orders import preferred_order
-from .tuning_before_learning import choose_parameters
 
 _log = logging.getLogger(__name__)
 
@@ -120,7 +119,8 @@ def learn_term_values(
     counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks bear no exception
         problem = Problem.of(counted, topics, qrels, vectors, model, first)
-        problem, learned = _learn(problem, chosen, known, given, seed, progress)
+        learned = _learn(problem, chosen, known, given, seed, progress)
+    problem = learned.problem
     _log.info("learned with %s from %d queries", problem.parameters.values(), len(problem.queries))
     rule = learned.final.rule
     if size and rule is not None:
@@ -165,8 +165,8 @@ def _learn(
     given: Collection[str],
     seed: int,
     progress: Progress,
-) -> tuple[Problem, Learned]:
-    """Learn by the recipe, and return the problem with the parameters that were chosen.
+) -> Learned:
+    """Learn by the recipe.
 
     ``given``: names of the problem's parameters that are the user's, and stay.
     """
@@ -177,15 +177,10 @@ def _learn(
             f"got {len(problem.queries)}: pass more topics and qrels"
         )
     if isinstance(recipe, PaperRecipe):
-        return problem, learn_paper(problem, recipe, seed, progress)
+        return learn_paper(problem, recipe, seed, progress)
     if start is not None and recipe.values:
         problem = start.problem
-    enough = start is None or len(problem.queries) >= recipe.fewest_queries
-    if recipe.tuned and enough:
-        problem = choose_parameters(
-            problem, seed, progress, from_prior=start is not None, fixed=given
-        )
-    return problem, learn_default(problem, recipe, seed, progress, start)
+    return learn_default(problem, recipe, seed, progress, start, fixed=given)
 
 
 def _known(

@@ -36,13 +36,15 @@ def train(
 ) -> dict[int, tdv.Linear]:
     """Fit w and b on ``queries`` and return them (NumPy arrays) every ``check_every`` steps."""
     recipe, collection = task.recipe, task.collection
-    optimizer, update = compiled_update(task.problem.similarity, recipe)
+    similarity = task.problem.similarity
+    optimizer, update = compiled_update(type(similarity), recipe)
+    numbers = parameters_of(similarity)
     lists = batches(task, queries, rng)
-    learned = plain_start(task.problem.similarity, recipe, collection, next(lists))
+    learned = plain_start(similarity, recipe, collection, next(lists))
     state = optimizer.init(learned)
     checkpoints = {}
     for step in range(1, recipe.max_steps + 1):
-        learned, state = update(learned, state, collection, next(lists))
+        learned, state = update(learned, state, collection, next(lists), numbers)
         if step % recipe.check_every == 0:
             checkpoints[step] = jax.tree.map(np.asarray, learned.linear)
         step_done()
@@ -69,22 +71,32 @@ def _scores(
     return score_batch(similarity, values, lists.batch, statistics)
 
 
-@lru_cache(maxsize=4)  # a program holds memory, and each choice of parameters asks for another
-def compiled_update(similarity: Similarity, recipe: DefaultRecipe) -> tuple[Any, Any]:
-    """Return (optimizer, update), compiled once for all folds."""
+def parameters_of(similarity: Similarity) -> tuple[jax.Array, ...]:
+    """Return the numbers of a ranking function, in the order in which its class takes them."""
+    return tuple(jnp.asarray(value, jnp.float32) for value in vars(similarity).values())
+
+
+@lru_cache(maxsize=4)  # a program holds memory
+def compiled_update(kind: type, recipe: DefaultRecipe) -> tuple[Any, Any]:
+    """Return (optimizer, update), compiled once for all folds.
+
+    The parameters of the ranking function, of class ``kind``, are arguments: folds may have others.
+    """
     schedule = optax.cosine_decay_schedule(recipe.learning_rate, recipe.max_steps, alpha=0.1)
     optimizer = optax.adam(schedule)
 
-    def objective(learned: Weights, collection: Collection, lists: Lists) -> jax.Array:
-        scores = _scores(similarity, learned.linear, collection, lists)
+    def objective(
+        learned: Weights, collection: Collection, lists: Lists, numbers: tuple[jax.Array, ...]
+    ) -> jax.Array:
+        scores = _scores(kind(*numbers), learned.linear, collection, lists)
         temperature = jnp.exp(learned.log_temperature)
         loss = losses.LOSSES[recipe.loss](scores, lists.gains, lists.where, temperature)
         learned_only = jax.tree.map(jnp.subtract, learned.linear, collection.start)
         return loss + recipe.l2 * tdv.squared_length(learned_only)
 
     @jax.jit
-    def update(learned, state, collection, lists):
-        gradient = jax.grad(objective)(learned, collection, lists)
+    def update(learned, state, collection, lists, numbers):
+        gradient = jax.grad(objective)(learned, collection, lists, numbers)
         change, state = optimizer.update(gradient, state, learned)
         return optax.apply_updates(learned, change), state
 

@@ -2,13 +2,14 @@
 
 Learning evaluates tens of thousands of rankings of a whole collection, and the ranks of the few
 judged documents are found without sorting. Run files are measured by
-:func:`tdv_lucene.evaluate_run`; a test checks that the two agree.
+:func:`tdv_lucene.evaluate_run`, with the same nDCG (see :mod:`..evaluation.ndcg`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..evaluation.ndcg import ndcg
 from .retrieval import QueryPostings
 
 MEASURES = ("nDCG@5", "R@1000", "nDCG@1000")
@@ -23,18 +24,22 @@ def evaluate(
     """
     queries = postings.queries
     some = np.arange(len(queries)) if some is None else some
-    result = np.zeros((len(some), len(MEASURES)))
+    if not len(some):
+        return np.zeros((0, len(MEASURES)))
     pool = postings.pool
     drawn = np.zeros(0, np.int64) if pool is None else np.flatnonzero(pool.drawn)
-    for row, (query, scores) in enumerate(postings.scores(impacts, some)):
-        docs, grades = queries.judged_of(query)
-        ranks = ranks_of(scores, docs[grades > 0])
+    ranks, grades = [], []
+    for query, scores in postings.scores(impacts, some):
+        docs, of_query = queries.judged_of(query)
+        relevant = docs[of_query > 0]
+        found = ranks_of(scores, relevant)
         if pool is not None:
             of_drawn = scores[drawn]
-            for i, doc in enumerate(docs[grades > 0]):
-                ranks[i] += (pool.doc_weight - 1) * np.count_nonzero(of_drawn > scores[doc])
-        result[row] = measures_of(ranks, grades[grades > 0], queries.ideal_grades[query])
-    return result
+            for i, doc in enumerate(relevant):
+                found[i] += (pool.doc_weight - 1) * np.count_nonzero(of_drawn > scores[doc])
+        ranks.append(found)
+        grades.append(of_query[of_query > 0])
+    return _measures(ranks, grades, [queries.ideal_grades[query] for query in some])
 
 
 def ranks_of(scores: np.ndarray, docs: np.ndarray) -> np.ndarray:
@@ -47,20 +52,21 @@ def ranks_of(scores: np.ndarray, docs: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def measures_of(
-    ranks: np.ndarray, grades: np.ndarray, ideal: np.ndarray
-) -> tuple[float, float, float]:
-    """Return the ``MEASURES`` from the ranks and grades of the relevant documents held."""
-    recall = float((ranks <= 1000).sum() / len(ideal))
-    return _ndcg(ranks, grades, ideal, 5), recall, _ndcg(ranks, grades, ideal, 1000)
-
-
-def _ndcg(ranks: np.ndarray, grades: np.ndarray, ideal: np.ndarray, depth: int) -> float:
-    """``ndcg_cut``: the gain is the grade, the discount log2(rank + 1)."""
-    top = ranks <= depth
-    gained = (grades[top] / np.log2(ranks[top] + 1)).sum()
-    best = (ideal[:depth] / np.log2(np.arange(2, len(ideal[:depth]) + 2))).sum()
-    return float(gained / best)
+def _measures(
+    ranks: list[np.ndarray], grades: list[np.ndarray], ideal: list[np.ndarray]
+) -> np.ndarray:
+    """Return float64[n, 3], from each query's relevant documents and their ideal grades."""
+    numbers = np.arange(len(ideal))
+    query = np.repeat(numbers, [len(of_query) for of_query in ranks])
+    relevant = np.array([len(of_query) for of_query in ideal])
+    rank = np.concatenate(ranks)
+    all_of_them = (
+        query, rank, np.concatenate(grades).astype(np.float64),
+        np.repeat(numbers, relevant), np.concatenate(ideal).astype(np.float64),
+    )  # fmt: skip
+    at_5, at_1000 = (ndcg(*all_of_them, depth=depth, number=len(ideal)) for depth in (5, 1000))
+    recall = np.bincount(query, rank <= 1000, minlength=len(ideal)) / relevant
+    return np.stack([at_5, recall, at_1000], axis=1)
 
 
 def mean_measures(per_query: np.ndarray) -> dict[str, float]:

@@ -13,6 +13,7 @@ from .points import Learned, validate_points
 from .problem import Problem
 from .recipes import PaperRecipe
 from .term_scores import TermScores
+from .tuning_before_learning import Tuned, tuning_queries
 
 
 def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress) -> Learned:
@@ -39,22 +40,18 @@ def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Prog
         values = np.asarray(tdv.term_values(linear, features))
         trained.append((TermScores(values, values), epoch, linear))
     *of_folds, (final, _, _) = trained
+    scored = [scores for scores, *_ in of_folds]
     points, reports, full = validate_points(
-        problem,
-        final,
-        [scored for scored, *_ in of_folds],
-        folds,
-        recipe.reductions,
-        "term",
-        progress,
-    )
+        Tuned.untuned(problem, folds), final, scored, folds, tuning_queries(problem, seed),
+        recipe.reductions, "term", progress,
+    )  # fmt: skip
     for report, (_, epoch, linear) in zip(reports, of_folds):
         report["network"] = {
             "epoch": epoch,
             "w_vector": linear.of_vector.tolist(),
             "b": float(linear.bias),
         }
-    return Learned(final, points, reports, full)
+    return Learned(problem, final, points, reports, full)
 
 
 def _raw_vectors(vectors: TermVectors, terms: int) -> tdv.Features:

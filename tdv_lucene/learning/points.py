@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..evaluation.significance import t_test
+from ..matrix.first_positions import describe_boost
 from ..progress import Progress
 from ..values.estimated_bytes import (
     estimate_dictionary_bytes,
@@ -20,6 +21,7 @@ from .measures import MEASURES, mean_measures
 from .problem import Problem
 from .reduced import Reduced
 from .term_scores import TermScores
+from .tuning_before_learning import Tuned
 
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference between measures if the queries have no spread to estimate one."""
@@ -30,6 +32,8 @@ class Learned(NamedTuple):
 
     Attributes
     ----------
+    problem : Problem
+        With the parameters that were chosen.
     final : TermScores
     points : list of dicts, see :class:`tdv_lucene.values.term_values.TermValues`
     folds : list of dicts
@@ -41,6 +45,7 @@ class Learned(NamedTuple):
         How far learning left the prior, see :meth:`.prior_as_start.PriorStart.moved`.
     """
 
+    problem: Problem
     final: TermScores
     points: list[dict[str, Any]]
     folds: list[dict[str, Any]]
@@ -49,10 +54,11 @@ class Learned(NamedTuple):
 
 
 def validate_points(
-    problem: Problem,
+    tuned: Tuned,
     final: TermScores,
     of_folds: list[TermScores],
     folds: list[np.ndarray],
+    some: np.ndarray,
     reductions: tuple[float, ...],
     unit: str,
     progress: Progress,
@@ -61,20 +67,28 @@ def validate_points(
     """Return (points, folds, full): the measures of every reduction, together and by fold.
 
     Every query is measured with the training of the fold it is held out of, on the integer index
-    that pruning would write at the point's scale. The full index is measured beside it, with
-    parameters that were tuned out-of-fold as well (see :mod:`.full_index`).
+    that pruning would write at the point's scale, and searched with parameters that it had no part
+    in choosing. The full index is measured beside it, tuned on the same queries ``some`` in the
+    same folds (see :mod:`.full_index`).
     """
+    problem = tuned.of_all
     plain = problem.full.plain
     full_bytes = estimate_posting_bytes(problem.full.matrix, plain)
-    full = measure_full(problem, folds, progress)
+    full = measure_full(problem, folds, some, progress)
     points = []
     by_fold = [
-        {"queries": len(fold), "full": mean_measures(full.measured[fold]), "held_out": {}}
-        for fold in folds
+        {
+            "queries": len(fold),
+            "parameters": of_fold.parameters.values(),
+            "lead": describe_boost(of_fold.matrix.position_boost),
+            "full": mean_measures(full.measured[fold]),
+            "held_out": {},
+        }
+        for of_fold, fold in zip(tuned.of_folds, folds)
     ]
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
-        at = Reduced(problem, final, of_folds, folds, reduction, unit)
+        at = Reduced(tuned, final, of_folds, folds, reduction, unit)
         chosen = choose_scale(at, full_bytes)
         measured = at.held_out(chosen.of_folds)
         scale, pruned = chosen.entry["scale"], at.prune(chosen.entry["scale"])[1]

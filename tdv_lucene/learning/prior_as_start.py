@@ -18,6 +18,7 @@ from .problem import Problem
 from .recipes import DefaultRecipe
 from .reduced import Reduced
 from .term_scores import TermScores, rule_of_order
+from .tuning_before_learning import Tuned
 
 _MEASURE = "nDCG@5"
 
@@ -44,7 +45,7 @@ class PriorStart(NamedTuple):
 
     def moved(
         self,
-        problem: Problem,
+        tuned: Tuned,
         final: TermScores,
         of_folds: list[TermScores],
         folds: list[np.ndarray],
@@ -58,13 +59,15 @@ class PriorStart(NamedTuple):
         interval (see :func:`..evaluation.significance.t_test`). It is that of the real-valued
         models, but for TF-IDF, whose scale does more than round.
         """
+        problem = tuned.of_all
         tokens = np.asarray(problem.matrix.total_term_freq, np.float64)
         away = np.abs(final.weights - self.problem.base_values)
         boost = self.problem.matrix.position_boost
         reduction = self.settings.reduction
-        learned = Reduced(problem, final, of_folds, folds, reduction, "posting")
+        learned = Reduced(tuned, final, of_folds, folds, reduction, "posting")
         own, everyone = self._scores(), [np.arange(len(problem.queries))]
-        alone = Reduced(self.problem, own, [own], everyone, reduction, "posting")
+        unmoved = Tuned.untuned(self.problem, everyone)
+        alone = Reduced(unmoved, own, [own], everyone, reduction, "posting")
         if problem.model == "tfidf":
             scales = choose_scale(learned, 0).of_folds, [self.settings.scale]
         else:

@@ -124,6 +124,11 @@ class Problem:
         judged = self.judged.with_position_boost(boost)
         return self if judged is self.judged else replace(self, judged=judged)
 
+    def apart(self) -> Problem:
+        """Return the same problem, which derives what it needs for itself and takes it along when
+        it goes."""
+        return replace(self, judged=replace(self.judged))
+
     @property
     def similarity(self) -> Similarity:
         """The ranking function on real-valued frequencies."""

@@ -12,6 +12,7 @@ from ..values.weighted_collection import WeightedCollection
 from .measures import MEASURES
 from .problem import Left, Problem
 from .term_scores import TermScores
+from .tuning_before_learning import Tuned
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,8 @@ class Reduced:
 
     Attributes
     ----------
-    problem : Problem
+    tuned : Tuned
+        Of each fold the problem with the parameters that its queries took no part in choosing.
     final : TermScores
     of_folds : list of TermScores
         Of each fold's training, which its queries took no part in.
@@ -30,31 +32,45 @@ class Reduced:
         ``"term"`` or ``"posting"``.
     """
 
-    problem: Problem
+    tuned: Tuned
     final: TermScores
     of_folds: Sequence[TermScores]
     folds: Sequence[np.ndarray]
     reduction: float
     unit: str
-    _left: dict[PostingRule | None, Left] = field(default_factory=dict, repr=False)
+    _left: dict[tuple[Problem, PostingRule | None], Left] = field(default_factory=dict, repr=False)
 
-    def left(self, scores: TermScores) -> Left:
-        """Return what ``scores`` leave; those with the same rule share it."""
-        if scores.rule not in self._left:
-            self._left[scores.rule] = scores.left(self.problem, self.reduction, self.unit)
-        return self._left[scores.rule]
+    @property
+    def problem(self) -> Problem:
+        """That of all queries."""
+        return self.tuned.of_all
+
+    def left(self, problem: Problem, scores: TermScores) -> Left:
+        """Return what ``scores`` leave of a problem; those with the same rule share it.
+
+        What the final ones leave is kept, and one other: each is as large as the matrix.
+        """
+        key = problem, scores.rule
+        if key not in self._left:
+            final = self.problem, self.final.rule
+            for other in [other for other in self._left if other != final]:
+                del self._left[other]
+            self._left[key] = scores.left(problem, self.reduction, self.unit)
+        return self._left[key]
 
     def prune(self, scale: float | None) -> tuple[Problem, WeightedCollection]:
         """Return what the final scores leave, and the index they make of it at ``scale``."""
-        left = self.left(self.final)
+        left = self.left(self.problem, self.final)
         return left.problem, self.final.prune(left, self.reduction, scale, self.unit)
 
     def held_out(self, scales: Sequence[float | None]) -> np.ndarray:
         """Return float64[Q, 3]: each query measured on the index that the training of the fold it
         is held out of makes, at that fold's scale (None: the real-valued model)."""
         measured = np.zeros((len(self.problem.queries), len(MEASURES)))
-        for scores, fold, scale in zip(self.of_folds, self.folds, scales):
-            left = self.left(scores)
+        for problem, scores, fold, scale in zip(
+            self.tuned.of_folds, self.of_folds, self.folds, scales
+        ):
+            left = self.left(problem, scores)
             collection = scores.prune(left, self.reduction, scale, self.unit)
             measured[fold] = left.problem.measure(collection, fold)
         return measured

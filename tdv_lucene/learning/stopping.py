@@ -9,12 +9,18 @@ import numpy as np
 from scipy import stats
 
 from ..core import tdv
+from ..evaluation.tuning import OBJECTIVE
 from .measures import MEASURES
 from .training_task import Task
 
 _SIGNIFICANCE = 0.05
-_CHOSEN_BY = ("nDCG@5", "nDCG@1000")
-"""Their mean decides: the head of the ranking, and enough of the tail to keep recall."""
+_CHOSEN_BY = (OBJECTIVE, "nDCG@1000")
+"""Their mean decides how far TDVs are trusted and what is dropped.
+
+The objective alone tunes k1, b, mu and the boost, which leave every posting: whatever has a query's
+term is still found. TDVs and orders can lose what only some terms find, far below the first five,
+and that must count too.
+"""
 
 
 class Network(NamedTuple):
@@ -79,35 +85,46 @@ class Stopped(NamedTuple):
     final: list[Network]
 
 
-def stop(
-    tasks: list[Task], checkpoints: list[dict[int, tdv.Linear]], folds: list[np.ndarray]
-) -> Stopped:
+class Trained(NamedTuple):
+    """One fold's training, at all choices of a step and a slope; the first is the base.
+
+    Attributes
+    ----------
+    networks : list of Network
+    gains : float64[choices, n]
+        Over the base, of the queries that the training did not see.
+    """
+
+    networks: list[Network]
+    gains: np.ndarray
+
+
+def measure_checkpoints(
+    task: Task, checkpoints: dict[int, tdv.Linear], fold: np.ndarray
+) -> Trained:
+    """Measure a training at every checkpoint and slope on the queries it did not see."""
+    slopes = task.recipe.slopes
+    choices = [(0, 0.0), *((step, slope) for step in checkpoints for slope in slopes)]
+    networks = [_network(task, checkpoints, step, slope) for step, slope in choices]
+    measured = np.array([_measure(task, network, fold) for network in networks])
+    return Trained(networks, measured - measured[0])
+
+
+def stop(trained: list[Trained], folds: list[np.ndarray], caution: float) -> Stopped:
     """Choose a step and a slope for all networks together.
 
-    Network k was trained without fold k, whose queries measure it at every checkpoint and slope
-    (and at step 0, the base). Pooled over the folds, every query is measured by a network whose
-    gradients never saw it. A single fold of a small collection would be too noisy.
+    Network k was trained without fold k, whose queries measured it. Pooled over the folds, every
+    query is measured by a network whose gradients never saw it. A single fold of a small collection
+    would be too noisy. For ``caution`` see :func:`choose`.
     """
-    slopes = tasks[0].recipe.slopes
-    choices = [(0, 0.0), *((step, slope) for step in checkpoints[0] for slope in slopes)]
-    networks = [
-        [_network(task, saved, step, slope) for step, slope in choices]
-        for task, saved in zip(tasks, checkpoints)
-    ]
-    measured = [
-        np.array([_measure(task, network, fold) for network in of_fold])
-        for task, of_fold, fold in zip(tasks, networks, folds)
-    ]
-    gains = [of_fold - of_fold[0] for of_fold in measured]
-    caution = tasks[0].recipe.caution if tasks[0].problem.base is not None else 0.0
     others, everyone = choose(
-        np.array([of_fold.sum(axis=1) for of_fold in gains]),
-        np.array([(of_fold**2).sum(axis=1) for of_fold in gains]),
+        np.array([of_fold.gains.sum(axis=1) for of_fold in trained]),
+        np.array([(of_fold.gains**2).sum(axis=1) for of_fold in trained]),
         np.array([len(fold) for fold in folds]),
         caution,
     )
-    out_of_fold = [of_fold[choice] for of_fold, choice in zip(networks, others)]
-    return Stopped(out_of_fold, [of_fold[everyone] for of_fold in networks])
+    out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(trained, others)]
+    return Stopped(out_of_fold, [of_fold.networks[everyone] for of_fold in trained])
 
 
 def choose(
@@ -180,5 +197,5 @@ def clearly_best(served_by: np.ndarray) -> int:
 
 
 def deciding(measured: np.ndarray) -> np.ndarray:
-    """Return float64[n], the measure that decides, from the ``MEASURES`` float64[n, 3]."""
+    """Return float64[n], what decides (see ``_CHOSEN_BY``), from the ``MEASURES`` float64[n, 3]."""
     return measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]].mean(axis=1)

@@ -4,17 +4,20 @@ and the first-position boost.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from ..evaluation.tuning import OBJECTIVE, parameters_to_try
 from ..matrix.first_positions import FirstPositionBoost
 from ..progress import Progress
 from ..ranking import GRIDS
+from .measures import MEASURES
 from .problem import Problem
-from .stopping import clearly_better, deciding
+from .recipes import Parameters
+from .stopping import clearly_better
 
 _QUERIES = 400
 """Enough to choose a few numbers."""
@@ -25,28 +28,70 @@ _SPANS = (1.0, 2.0, 4.0, 8.0, 16.0)
 _WIDTHS = {"k1": 0.5, "b": 0.2, "mu": 0.5, "boost": 0.5, "span": 0.7}
 """How much parameters differ between collections, about: b as it is, the boost as log(1 + boost),
 the others as logarithms."""
-_PRICE = 0.8
-"""What moving by one width from a prior must gain, summed over the queries, in what decides."""
+_PRICE = 1.6
+"""What moving by one width from a prior must gain, summed over the queries, in the objective."""
 
-_Choice = Callable[[Sequence[Problem], Sequence[np.ndarray]], int]
-"""Which of some problems, by float64[n] for each: how it serves the queries."""
+
+class Tuned(NamedTuple):
+    """A problem with the parameters and the first-position boost that were chosen for it.
+
+    Attributes
+    ----------
+    of_all : Problem
+        With those that all queries chose: what pruning writes and searches use.
+    of_folds : list of Problem
+        For each fold, with those that the *other* folds' queries chose: its own queries are
+        measured with nothing that they had a part in. Folds that chose the same share one object.
+    """
+
+    of_all: Problem
+    of_folds: Sequence[Problem]
+
+    @classmethod
+    def untuned(cls, problem: Problem, folds: Sequence[np.ndarray]) -> Tuned:
+        """Return the problem as it is, for all."""
+        return cls(problem, [problem] * len(folds))
+
+    @property
+    def distinct(self) -> list[Problem]:
+        """The problems, each once; that of all queries first."""
+        return list(dict.fromkeys((self.of_all, *self.of_folds)))
+
+
+class _Point(NamedTuple):
+    """What is chosen."""
+
+    parameters: Parameters
+    boost: FirstPositionBoost | None
+
+
+_Choice = Callable[[Sequence[_Point], Sequence[np.ndarray]], int]
+"""Which of some points, by float64[n] for each: how it serves the queries."""
+
+
+def tuning_queries(problem: Problem, seed: int) -> np.ndarray:
+    """Return int64[n], the queries that parameters are tuned on: those of learning and, as they are
+    rivals, those of the full index."""
+    return np.random.default_rng(seed).permutation(len(problem.queries))[:_QUERIES]
 
 
 def choose_parameters(
     problem: Problem,
-    seed: int,
+    folds: Sequence[np.ndarray],
+    some: np.ndarray,
     progress: Progress,
     *,
     from_prior: bool = False,
     fixed: Collection[str] = (),
-) -> Problem:
+) -> Tuned:
     """Return the problem with parameters that serve its queries well while nothing is dropped.
 
     With parameters that do not suit the collection, TDVs would first learn to compensate for them,
     and in a way that helps the training's kind of query only. The grid is ``ranking.GRIDS``. If the
     problem has a first-position boost, other boosts, none, and other spans are tried next, and
-    after a change the grid once more. Queries decide as they do on stopping (see
-    :func:`.stopping.deciding`). Of all choices that they cannot tell from the best (paired t-test,
+    after a change the grid once more. The queries ``some`` decide, by the objective of
+    :mod:`..evaluation.tuning`: all of them, and for each fold those of the other folds. Of all
+    choices that they cannot tell from the best (paired t-test,
     p < .05) the one nearest to what was given is taken: the best for one kind of query goes too far
     for others, and few queries would choose it by chance.
 
@@ -56,46 +101,29 @@ def choose_parameters(
 
     Parameters that are ``fixed``, by name, stay as they are; the others suit them.
     """
-    grid = _other_parameters(problem, fixed)
+    served = _Served(problem, some, progress)
     choice = _MostLikely(problem) if from_prior else _nearest_of_the_best
-    search = _Search(problem, seed, progress, choice)
-    boosts = 0 if problem.matrix.position_boost is None else len((*_BOOSTS, None, *_SPANS))
-    search.foresee(1 + len(grid) + boosts)
-    found = search.choose(problem, grid)
-    if problem.matrix.position_boost is None:
-        return found
-    boost, span = problem.matrix.position_boost
-    found = search.choose(
-        found, [found.with_position_boost(FirstPositionBoost(other, span)) for other in _BOOSTS]
-    )
-    found = search.choose(found, [found.full])
-    if found.matrix.position_boost is not None:
-        boost = found.matrix.position_boost.boost
-        found = search.choose(
-            found, [found.with_position_boost(FirstPositionBoost(boost, other)) for other in _SPANS]
-        )
-    if found.matrix.position_boost == problem.matrix.position_boost:
-        return found
-    search.foresee(len(grid))
-    return search.choose(found, _other_parameters(found, fixed))
+    voters = [~np.isin(some, fold) for fold in ([], *folds)]
+    chosen = [_Chooser(served, choice, of, fixed).choose_all() for of in voters]
+    made = {_point(problem): problem}
+    for point in chosen:
+        made.setdefault(point, _at(point, list(made.values())))
+    of_all, *of_folds = (made[point] for point in chosen)
+    return Tuned(of_all, of_folds)
 
 
-def _other_parameters(problem: Problem, fixed: Collection[str]) -> list[Problem]:
-    """Return the problem at all points of the grid, nearest to its own first (in logarithms)."""
-    grid = {name: tried for name, tried in GRIDS[problem.model].items() if name not in fixed}
-    if not grid:
-        return []
-    choices = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
-
-    def distance(choice: dict[str, float]) -> float:
-        given = vars(problem.parameters)
-        return sum(abs(np.log(value / given[name])) for name, value in choice.items())
-
-    ordered = sorted(choices, key=distance)
-    return [problem.with_parameters(replace(problem.parameters, **choice)) for choice in ordered]
+def _point(problem: Problem) -> _Point:
+    return _Point(problem.parameters, problem.matrix.position_boost)
 
 
-def _nearest_of_the_best(problems: Sequence[Problem], served: Sequence[np.ndarray]) -> int:
+def _at(point: _Point, made: Sequence[Problem]) -> Problem:
+    """Return the problem at ``point``, which shares what one of the others with its boost has."""
+    alike = (each for each in made if each.matrix.position_boost == point.boost)
+    found = next(alike, None) or made[0].with_position_boost(point.boost)
+    return found.with_parameters(point.parameters)
+
+
+def _nearest_of_the_best(points: Sequence[_Point], served: Sequence[np.ndarray]) -> int:
     """Return the first that the best is not clearly better than."""
     best = max(served, key=np.mean)
     return next(k for k, measured in enumerate(served) if not clearly_better(best, measured))
@@ -109,55 +137,104 @@ class _MostLikely:
     """
 
     def __init__(self, prior: Problem) -> None:
-        self._prior = _coordinates(prior)
+        self._model, self._prior = prior.model, _coordinates(_point(prior), prior.model)
 
-    def __call__(self, problems: Sequence[Problem], served: Sequence[np.ndarray]) -> int:
-        gains = [
-            measured.sum() - _PRICE * np.nansum((_coordinates(problem) - self._prior) ** 2)
-            for problem, measured in zip(problems, served)
-        ]
+    def __call__(self, points: Sequence[_Point], served: Sequence[np.ndarray]) -> int:
+        gains = [measured.sum() - _PRICE * self._distance(p) for p, measured in zip(points, served)]
         return int(np.argmax(gains))
 
+    def _distance(self, point: _Point) -> float:
+        return float(np.nansum((_coordinates(point, self._model) - self._prior) ** 2))
 
-def _coordinates(problem: Problem) -> np.ndarray:
-    """Return float64[parameters]: where a problem's parameters lie, in widths; NaN for the span
-    where there is no boost."""
+
+def _coordinates(point: _Point, model: str) -> np.ndarray:
+    """Return float64[parameters]: where a point lies, in widths; NaN for the span where there is no
+    boost."""
     at = {
         name: value if name == "b" else np.log(value)
-        for name, value in vars(problem.parameters).items()
-        if name in GRIDS[problem.model]
+        for name, value in vars(point.parameters).items()
+        if name in GRIDS[model]
     }
-    boost, span = problem.matrix.position_boost or (0.0, np.nan)
+    boost, span = point.boost or (0.0, np.nan)
     at |= {"boost": np.log1p(boost), "span": np.log(span)}
     return np.array([value / _WIDTHS[name] for name, value in at.items()])
 
 
-class _Search:
-    """Chooses between problems by a sample of the queries."""
+class _Chooser:
+    """Chooses a point by some of the queries, one thing after another.
 
-    def __init__(self, problem: Problem, seed: int, progress: Progress, choice: _Choice) -> None:
-        self._choice = choice
-        self._some = np.random.default_rng(seed).permutation(len(problem.queries))[:_QUERIES]
-        self._progress = progress
-        self._tried = self._foreseen = 0
-        self._kept: tuple[Problem, np.ndarray] | None = None
+    Parameters
+    ----------
+    voters : bool[n]
+        Which of the queries that were measured decide.
+    fixed
+        Names of parameters that stay.
+    """
 
-    def foresee(self, number: int) -> None:
-        """Tell the progress that so many more will be tried, about."""
-        self._foreseen += number
+    def __init__(
+        self, served: _Served, choice: _Choice, voters: np.ndarray, fixed: Collection[str]
+    ) -> None:
+        self._served, self._choice, self._voters, self._fixed = served, choice, voters, fixed
 
-    def choose(self, given: Problem, others: Iterable[Problem]) -> Problem:
+    def choose_all(self) -> _Point:
+        """Return the choice of all: parameters, boost, span, and parameters once more."""
+        given = _point(self._served.problem)
+        found = self._choose(given, self._other_parameters(given))
+        if given.boost is None:
+            return found
+        span = given.boost.span
+        boosts = (FirstPositionBoost(boost, span) for boost in _BOOSTS)
+        found = self._choose(found, (found._replace(boost=boost) for boost in boosts))
+        found = self._choose(found, [found._replace(boost=None)])
+        if found.boost is not None:
+            spans = (FirstPositionBoost(found.boost.boost, span) for span in _SPANS)
+            found = self._choose(found, [found._replace(boost=boost) for boost in spans])
+        if found.boost == given.boost:
+            return found
+        return self._choose(found, self._other_parameters(found))
+
+    def _choose(self, given: _Point, others: Iterable[_Point]) -> _Point:
         """Return the choice of ``given`` and ``others``."""
-        problems = [given, *others]
-        served = [self._measure(problem) for problem in problems]
-        chosen = self._choice(problems, served)
-        self._kept = problems[chosen], served[chosen]
-        return problems[chosen]
+        points = [given, *others]
+        if not self._voters.any():  # a single fold: nobody else could choose
+            return given
+        return points[self._choice(points, [self._served(p)[self._voters] for p in points])]
 
-    def _measure(self, problem: Problem) -> np.ndarray:
-        """Return float64[n]: what decides, for each query of the sample."""
-        if self._kept is not None and self._kept[0] is problem:
-            return self._kept[1]
-        self._tried += 1
-        self._progress("choose search parameters", min(self._tried, self._foreseen), self._foreseen)
-        return deciding(problem.measure(problem.start, self._some))
+    def _other_parameters(self, given: _Point) -> list[_Point]:
+        """Return all points of the grid, nearest to the given one first (in logarithms)."""
+        own = vars(given.parameters)
+
+        def distance(choice: dict[str, float]) -> float:
+            return sum(abs(np.log(value / own[name])) for name, value in choice.items())
+
+        choices = parameters_to_try(self._served.problem.model, own, self._fixed)[1:]
+        return [
+            given._replace(parameters=replace(given.parameters, **choice))
+            for choice in sorted(choices, key=distance)
+        ]
+
+
+class _Served:
+    """How points serve the queries ``some``: each is measured once, whoever asks for it."""
+
+    def __init__(self, problem: Problem, some: np.ndarray, progress: Progress) -> None:
+        self.problem, self._some, self._progress = problem, some, progress
+        self._known: dict[_Point, np.ndarray] = {}
+        self._at, self._start = problem, problem.start
+        boosts = 0 if problem.matrix.position_boost is None else len((*_BOOSTS, None, *_SPANS))
+        self._foreseen = len(parameters_to_try(problem.model, vars(problem.parameters))) + boosts
+
+    def __call__(self, point: _Point) -> np.ndarray:
+        """Return float64[n]: the objective, for each query."""
+        if point not in self._known:
+            done = min(len(self._known), self._foreseen)  # more where the boost changes
+            self._progress("choose search parameters", done, self._foreseen)
+            self._known[point] = self._measure(point)
+        return self._known[point]
+
+    def _measure(self, point: _Point) -> np.ndarray:
+        if self._at.matrix.position_boost != point.boost:  # one at a time: each has its postings
+            self._at = _at(point, [self.problem])
+            self._start = self._at.start
+        measured = self._at.with_parameters(point.parameters).measure(self._start, self._some)
+        return measured[:, MEASURES.index(OBJECTIVE)]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from enum import Enum
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from .term_document_matrix import TermDocumentMatrix
+if TYPE_CHECKING:
+    from .term_document_matrix import TermDocumentMatrix
 
+_SAME = 40  # lengths up to this have themselves as their byte
 _FREE = 24  # lengths below this are stored as they are: 255 - longToInt4(Integer.MAX_VALUE)
 
 
@@ -34,16 +39,27 @@ def norm_bytes(doc_len: np.ndarray) -> np.ndarray:
     return (np.searchsorted(_LENGTHS, doc_len, side="right") - 1).astype(np.uint8)
 
 
-def has_exact_norms(matrix: TermDocumentMatrix) -> bool:
-    """Whether the field stores exact lengths (Anserini's ``-bm25.accurate``), not bytes.
+class NormKind(Enum):
+    """How the norms of a field hold the lengths of its documents, as ``tdvlucene.common.NormKind``
+    tells it."""
 
-    A collection whose longest document has fewer than 40 tokens is the same either way.
+    BYTES = "Lucene's one byte a document"
+    EXACT = "the exact length: Anserini's -bm25.accurate"
+
+
+def kind_of_norms(norms: np.ndarray, doc_len: np.ndarray) -> NormKind:
+    """Return the kind of the ``norms`` int64[D] of a whole field with lengths ``doc_len`` int64[D].
+
+    Up to 40 a byte is the length itself. Where no document is longer, norms do not tell their kind,
+    and bytes are assumed, as the rewrite does: scaled lengths may well be longer.
     """
-    return bool(np.array_equal(matrix.norms, matrix.doc_len))
+    longest = int(np.max(doc_len, initial=0))
+    exact = longest > _SAME and np.array_equal(norms, doc_len)
+    return NormKind.EXACT if exact else NormKind.BYTES
 
 
 def stored_lengths(matrix: TermDocumentMatrix) -> np.ndarray:
     """Return int64[D] lengths as the norms tell them; exact where the field has none."""
-    if has_exact_norms(matrix) or not np.any(matrix.norms):
+    if matrix.norm_kind is NormKind.EXACT or not np.any(matrix.norms):
         return np.asarray(matrix.doc_len)
     return lucene_length(np.asarray(matrix.doc_len))

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import TdvError
 from ..vocabulary import ByteStrings, Vocabulary
 from .first_positions import FirstPositionBoost
+from .norms import NormKind, kind_of_norms
 from .pool import Pool
 from .token_sequences import TokenSequences
 
@@ -54,6 +55,9 @@ class TermDocumentMatrix:
         If the documents stand for all of a collection: how they do.
     sequences : TokenSequences or None
         The documents' tokens in order, where they were extracted.
+    norm_kind : NormKind
+        Told from norms and lengths where not given. A matrix with fewer documents or postings has
+        that of the one it was made of.
     """
 
     vocabulary: Vocabulary
@@ -71,6 +75,7 @@ class TermDocumentMatrix:
     position_boost: FirstPositionBoost | None = None
     pool: Pool | None = None
     sequences: TokenSequences | None = None
+    norm_kind: NormKind | None = None
 
     def __post_init__(self) -> None:
         sizes = {
@@ -92,6 +97,8 @@ class TermDocumentMatrix:
                     f"matrix array '{name}' has length {actual}, expected {expected}: "
                     "the folder is damaged; extract it again"
                 )
+        if self.norm_kind is None:
+            object.__setattr__(self, "norm_kind", kind_of_norms(self.norms, self.doc_len))
 
     def require_whole(self, purpose: str) -> None:
         """Raise :class:`TdvError` unless the matrix has postings, and those of all documents.

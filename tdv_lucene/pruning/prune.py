@@ -13,7 +13,7 @@ from ..arguments import Shards, gathered, parse_bytes, refuses_idle
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..indexes.shards.record import Part
-from ..learning.recipes import REDUCTIONS
+from ..learning.recipes import CORRECTED_AT
 from ..output import Output
 from ..progress import Progress, silent
 from ..values.term_values import KIND as VALUES
@@ -159,7 +159,7 @@ def prune_index(
     identify(index)  # before anything is made: Java starts, and the index can be read
     with place as folder:
         if values is None:
-            at = REDUCTIONS if config.max_bytes is not None else (config.reduction,)
+            at = CORRECTED_AT if config.max_bytes is not None else (config.reduction,)
             made = values_without_judgements(index, config.field, config.tf, at, progress)
             given.insert(0, made)
         rewriting = plan_rewriting(index, load_fields(given), config, progress)

@@ -9,7 +9,7 @@ from ..errors import TdvError, argument
 from ..indexes.user_data import FieldRecord
 from ..learning.prior import Prior
 from ..learning.prior_alone import in_memory, prior_values, prior_values_of_index
-from ..learning.recipes import REDUCTIONS
+from ..learning.recipes import CORRECTED_AT
 from ..learning.term_orders import PREFERENCES
 from ..matrix.extract import open_matrix
 from ..progress import Progress, silent
@@ -56,7 +56,7 @@ def values_again(
     prefer, model = _recorded_preference(record), record.model or DEFAULT_MODEL
     alone = record.tf == "scaled"
     ways: tuple[tuple[bool, Sequence[float | None]], ...] = (
-        (alone, (record.requested_reduction,)), (alone, REDUCTIONS), (not alone, REDUCTIONS)
+        (alone, (record.requested_reduction,)), (alone, CORRECTED_AT), (not alone, CORRECTED_AT)
     )  # fmt: skip
     with open_matrix(index, field=record.field, positions=True, progress=progress) as matrix:
         possible = (

@@ -1,8 +1,11 @@
-"""The frequency a posting is stored with: one formula for learning, pruning and verification."""
+"""What a pruned index stores of frequencies and lengths: one formula each, for learning, pruning
+and verification."""
 
 from __future__ import annotations
 
 import numpy as np
+
+from ..matrix.norms import NormKind, lucene_length
 
 LEAST_FREQUENCY = 1
 """Of a posting that stays."""
@@ -28,3 +31,20 @@ def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float) -> n
     tdv = np.asarray(tdv, np.float64)
     rounded = np.rint(scale * np.asarray(tf, np.float64) * tdv)
     return np.where(tdv > 0, np.maximum(rounded, LEAST_FREQUENCY), 0)
+
+
+def written_lengths(lengths: np.ndarray, kind: NormKind) -> np.ndarray:
+    """Return float64[D]: the lengths that searches read of an index that was written with norms of
+    this ``kind``.
+
+    Every simulation of an index that is not written yet takes its lengths from here: learning, the
+    choice of the scale, the validated points and their bytes.
+
+    Parameters
+    ----------
+    lengths : float64[D]
+        Sums of stored frequencies.
+    """
+    if kind is NormKind.EXACT:
+        return np.asarray(lengths, np.float64)
+    return lucene_length(lengths).astype(np.float64)

@@ -8,12 +8,12 @@ import numpy as np
 
 from ..core.scoring import Statistics
 from ..matrix.blocks import blocks, row_sums
-from ..matrix.norms import has_exact_norms, lucene_length, stored_lengths
+from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from .dropped_postings import PostingCut, stays
 from .list_sample import keep_sample_postings
 from .pool_statistics import PoolSums
-from .quantisation import stored_frequency
+from .quantisation import stored_frequency, written_lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,9 @@ def apply_values(
     statistics = Statistics(
         np.maximum(doc_freq, 1), total_term_freq, max(1, doc_count), max(tokens, 1e-9)
     )
-    if scale is not None and not has_exact_norms(matrix):
-        doc_len = lucene_length(doc_len).astype(np.float64)
+    if scale is not None:
+        assert matrix.norm_kind is not None  # the matrix sees to it
+        doc_len = written_lengths(doc_len, matrix.norm_kind)
     left = int(doc_freq.sum())
     return WeightedCollection(tdv, scale, statistics, doc_len, cut, left)
 
@@ -138,10 +139,9 @@ def keep_postings(
         if positions is not None and matrix.first_positions is not None:
             positions.append(matrix.first_positions[span][kept])
     indices, data = (np.concatenate(part) for part in zip(*parts))
-    norms = doc_len if has_exact_norms(matrix) else matrix.norms  # what tells their kind stays
     left = replace(
         matrix, indptr=np.concatenate([[0], np.cumsum(doc_freq)]), indices=indices, data=data,
-        doc_freq=doc_freq, total_term_freq=total, doc_len=doc_len, norms=norms,
+        doc_freq=doc_freq, total_term_freq=total, doc_len=doc_len,
         first_positions=None if positions is None else np.concatenate(positions),
     )  # fmt: skip
     return left if sums is None else _left_of_collection(matrix, left, sums, tdv, cut)

@@ -66,6 +66,11 @@ def matrix():
     return with_positions(made, rng.choice([0, 1, 5, 40, 1023, 1024, 65535], made.postings))
 
 
+def chosen_by_all(problem: Problem, *, from_prior: bool = False) -> Problem:
+    everyone = np.arange(len(problem.queries))
+    return choose_parameters(problem, [], everyone, silent, from_prior=from_prior).of_all
+
+
 def test_a_frequency_counts_most_at_the_beginning():
     lead = FirstPositionBoost(2.0, 4.0)
     first = np.array([0, 4, 12, POSITIONS - 1, POSITIONS, 65535], np.uint16)
@@ -130,7 +135,7 @@ def test_a_lead_that_serves_the_queries_is_kept_and_sized():
     problem = problem_of(make_titled())
     before = problem.full.measure(problem.plain)[:, 0].mean()
     assert before < 0.9  # ties by number: the relevant one comes last
-    chosen = choose_parameters(problem, 0, silent)
+    chosen = chosen_by_all(problem)
     assert chosen.matrix.position_boost is not None
     assert chosen.measure(chosen.start)[:, 0].min() == 1
 
@@ -138,7 +143,7 @@ def test_a_lead_that_serves_the_queries_is_kept_and_sized():
 def test_a_lead_that_harms_goes():
     matrix, topics, qrels = make_titled()
     last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, grades in qrels.items() for doc in grades}
-    chosen = choose_parameters(problem_of((matrix, topics, last)), 0, silent)
+    chosen = chosen_by_all(problem_of((matrix, topics, last)))
     assert chosen.matrix.position_boost is None
 
 
@@ -147,7 +152,7 @@ def test_a_lead_from_a_prior_goes_where_enough_queries_lose_by_it(queries, goes)
     matrix, topics, qrels = make_titled(queries)
     last = {query: {f"d{int(doc[1:]) - 1}": 1} for query, grades in qrels.items() for doc in grades}
     prior = problem_of((matrix, topics, last))
-    chosen = choose_parameters(prior, 0, silent, from_prior=True)
+    chosen = chosen_by_all(prior, from_prior=True)
     assert (chosen.matrix.position_boost is None) == goes
     if not goes:
         assert chosen is prior

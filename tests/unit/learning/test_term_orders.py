@@ -19,6 +19,7 @@ from tdv_lucene.learning.term_orders import order_by_use, order_terms
 from tdv_lucene.learning.term_scores import rule_of_order
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.norms import stored_lengths
+from tdv_lucene.pruning.reduction_choice import LARGEST_REDUCTION
 from tdv_lucene.values.dropped_postings import LengthNorm
 from tdv_lucene.values.weighted_collection import keep_postings
 
@@ -156,3 +157,18 @@ def test_preferences_that_do_nothing_are_refused(options, said):
 def test_a_recipe_with_a_preference_is_refused_for_other_models(collection):
     with pytest.raises(TdvError, match="is for bm25, not for model 'qld'"):
         learn_term_values(*collection, model="qld", recipe=replace(SHORT, prefer="speed"))
+
+
+def test_the_larger_idf_is_corrected_as_far_as_pruning_goes(collection):
+    """At 91 % TDVs had the factors of 80 %, of learned TDVs and of the prior's alone."""
+    recipe = DefaultRecipe(values=False, tuned=False, folds=2, reductions=(0.0,))
+    matrix = collection[0]
+    for values in (learn_term_values(*collection, recipe=recipe), prior_values(matrix)):
+        rule = values.posting_rule
+        assert rule.factors_at[-1] == LARGEST_REDUCTION
+        ones = np.ones(len(values.weights), np.float32)
+        at_80, at_95 = (
+            rule.drop(ones, values.priority, matrix.doc_freq, r)[0] for r in (0.8, 0.95)
+        )
+        kept = at_95 > 0
+        assert kept.any() and (at_95[kept] < at_80[kept]).any()

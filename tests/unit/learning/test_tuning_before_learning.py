@@ -36,6 +36,11 @@ def problem_of(collection, model: str = "bm25") -> Problem:
     return Problem.of(*collection, vectors, model, Parameters())
 
 
+def chosen_by_all(problem: Problem, **how) -> Problem:
+    everyone = np.arange(len(problem.queries))
+    return choose_parameters(problem, [], everyone, silent, **how).of_all
+
+
 def mildest_that_serves(matrix) -> tuple[float, float]:
     """The (k1, b) nearest to Anserini's under which the long document scores best, by hand."""
 
@@ -55,7 +60,7 @@ def mildest_that_serves(matrix) -> tuple[float, float]:
 def test_the_mildest_of_what_serves_all_training_queries_is_chosen():
     collection = make_long_answers(30)
     problem = problem_of(collection)
-    chosen = choose_parameters(problem, 0, silent)
+    chosen = chosen_by_all(problem)
     k1, b = mildest_that_serves(collection[0])
     assert (k1, b) != (0.9, 0.4)
     assert (chosen.parameters.k1, chosen.parameters.b) == (k1, b)
@@ -67,7 +72,7 @@ def test_one_given_parameter_does_not_pin_the_other():
     """b is chosen to suit the k1 that stays, which need not be in the grid."""
     collection = make_long_answers(30)
     problem = problem_of(collection).with_parameters(Parameters(k1=1.0))
-    chosen = choose_parameters(problem, 0, silent, fixed={"k1"}).parameters
+    chosen = chosen_by_all(problem, fixed={"k1"}).parameters
     assert chosen.k1 == 1.0 and chosen.b < 0.4
     recipe = DefaultRecipe(prior=False, max_steps=1, check_every=1, folds=2, reductions=(0.0,))
     values = learn_term_values(*collection, recipe=recipe, parameters={"k1": 1.0})
@@ -78,22 +83,22 @@ def test_training_queries_that_disagree_choose_nothing():
     matrix, topics, qrels = make_long_answers(30)
     short = {f"q{query}": {f"d{3 * query + 1}": 1} for query in range(0, 30, 2)}
     problem = problem_of((matrix, topics, qrels | short))
-    assert choose_parameters(problem, 0, silent) is problem
+    assert chosen_by_all(problem) is problem
 
 
 def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
     """One query's gain does not pay for the parameters that serve it; that of thirty does, and
     those nearest to the prior are taken, distances being squares of widths."""
-    price = 0.8
+    price = 1.6
     for queries, moves in ((1, False), (30, True)):
         collection = make_long_answers(queries)
         problem = problem_of(collection)
-        chosen = choose_parameters(problem, 0, silent, from_prior=True)
+        chosen = chosen_by_all(problem, from_prior=True)
         offers = []
         for k1 in (0.9, *GRIDS["bm25"]["k1"]):
             for b in GRIDS["bm25"]["b"]:
                 at = problem.with_parameters(Parameters(k1=k1, b=b))
-                gain = (at.measure(at.start) - problem.measure(problem.start))[:, [0, 2]].mean()
+                gain = (at.measure(at.start) - problem.measure(problem.start))[:, 0].mean()
                 distance = (np.log(k1 / 0.9) / 0.5) ** 2 + ((b - 0.4) / 0.2) ** 2
                 offers.append((queries * gain - price * distance, (k1, b)))
         assert (chosen.parameters.k1, chosen.parameters.b) == max(offers)[1]
@@ -102,7 +107,7 @@ def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
 
 def test_a_model_without_parameters_keeps_what_it_was_given():
     problem = problem_of(make_collection(documents=120, queries=8), "tfidf")
-    assert choose_parameters(problem, 0, silent) is problem
+    assert chosen_by_all(problem) is problem
 
 
 @pytest.mark.parametrize(
@@ -123,3 +128,25 @@ def test_given_parameters_and_a_recipe_without_tuning_stay(tuned, given, expecte
         assert values.parameters != dict(ANSERINI_DEFAULTS)
     else:
         assert values.parameters == dict(expected)
+
+
+@pytest.mark.parametrize("from_prior", [False, True])
+def test_a_query_has_no_part_in_what_it_is_measured_with(from_prior):
+    """However a fold is judged, the others choose what it is measured with."""
+    matrix, topics, qrels = make_long_answers(40)
+    first = {f"q{query}": {f"d{3 * query + 1}": 1} for query in range(20)}  # the short ones
+    folds, everyone = [np.arange(20), np.arange(20, 40)], np.arange(40)
+    chosen = []
+    for judged in (qrels, {**qrels, **first}):
+        problem = problem_of((matrix, topics, judged))
+        chosen.append(choose_parameters(problem, folds, everyone, silent, from_prior=from_prior))
+    one, other = chosen
+    assert one.of_folds[0].parameters == other.of_folds[0].parameters == one.of_all.parameters
+    assert one.of_folds[1].parameters != other.of_folds[1].parameters
+
+
+def test_folds_that_choose_the_same_share_what_is_made_of_it():
+    problem = problem_of(make_long_answers(30))
+    tuned = choose_parameters(problem, problem.folds(3, np.random.default_rng(0)), np.arange(30),
+                              silent)  # fmt: skip
+    assert tuned.distinct == [tuned.of_all] and tuned.of_all.judged is problem.judged

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from small_problem import make_matrix
 
+from tdv_lucene.matrix.norms import NormKind, lucene_length
 from tdv_lucene.values.quantisation import stored_frequency
+from tdv_lucene.values.weighted_collection import apply_values, keep_postings
 
 
 def test_frequencies_are_rounded_half_to_even_and_at_least_one():
@@ -28,3 +33,28 @@ def test_no_posting_of_a_kept_term_is_lost_and_order_stays(scale):
         found = stored_frequency(tf, tdv, scale)
         assert found.min() >= 1 and np.all(np.diff(found) >= 0)
         assert np.all(np.abs(found - np.maximum(scale * tf * tdv, 1)) <= 0.5)
+
+
+def exact_norms(longest: int):
+    """A matrix of lengths up to ``longest``, which its norms hold as they are."""
+    often = np.arange(1, 20)
+    dense = np.array([np.full(19, longest - 19), often])
+    matrix = make_matrix(dense)
+    return replace(matrix, norms=matrix.doc_len, norm_kind=None)
+
+
+def test_scaled_lengths_of_short_documents_are_what_the_index_will_hold():
+    """Up to 40 exact lengths are bytes as well; scaled, bytes are rounded down."""
+    matrix = exact_norms(longest=40)
+    assert matrix.norm_kind is NormKind.BYTES
+    found = apply_values(matrix, np.ones(2, np.float32), scale=3)
+    np.testing.assert_array_equal(found.doc_len, lucene_length(3 * matrix.doc_len))
+    assert (found.doc_len < 3 * matrix.doc_len).any()
+
+
+def test_what_is_left_of_a_matrix_keeps_its_kind_of_norms():
+    matrix = exact_norms(longest=100)
+    left = keep_postings(matrix, np.array([0, 1], np.float32), None)
+    assert left.doc_len.max() < 40 and left.norm_kind is matrix.norm_kind is NormKind.EXACT
+    found = apply_values(left, np.ones(2, np.float32), scale=3)
+    np.testing.assert_array_equal(found.doc_len, 3 * left.doc_len)
