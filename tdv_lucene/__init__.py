@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .searching.baseline_tuning import tune_parameters as tune_parameters
     from .searching.search import open_searcher as open_searcher
     from .searching.search import search_index as search_index
+    from .searching.tune import tune_index as tune_index
     from .timing.latency import LatencyPlan as LatencyPlan
     from .values.operating_point import OperatingPoint as OperatingPoint
     from .values.term_values import TermValues as TermValues
@@ -92,6 +93,7 @@ _PUBLIC = {
     "search_index": "searching.search",
     "serve_indexes": "comparison.serving",
     "train_ranker": "experiments.neural.rerank",
+    "tune_index": "searching.tune",
     "tune_parameters": "searching.baseline_tuning",
     "verify_pruned": "pruning.verify",
     "unlearned_values": "learning.peers",

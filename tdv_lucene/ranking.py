@@ -19,6 +19,12 @@ ANY_MODEL = "any"
 
 ANSERINI_DEFAULTS = {"k1": 0.9, "b": 0.4, "mu": 1000.0}
 
+NAMED_DEFAULTS: dict[str, dict[str, float]] = {
+    "anserini": dict(ANSERINI_DEFAULTS),
+    "lucene": {"k1": 1.2, "b": 0.75, "mu": 2000.0},
+}
+"""Defaults of searchers. Lucene's are also those of Solr, Elasticsearch and OpenSearch."""
+
 GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "bm25": {"k1": (0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), "b": (0.2, 0.4, 0.6, 0.8)},
     "qld": {"mu": (25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0)},
@@ -31,6 +37,30 @@ def check_model(model: str) -> None:
     """Raise :class:`TdvError` when there is no such ranking function."""
     if model not in MODELS:
         raise TdvError(f"no such model: '{model}'; choose one of {', '.join(MODELS)}")
+
+
+@dataclass(frozen=True)
+class Baking:
+    """BM25's parameters that a field's norms hold, and those they are written for.
+
+    Attributes
+    ----------
+    held : (k1, b)
+        To rank as with, of the frequencies as stored.
+    searched : (k1, b)
+        The searcher's.
+    average_length : float or None
+        Tokens of a document of the whole, where the index is a shard or was written already; else
+        it is counted.
+    """
+
+    held: tuple[float, float]
+    searched: tuple[float, float]
+    average_length: float | None = None
+
+    def describe(self) -> dict[str, float]:
+        """As an index records it; the average length is added when it has been counted."""
+        return {"k1": self.held[0], "b": self.held[1]}
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,19 @@ def byte4_to_int(length: int) -> int:
     return 24 + ((length - 24) >> shift << shift)
 
 
+_DECODED = np.array(
+    [
+        code if code < 40 else 24 + ((code - 24 & 7 | 8) << (code - 24 >> 3) - 1)
+        for code in range(256)
+    ]
+)
+"""The length that each byte stands for, ``SmallFloat.byte4ToInt``."""
+
+Baked = tuple[tuple[float, float], tuple[float, float]]
+"""(k1, b) that norms hold, and those of the searcher they are written for."""
+ANSERINI = 0.9, 0.4
+
+
 def expected_frequencies(
     matrix: TermDocumentMatrix,
     tdv: np.ndarray,
@@ -67,6 +80,7 @@ def assert_pruned(
     scratch: Path,
     norms: str = "default",
     cut: PostingCut | None = None,
+    baked: Baked | None = None,
 ) -> TermDocumentMatrix:
     """Compare a pruned index with the oracle: postings, statistics, lengths, norms."""
     found = extract_matrix(pruned, scratch, field=source.vocabulary.field, overwrite=True)
@@ -83,10 +97,34 @@ def assert_pruned(
     np.testing.assert_array_equal(found.total_term_freq, totals[terms])
     lengths = np.bincount(source.indices, freqs, len(source.doc_len)).astype(np.int64)
     np.testing.assert_array_equal(found.doc_len, lengths)
-    np.testing.assert_array_equal(found.norms, [_norm(n, norms) for n in lengths.tolist()])
+    if baked is None or norms == "none":
+        np.testing.assert_array_equal(found.norms, [_norm(n, norms) for n in lengths.tolist()])
+    else:
+        assert_baked(np.asarray(found.norms), lengths, norms, baked)
     _assert_lucene_counts(pruned, found)
     _assert_simulated(source, tdv, scale, cut, freqs)
     return found
+
+
+def assert_baked(norms: np.ndarray, lengths: np.ndarray, kind: str, baked: Baked) -> None:
+    """No norm is off by more than half a step: the K that the searcher computes of it is as near as
+    any to the K that is to be held, of the exact length.
+    """
+    (k1, b), (other_k1, other_b) = baked
+    average = lengths.sum() / max(1, np.count_nonzero(lengths))
+    np.testing.assert_array_equal(norms == 0, lengths == 0)
+    norms, lengths = norms[lengths > 0], lengths[lengths > 0]
+    wanted = k1 * (1 - b + b * lengths / average)
+
+    def seen(codes: np.ndarray) -> np.ndarray:
+        read = codes if kind == "accurate" else _DECODED[codes]
+        return other_k1 * (1 - other_b + other_b * read / average)
+
+    codes = norms if kind == "accurate" else norms % 256
+    last = 2**31 - 1 if kind == "accurate" else 255
+    off = np.abs(seen(codes) - wanted)
+    for neighbour in (np.maximum(codes - 1, 1), np.minimum(codes + 1, last)):
+        assert np.all(off <= np.abs(seen(neighbour) - wanted) * (1 + 1e-9))
 
 
 def _assert_simulated(source, tdv, scale, cut, freqs) -> None:

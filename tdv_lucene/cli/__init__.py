@@ -34,6 +34,7 @@ _COMMANDS = {
     "learn": "Learn TDVs from judged queries.",
     "peers": "Make the TDVs of an unlearned pruning, to compare with.",
     "prune": "Write a smaller index with the learned TDVs.",
+    "tune": "Write an index with tuned k1 and b; drop nothing.",
     "verify": "Check a pruned index against its source, posting by posting.",
     "search": "Run topics against an index and write a TREC run.",
     "ranker": "Train a neural re-ranker, to compare with.",

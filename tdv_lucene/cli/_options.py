@@ -164,6 +164,15 @@ trust_pickle_option = click.option(
     "any command run when it is read. All other formats execute nothing.",
 )
 
+search_as_option = click.option(
+    "--search-as",
+    metavar="NAME|NUMBERS",
+    help="Write the index for searchers with these parameters, so that it ranks as learned without "
+    "being told any.  anserini: k1 0.9, b 0.4 (Anserini, Pyserini).  lucene: 1.2, 0.75 (Lucene, "
+    "Solr, Elasticsearch, OpenSearch).  K1,B: others.  recorded: none; pass the learned parameters "
+    "at search.  For query likelihood: mu 1000, 2000, or MU.  [default: anserini]",
+)
+
 values_or_prior_option = click.option(
     "--tdv",
     "values",

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from . import _options as options
+from ._advice import how_to_search
 
 _SHOWN = (
     "output", "field", "model", "learned_from", "tf", "unit", "scale", "reduction",
@@ -76,6 +77,7 @@ _SHOWN = (
 @click.option(
     "--optimize", is_flag=True, help="Write one segment.  [default: as many as the source]"
 )
+@options.search_as_option
 @options.threads_option
 @options.overwrite_option
 @options.json_option
@@ -104,7 +106,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         click.echo(_validated(report["chosen"]))
     if report["fidelity"]:
         click.echo(_fidelity(report["fidelity"]))
-    click.echo(_advice(report))
+    click.echo(how_to_search(report))
 
 
 def _validated(chosen: dict[str, Any]) -> str:
@@ -131,20 +133,3 @@ def _fidelity(measured: dict[str, float]) -> str:
         f"{measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}; posting lists about "
         f"{options.megabytes(measured['posting_bytes'])} MB"
     )
-
-
-def _advice(report: dict[str, Any]) -> str:
-    """How to search with other programs: by the model that was validated, and no other."""
-    model, search = report["model"], report["search"]
-    k1, b, mu = (f"{search[name]:g}" for name in ("k1", "b", "mu"))
-    ways = {
-        "bm25": (f"--bm25 --k1 {k1} --b {b}    set_bm25({k1}, {b})",
-                 f"-bm25 -bm25.k1 {k1} -bm25.b {b}"),
-        "qld": (f"--qld --mu {mu}    set_qld({mu})", f"-qld -qld.mu {mu}"),
-    }  # fmt: skip
-    own = "\nSearch it with 'tdv-lucene search', which reads {} from the index"
-    if model == "tfidf":
-        return f"{own.format('this')}, or with tdv_lucene.open_searcher(...)."
-    shown = [ways[model]] if model in ways else ways.values()
-    pyserini, anserini = ("    ".join(parts) for parts in zip(*shown))
-    return f"{own.format('these parameters')}, or:\n  Pyserini  {pyserini}\n  Anserini  {anserini}"

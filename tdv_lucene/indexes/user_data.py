@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..arguments import Shards
 from ..errors import TdvError
@@ -15,34 +14,10 @@ from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, DEFAULT_MODEL, MODELS, Searc
 _log = logging.getLogger(__name__)
 
 PREFIX = "tdv."
-_OTHERS = f"{PREFIX}fields."
+OTHERS = f"{PREFIX}fields."
 SHARDS = f"{PREFIX}shards."
 """Of what a shard records of the whole: see :mod:`.shards.record`."""
 CHECKSUM = "values_sha256"
-
-
-def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return these descriptions as the commit's user data.
-
-    Entries of the first field, the one searched, are called ``tdv.*``, those of the others
-    ``tdv.fields.NAME.*``; nested names are joined by dots.
-    """
-    first, *others = described
-    content = [(PREFIX, first)]
-    content += [(_prefix_of(about["field"]), about) for about in others]
-    return {prefix + name: str(value) for prefix, about in content for name, value in _flat(about)}
-
-
-def carried_over(user_data: Mapping[str, str], fields: Sequence[str]) -> dict[str, str]:
-    """Return what the source recorded of its searched field, if that is not pruned again now.
-
-    The field stays as it is, so its record moves from ``tdv.*`` to ``tdv.fields.NAME.*``.
-    """
-    record = FieldRecord.of(user_data)
-    if record.values_sha256 is None or record.field in fields:
-        return {}
-    own = {k: v for k, v in record.content.items() if not (PREFIX + k).startswith(_OTHERS)}
-    return {_prefix_of(record.field) + name: value for name, value in own.items()}
 
 
 @dataclass(frozen=True)
@@ -69,7 +44,7 @@ class FieldRecord:
         first = user_data.get(f"{PREFIX}field", field or "")
         if field is None or field == first:
             return _record(first, PREFIX, user_data)
-        return _record(field, _prefix_of(field), user_data)
+        return _record(field, prefix_of(field), user_data)
 
     @classmethod
     def read(cls, index: str | os.PathLike[str], field: str | None = None) -> FieldRecord:
@@ -125,6 +100,17 @@ class FieldRecord:
         """What was reached."""
         return self._number("reduction")
 
+    @property
+    def baked(self) -> tuple[float, float, float] | None:
+        """BM25's (k1, b) that the norms hold, and the average length they were made for; None where
+        norms are lengths.
+        """
+        names = ("baked.k1", "baked.b", "baked.average_length")
+        if not all(name in self.content for name in names):
+            return None
+        k1, b, average_length = (float(self.content[name]) for name in names)
+        return k1, b, average_length
+
     def parameters(self, model: str) -> dict[str, float]:
         """The recorded ones of a ranking function, Anserini's where there are none."""
         return {
@@ -178,11 +164,11 @@ def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) ->
             "its commit was replaced by another writer's"
         )
     names = sorted(
-        key.removeprefix(_OTHERS).removesuffix(f".{CHECKSUM}")
+        key.removeprefix(OTHERS).removesuffix(f".{CHECKSUM}")
         for key in user_data
-        if key.startswith(_OTHERS) and key.endswith(f".{CHECKSUM}")
+        if key.startswith(OTHERS) and key.endswith(f".{CHECKSUM}")
     )
-    others = [_record(name, _prefix_of(name), user_data) for name in names]
+    others = [_record(name, prefix_of(name), user_data) for name in names]
     return [first, *(other for other in others if other.source_commit == first.source_commit)]
 
 
@@ -195,9 +181,9 @@ def _record(field: str, prefix: str, user_data: Mapping[str, str]) -> FieldRecor
     return FieldRecord(field, prefix, content)
 
 
-def _prefix_of(field: str) -> str:
+def prefix_of(field: str) -> str:
     """Of the names of a further field's entries."""
-    return f"{_OTHERS}{field}."
+    return f"{OTHERS}{field}."
 
 
 def recorded_model(index: str | os.PathLike[str], field: str | None = None) -> str | None:
@@ -258,19 +244,15 @@ def warn_of_another_model(
     """
     record = record or FieldRecord.read(index, field)
     learned_for = record.learned_for_another(model)
+    if record.baked is not None and model != DEFAULT_MODEL:
+        _log.warning(
+            "the norms of %s hold BM25's k1 and b in place of document lengths, and %s reads them "
+            "as lengths: prune its source again with --search-as recorded",
+            index, model,
+        )  # fmt: skip
     if learned_for is not None:
         _log.warning(
             "%s was learned for %s and is searched with %s, which ranks worse than it could: "
             "leave out the model, or learn TDVs for %s",
             index, learned_for, model, model,
         )  # fmt: skip
-
-
-def _flat(content: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    pairs = []
-    for key, value in content.items():
-        if isinstance(value, Mapping):
-            pairs += _flat(value, f"{prefix}{key}.")
-        else:
-            pairs.append((prefix + key, value))
-    return pairs

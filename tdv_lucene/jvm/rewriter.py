@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import TdvError
 from ..progress import Progress, silent
+from ..ranking import Baking
 from ..store import save_array
 from ..vocabulary import Vocabulary
 from ._jobs import java_class, java_path, run_job, translate_errors
@@ -43,6 +44,9 @@ class FieldValues:
     position_factors : float32[P] or None
         The first-position boost: what tf is multiplied by, by the term's first position; the last
         factor also serves all later positions. Needs a field with positions. None for no boost.
+    baking : Baking or None
+        BM25's parameters that norms are to hold; None for norms that hold lengths. Needs a field
+        with norms.
     """
 
     vocabulary: Vocabulary
@@ -52,6 +56,13 @@ class FieldValues:
     length_norm: tuple[float, float] | None = None
     saturation_factors: np.ndarray | None = None
     position_factors: np.ndarray | None = None
+    baking: Baking | None = None
+
+
+def has_norms(index: str | os.PathLike, field: str) -> bool:
+    """Whether a field of an index, or of its shards, stores norms."""
+    with translate_errors():
+        return bool(java_class("tdvlucene.prune.PrunableField").hasNorms(java_path(index), field))
 
 
 def rewrite_index(
@@ -63,6 +74,7 @@ def rewrite_index(
     user_data: Mapping[str, str],
     one_segment: bool = False,
     is_shard: bool = False,
+    counts_only: bool = False,
     postings_in_memory: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -81,6 +93,8 @@ def rewrite_index(
         Merge all segments into one; by default each stays one.
     is_shard
         The vocabularies are those of a larger index, of which this one is a part.
+    counts_only
+        Write nothing.
     postings_in_memory
         How many postings a thread may hold to make term vectors; None for a share of the heap.
 
@@ -88,8 +102,10 @@ def rewrite_index(
     -------
     dict
         ``postings_before``, ``postings``, ``terms_before``, ``terms``, ``tokens``,
-        ``documents_without_terms``, ``segments``: of live documents; ``deleted_left_out``, all
-        others. Of every field but the first, by name under ``fields``.
+        ``documents_with_terms``, ``documents_without_terms``, ``segments``: of live documents;
+        ``deleted_left_out``, all others. ``norms``, where k1 and b are written into them: how many
+        documents are ``beyond`` what a norm can hold, and the ``mean_off`` and ``largest_off`` of
+        their K, as shares of it. Of every field but the first, by name under ``fields``.
 
     Raises
     ------
@@ -103,6 +119,8 @@ def rewrite_index(
             job.mergeToOneSegment()
         if is_shard:
             job.isShard()
+        if counts_only:
+            job.countOnly()
         if postings_in_memory is not None:
             job.setPostingsInMemory(postings_in_memory)
         for key, value in user_data.items():
@@ -141,6 +159,18 @@ def _add_fields(job: Any, fields: Sequence[FieldValues], tables: ExitStack) -> N
     for values in fields:
         table, rule = tables.enter_context(_open_rule(values))
         job.addField(values.vocabulary.field, table, rule)
+        if values.baking is not None:
+            _bake(job, values.baking)
+
+
+def _bake(job: Any, baking: Baking) -> None:
+    """Tell a job what the norms of the field added last are to hold."""
+    new_parameters = java_class("tdvlucene.common.BakedNorms$Parameters")
+    job.bake(
+        new_parameters(*map(float, baking.held)),
+        new_parameters(*map(float, baking.searched)),
+        float(baking.average_length or 0),
+    )
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import numpy as np
 from ..arguments import Effect, checked_seed, refuses_idle
 from ..core.scoring import bm25_idf
 from ..errors import TdvError
+from ..indexes.inspection import require_prunable
 from ..matrix.extract import open_matrix
 from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -235,6 +236,7 @@ def make_peer_values(
     )
     given = {"k1": k1, "b": b, "mu": mu}
     parameters = Parameters(**{key: x for key, x in given.items() if x is not None})
+    require_prunable(index, field)
     with open_matrix(index, matrix, field=field, progress=progress) as counts:
         values = unlearned_values(counts, name, parameters=parameters, seed=seed)
         values.save(place)

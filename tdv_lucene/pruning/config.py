@@ -17,6 +17,7 @@ from ..arguments import (
 from ..errors import TdvError, argument
 from ..values.term_values import UNITS
 from .reduction_choice import check_loss
+from .search_target import SearchTarget
 
 MODES = ("scaled", "original")
 
@@ -51,6 +52,7 @@ class PruneConfig:
     threads : int or None
     field : str
     optimize : bool
+    search_as : "anserini", "lucene", "recorded", "K1,B", "MU" or None
 
     Raises
     ------
@@ -68,6 +70,7 @@ class PruneConfig:
     threads: int | None = None
     field: str = "contents"
     optimize: bool = False
+    search_as: str | None = None
 
     def __post_init__(self) -> None:
         if self.tf not in MODES:
@@ -81,7 +84,7 @@ class PruneConfig:
             )
         self._check_amount()
         checked_threads(self.threads)
-        _ = self.fixed_scale
+        _ = self.fixed_scale, self.target
         refuse_idle(EFFECTS, changed(self), vars(self))
 
     def _check_amount(self) -> None:
@@ -96,6 +99,11 @@ class PruneConfig:
             check_loss(self.max_loss)
         if self.max_bytes is not None:
             parse_bytes(self.max_bytes)
+
+    @property
+    def target(self) -> SearchTarget:
+        """Whose parameters the index is written for."""
+        return SearchTarget.of(self.search_as)
 
     @property
     def fixed_scale(self) -> float | None:

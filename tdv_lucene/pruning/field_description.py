@@ -11,12 +11,17 @@ from typing import Any
 from .. import __version__
 from ..indexes.user_data import CHECKSUM
 from ..learning.term_orders import RANKING
-from ..ranking import ANSERINI_DEFAULTS
+from ..learning.tuned import RECIPE
+from ..ranking import ANSERINI_DEFAULTS, Baking
 from ..report.wording import counted
 from ..values.operating_point import OperatingPoint
 from ..values.quantisation import LEAST_FREQUENCY
 from ..values.term_values import TermValues
 from .field_rule import checksum
+from .search_target import SearchTarget, search_parameters
+
+TUNED = "k1 and b tuned"
+"""How the origin of parameters begins in an index of which nothing is dropped."""
 
 
 def describe_field(
@@ -26,6 +31,8 @@ def describe_field(
     reduction: float | None,
     min_doc_freq: int,
     source: Mapping[str, Any],
+    target: SearchTarget,
+    baking: Baking | None,
 ) -> dict[str, Any]:
     """Return how a field was pruned, and how to search it; :func:`read_records` reads it again.
 
@@ -39,6 +46,10 @@ def describe_field(
         Terms in fewer documents were dropped as well.
     source
         The identity of the index that is pruned.
+    target
+        Whose parameters it is written for.
+    baking
+        What its norms hold; None where they are lengths.
     """
     if reduction is None:
         reduction = values.recommended_reduction
@@ -54,7 +65,8 @@ def describe_field(
         "scale": scale,
         **({"least_freq": LEAST_FREQUENCY} if tf == "scaled" else {}),
         **{name: trained[name] for name in ANSERINI_DEFAULTS},
-        "search": {"k1": trained["k1"] * scale, "b": trained["b"], "mu": trained["mu"] * scale},
+        "search": search_parameters(values, point.scale, target, baking),
+        **({} if baking is None else {"baked": baking.describe()}),
         CHECKSUM: checksum(point),
         "vocabulary_sha256": values.vocabulary.sha256,
         "source_commit": source["commit"],
@@ -66,6 +78,8 @@ def describe_field(
 
 def _learned_from(values: TermValues) -> str:
     """What the TDVs were learned from."""
+    if values.manifest.get("recipe", {}).get("name") == RECIPE:
+        return made_by_tuning(values.manifest)
     prior = values.manifest.get("prior")
     if prior and not values.manifest.get("queries"):
         return made_by_prior(prior)
@@ -74,6 +88,13 @@ def _learned_from(values: TermValues) -> str:
         return f"self-supervised: {made['topics']} {made['method']} of the index, no judgements"
     queries = values.manifest.get("queries")
     return counted(queries, "judged query", "judged queries") if queries else "nothing"
+
+
+def made_by_tuning(manifest: Mapping[str, Any]) -> str:
+    """What the parameters of an index that is only tuned were learned from."""
+    if "prior" in manifest:
+        return f"{TUNED} by {made_by_prior(manifest['prior'])}"
+    return f"{TUNED} on {counted(manifest['tuned_on'], 'judged query', 'judged queries')}"
 
 
 def made_by_prior(prior: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import TdvError
+from ..ranking import Baking
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 
@@ -65,7 +66,7 @@ def point_at(
     return replace(point, tdv=np.where(kept, point.tdv, np.float32(0)))
 
 
-def rule_of(values: TermValues, point: OperatingPoint) -> FieldValues:
+def rule_of(values: TermValues, point: OperatingPoint, baking: Baking | None) -> FieldValues:
     """Return what the rewriter is to make of the field."""
     from ..jvm.rewriter import FieldValues
 
@@ -79,6 +80,7 @@ def rule_of(values: TermValues, point: OperatingPoint) -> FieldValues:
         length_norm=None if cut is None else (cut.length_norm.fixed, cut.length_norm.per_token),
         saturation_factors=None if of_cut is None else of_cut.factors,
         position_factors=None if boost is None else boost.factors,
+        baking=baking,
     )
 
 

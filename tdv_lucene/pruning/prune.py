@@ -53,6 +53,7 @@ def prune_index(
     field: str = "contents",
     save_values: str | os.PathLike[str] | None = None,
     optimize: bool = False,
+    search_as: str | None = None,
     config: PruneConfig | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -111,20 +112,30 @@ def prune_index(
         :func:`explain_query` and :func:`compare_indexes`.
     optimize
         Write one segment; by default every segment of ``index`` becomes one.
+    search_as
+        Whose parameters of BM25 the index is written for, so that it ranks as learned without being
+        told any: ``"anserini"`` (k1 0.9, b 0.4: Anserini, Pyserini), ``"lucene"`` (1.2, 0.75:
+        Lucene, Solr, Elasticsearch, OpenSearch) or ``"K1,B"``. ``"recorded"`` leaves lengths as
+        they are; the searcher then has to be told the recorded parameters. For query likelihood
+        ``"anserini"`` is mu 1000, ``"lucene"`` 2000, any other ``"MU"``: frequencies are multiplied
+        by mu' / mu, which costs bytes. None is ``"anserini"`` for BM25, and for query likelihood
+        where it costs at most 2 % of the bytes; TF-IDF has no parameters. See
+        :mod:`.search_target`.
     config
-        All options from ``reduction`` to ``optimize`` except ``others``, in one object.
+        All options from ``reduction`` to ``search_as`` except ``others``, in one object.
 
     Returns
     -------
     dict
         Counts and ``bytes`` before and after; the ``reduction`` reached; the ``scale``; the
         ``lucene_version`` of the new index's format; ``chosen``, how ``max_loss`` or ``max_bytes``
-        was met; ``search``, the parameters to use with plain Anserini or Pyserini (k1 * scale, b,
-        mu * scale); ``validated``, what was measured at the nearest learned point, with the table
-        of scales; ``fidelity``, how well this pruning's ranking agreed with real-valued scoring
-        (overlap@10, RBO) and the estimated bytes of its posting lists, None if it was not tried at
-        this reduction and scale; with ``others``, theirs under ``fields`` by name. The same is in
-        ``tdv-manifest.json``; the commit's user data has all but the counts.
+        was met; ``search``, the parameters to search it with; ``baked``, the k1 and b that its
+        norms hold, and ``norms``, of how many documents no norm can hold them; ``validated``, what
+        was measured at the nearest learned point, with the table of scales; ``fidelity``, how well
+        this pruning's ranking agreed with real-valued scoring (overlap@10, RBO) and the estimated
+        bytes of its posting lists, None if it was not tried at this reduction and scale; with
+        ``others``, theirs under ``fields`` by name. The same is in ``tdv-manifest.json``; the
+        commit's user data has all but the counts.
 
     Raises
     ------

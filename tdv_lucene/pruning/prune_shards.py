@@ -30,12 +30,13 @@ from .config import PruneConfig
 from .field_rule import load_fields
 from .prune import KIND, MANIFEST, bytes_of_both, chosen_by_loss, plan_rewriting
 from .rewriting import Rewriting, refuse_emptied
+from .shard_lengths import with_average_lengths
 from .unjudged import values_without_judgements
 from .values_for_workers import refuse_without_values, values_for_workers
 
 _SUMMED = (
-    "postings_before", "postings", "tokens", "documents_without_terms", "segments",
-    "deleted_left_out", "bytes_before", "bytes",
+    "postings_before", "postings", "tokens", "documents_with_terms", "documents_without_terms",
+    "segments", "deleted_left_out", "bytes_before", "bytes",
 )  # fmt: skip
 _MADE_BY = "tdv-lucene prune"
 
@@ -180,6 +181,7 @@ def _prune(
         out.mkdir(exist_ok=True)  # for the values
     config = replace(first.config, threads=first.config.threads or workers.threads)
     with values_for_workers(workers, shards, first.fields, given, out) as values:
+        plans = with_average_lengths(workers, shards, plans, values, config, progress)
         tasks = {
             name: (plan.index, str(out / name), values[name], config, plan.part, overwrite)
             for name, plan in plans.items()
@@ -261,4 +263,17 @@ def _report(
 def _sums(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     sums = {name: sum(row[name] for row in rows) for name in _SUMMED if name in rows[0]}
     before = sums["postings_before"]
+    if "norms" in rows[0]:
+        sums["norms"] = _norms([row["norms"] for row in rows])
     return {**sums, "reduction": 1 - sums["postings"] / before if before else 0.0}
+
+
+def _norms(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Of the whole, what :func:`..jvm.rewriter.rewrite_index` says of each shard's norms."""
+    beyond = sum(row["beyond"] for row in rows)
+    off = sum(row["beyond"] * row["mean_off"] for row in rows)
+    return {
+        "beyond": beyond,
+        "mean_off": off / beyond if beyond else 0.0,
+        "largest_off": max(row["largest_off"] for row in rows),
+    }

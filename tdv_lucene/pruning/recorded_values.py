@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import TdvError
 from ..indexes.user_data import FieldRecord
+from ..ranking import DEFAULT_MODEL, Baking
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .field_rule import checksum, point_at
@@ -28,6 +29,15 @@ def find_point(values: TermValues, record: FieldRecord) -> OperatingPoint | None
         if checksum(point) == record.values_sha256:
             return point
     return None
+
+
+def recorded_baking(record: FieldRecord) -> Baking | None:
+    """What a field's norms hold; None where they are lengths."""
+    if record.baked is None:
+        return None
+    k1, b, average_length = record.baked
+    searched = record.parameters(DEFAULT_MODEL)
+    return Baking((k1, b), (searched["k1"], searched["b"]), average_length)
 
 
 def find_values(

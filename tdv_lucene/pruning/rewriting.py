@@ -5,23 +5,28 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arguments import checked_threads
 from ..errors import TdvError, argument
 from ..indexes.shards.record import Part, part_as_user_data
-from ..indexes.user_data import as_user_data, carried_over
+from ..indexes.written_record import as_user_data, carried_over
 from ..progress import Progress, silent
+from ..ranking import Baking
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .field_description import describe_field
 from .field_rule import point_at, rule_of
+from .search_target import RECORDED, baking_of, scale_for
+
+if TYPE_CHECKING:
+    from ..jvm.rewriter import FieldValues
 
 _log = logging.getLogger(__name__)
 
@@ -61,14 +66,68 @@ class Rewriting:
 
     def points(self, reduction: float | None) -> list[OperatingPoint]:
         """What decides on every posting of each field: the same for all shards."""
-        config = self.config
         return [
-            point_at(
-                values, reduction, tf=config.tf, scale=config.fixed_scale, unit=unit,
-                min_doc_freq=config.min_doc_freq,
-            )
-            for values, unit in zip(self.fields, self.units)
-        ]  # fmt: skip
+            self._point(values, reduction, unit) for values, unit in zip(self.fields, self.units)
+        ]
+
+    def _point(
+        self, values: TermValues, reduction: float | None, unit: str | None
+    ) -> OperatingPoint:
+        config = self.config
+        point = point_at(
+            values, reduction, tf=config.tf, scale=config.fixed_scale, unit=unit,
+            min_doc_freq=config.min_doc_freq,
+        )  # fmt: skip
+        if config.fixed_scale is not None or point.scale is None:
+            return point
+        return replace(point, scale=scale_for(values, point.scale, config.target, reduction))
+
+    def rules(self, points: Sequence[OperatingPoint]) -> list[FieldValues]:
+        """What the rewriter is to make of each field."""
+        return [
+            rule_of(values, point, self._baking(values, point))
+            for values, point in zip(self.fields, points)
+        ]
+
+    def _baking(self, values: TermValues, point: OperatingPoint) -> Baking | None:
+        """What the norms of a field hold; of a shard, with the average length of the whole."""
+        from ..jvm.rewriter import has_norms
+
+        baking = baking_of(values, point.scale, self.config.target)
+        field = values.vocabulary.field
+        if baking is None:
+            return None
+        if self.part is not None:
+            length = dict(self.part.average_lengths).get(field)
+            return None if length is None else replace(baking, average_length=length)
+        if has_norms(self.index, field):
+            return baking
+        refuse_without_norms(field, self.index, self.config)
+        return None
+
+    def count(self, reduction: float | None) -> dict[str, dict[str, Any]]:
+        """Of each field whose norms may hold k1 and b: its ``tokens`` and ``documents`` with terms
+        after pruning, and whether it ``has_norms``. Writes nothing.
+        """
+        from ..jvm import rewriter
+
+        points = self.points(reduction)
+        names = [values.vocabulary.field for values in self.fields]
+        counts = rewriter.rewrite_index(
+            self.index, os.devnull, self.rules(points), user_data={}, counts_only=True,
+            threads=checked_threads(self.config.threads), is_shard=self.part is not None,
+            progress=self.progress,
+        )  # fmt: skip
+        found = {names[0]: counts, **counts.get("fields", {})}
+        return {
+            name: {
+                "tokens": found[name]["tokens"],
+                "documents": found[name]["documents_with_terms"],
+                "has_norms": rewriter.has_norms(self.index, name),
+            }
+            for name, values, point in zip(names, self.fields, points)
+            if baking_of(values, point.scale, self.config.target) is not None
+        }
 
     def write(self, folder: Path, reduction: float | None) -> dict[str, Any]:
         """Write the index into ``folder`` (existing, empty) and return the report of it.
@@ -91,7 +150,7 @@ class Rewriting:
         counts = rewriter.rewrite_index(
             self.index,
             folder,
-            [rule_of(v, p) for v, p in zip(self.fields, points)],
+            self.rules(points),
             threads=checked_threads(self.config.threads),
             user_data=self._user_data(described),
             one_segment=self.config.optimize,
@@ -131,7 +190,16 @@ class Rewriting:
     ) -> list[dict[str, Any]]:
         tf, min_doc_freq = self.config.tf, self.config.min_doc_freq
         return [
-            describe_field(values, point, tf, reduction, min_doc_freq, self._source)
+            describe_field(
+                values,
+                point,
+                tf,
+                reduction,
+                min_doc_freq,
+                self._source,
+                self.config.target,
+                self._baking(values, point),
+            )  # fmt: skip
             for values, point in zip(self.fields, points)
         ]
 
@@ -182,6 +250,15 @@ class Rewriting:
                 learned_on.get("path"),
                 self.index,
             )
+
+
+def refuse_without_norms(field: str, index: str | os.PathLike[str], config: PruneConfig) -> None:
+    """Refuse to write k1 and b into norms that are not there, if that was asked for."""
+    if config.target.given and config.target.name != RECORDED:
+        raise TdvError(
+            f"the field '{field}' of {index} has no norms, which k1 and b are written into: "
+            f"leave out {argument('search_as')}"
+        )
 
 
 def refuse_emptied(report: Mapping[str, Any]) -> None:

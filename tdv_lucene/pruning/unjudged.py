@@ -11,11 +11,12 @@ from ..learning.prior import Prior
 from ..learning.prior_alone import in_memory, prior_values, prior_values_of_index
 from ..learning.recipes import CORRECTED_AT
 from ..learning.term_orders import PREFERENCES
+from ..learning.tuned import tuned_values
 from ..matrix.extract import open_matrix
 from ..progress import Progress, silent
-from ..ranking import DEFAULT_MODEL
+from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, SearchParameters
 from ..values.term_values import TermValues
-from .field_description import made_by_prior
+from .field_description import TUNED, made_by_prior
 from .recorded_values import find_values
 
 
@@ -53,6 +54,9 @@ def values_again(
     TdvError
         When the record names no prior, or not the one of this version.
     """
+    if record.content.get("learned_from", "").startswith(TUNED):
+        with open_matrix(index, field=record.field, positions=False, progress=progress) as matrix:
+            return in_memory(tuned_values(matrix, _learned_parameters(record), {"tuned_on": 0}))
     prefer, model = _recorded_preference(record), record.model or DEFAULT_MODEL
     alone = record.tf == "scaled"
     ways: tuple[tuple[bool, Sequence[float | None]], ...] = (
@@ -64,6 +68,11 @@ def values_again(
             for lead, at in ways
         )
         return in_memory(find_values(possible, record)[0])
+
+
+def _learned_parameters(record: FieldRecord) -> SearchParameters:
+    k1, b, mu = (float(record.content[name]) for name in ANSERINI_DEFAULTS)
+    return SearchParameters(k1=k1, b=b, mu=mu)
 
 
 def _recorded_preference(record: FieldRecord) -> str:

@@ -15,7 +15,7 @@ from ..progress import Progress, silent
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .field_rule import load_fields, rule_of
-from .recorded_values import find_values
+from .recorded_values import find_values, recorded_baking
 from .unjudged import values_again
 
 _log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ def verify_pruned(
         difference = _other_values(record, values, point)
         if point is None or difference:
             return {**nothing_compared, "difference": difference}
-        rules.append(rule_of(values, point))
+        rules.append(rule_of(values, point, recorded_baking(record)))
     _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
     found = rewriter.compare_indexes(
         index, pruned, rules,

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, write_index
-from oracle import assert_pruned
+from oracle import ANSERINI, assert_pruned
 from tiny_collection import tiny_segments
 
 from tdv_lucene.cli.peers import command as peers_command
@@ -83,7 +83,8 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
 
     scale = 4 if tf == "scaled" else None
     point = tiny_values.at_reduction(0.3, original_tf=tf == "original")
-    found = assert_pruned(tiny_matrix, output, point.tdv, scale, tmp_path / "found")
+    baked = (0.9 * (scale or 1), 0.4), ANSERINI
+    found = assert_pruned(tiny_matrix, output, point.tdv, scale, tmp_path / "found", baked=baked)
     rewriter.check_index(output)
     assert report["postings"] == found.postings < tiny_matrix.postings
     assert report["reduction"] == pytest.approx(1 - found.postings / tiny_matrix.postings)
@@ -93,7 +94,7 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
         key: value for key, value in report.items() if key != "output"
     }
     data = read_user_data(output)
-    expected = (0.9 * 4, 0.4, 4000) if tf == "scaled" else (0.9, 0.4, 1000)
+    expected = (*ANSERINI, 4000 if tf == "scaled" else 1000)
     found_parameters = [float(data[f"tdv.search.{name}"]) for name in ("k1", "b", "mu")]
     assert found_parameters == pytest.approx(expected)
     assert float(data["tdv.reduction"]) == pytest.approx(report["reduction"])
@@ -117,7 +118,10 @@ def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_value
     report = prune_index(tiny_index, tmp_path / "values", output, reduction=0.5, tf=tf)
     point = values.at_reduction(0.5, original_tf=tf == "original")
     scale = 4 if tf == "scaled" else None
-    assert_pruned(tiny_matrix, output, point.tdv, scale, tmp_path / "found", cut=point.cut)
+    baked = (0.9 * (scale or 1), 0.4), ANSERINI
+    assert_pruned(
+        tiny_matrix, output, point.tdv, scale, tmp_path / "found", cut=point.cut, baked=baked
+    )
     rewriter.check_index(output)
     assert report["unit"] == "posting" == read_user_data(output)["tdv.unit"]
     assert report["reduction"] == pytest.approx(0.5, abs=0.02)
@@ -379,13 +383,15 @@ def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, t
     arguments = ["--index", str(tiny_index), "--tdv", str(tmp_path / "values")]
     shown = CliRunner().invoke(command, [*arguments, "--output", str(tmp_path / "pruned")])
     assert shown.exit_code == 0, shown.output
-    assert "--bm25 --k1 3.6 --b 0.4" in shown.output
+    assert "BM25 with Anserini's default parameters (k1 0.9, b 0.4)" in shown.output
     assert "qld" not in shown.output, "nothing is known of these values under another model"
     assert "bytes_before" in shown.output and re.search(r"reduction +4\d\.\d %", shown.output)
     assert "The recommended reduction was taken: 45.0 %" in shown.output
     arguments += ["--output", str(tmp_path / "again"), "--json", "--scale", "2"]
     report = json.loads(CliRunner().invoke(command, arguments).output)
-    assert report["search"] == {"k1": 1.8, "b": 0.4, "mu": 2000}
+    assert report["search"] == {"k1": 0.9, "b": 0.4, "mu": 2000}
+    assert report["baked"] == {"k1": 1.8, "b": 0.4}
+    assert report["norms"]["beyond"] == 0
 
 
 @pytest.mark.parametrize(
@@ -404,7 +410,7 @@ def test_only_validated_parameters_are_told(
     replace(tiny_values, manifest={**tiny_values.manifest, "model": model}).save(tmp_path / "V")
     arguments = ["--index", tiny_index, "--tdv", tmp_path / "V", "--output", tmp_path / "P"]
     shown = CliRunner().invoke(command, [str(a) for a in [*arguments, "--reduction", "0.3"]]).output
-    advice = shown.partition("Search it with")[2]
+    advice = shown.partition("documents_without_terms")[2]
     assert all(text in advice for text in told) and not any(text in advice for text in not_told)
     assert "recommended" not in shown
 
@@ -416,7 +422,7 @@ def test_numbers_are_written_as_people_write_them(tiny_index, tiny_values, tmp_p
     manifest = {**tiny_values.manifest, "parameters": {"k1": 1.6, "b": 0.4}}
     replace(tiny_values, manifest=manifest).save(tmp_path / "V")
     arguments = ["--index", tiny_index, "--tdv", tmp_path / "V", "--output", tmp_path / "P"]
-    given = [*arguments, "--reduction", "0.3", "--scale", "3"]
+    given = [*arguments, "--reduction", "0.3", "--scale", "3", "--search-as", "recorded"]
     shown = CliRunner().invoke(command, [str(a) for a in given]).output
     assert 1.6 * 3 != 4.8 and "--k1 4.8 " in shown
     report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text())

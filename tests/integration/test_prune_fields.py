@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, write_index
-from oracle import assert_pruned
+from oracle import ANSERINI, assert_pruned
 from test_prune import _values
 from tiny_collection import TINY_TEXTS
 
@@ -21,6 +21,7 @@ from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.ranking import Baking
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
@@ -64,7 +65,11 @@ def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, t
     data = read_user_data(pruned)
     for name in FIELDS:
         point = values[name].at_reduction(0.3, original_tf=tf == "original")
-        found = assert_pruned(matrices[name], pruned, point.tdv, point.scale, tmp_path / "found")
+        held = 0.9 * (point.scale or 1), 0.4
+        found = assert_pruned(
+            matrices[name], pruned, point.tdv, point.scale, tmp_path / "found",
+            baked=(held, ANSERINI),
+        )  # fmt: skip
         said = report if name == "contents" else report["fields"][name]
         assert said["postings"] == found.postings < matrices[name].postings
         recorded = "tdv." if name == "contents" else f"tdv.fields.{name}."
@@ -102,7 +107,10 @@ def test_wrong_second_field_is_found(source, pruned, matrices, values, tmp_path)
     lying = tmp_path / "lying"
     lying.mkdir()
     point = values["contents"].at_reduction()
-    only = rewriter.FieldValues(matrices["contents"].vocabulary, point.tdv, point.scale)
+    baking = Baking((0.9 * point.scale, 0.4), ANSERINI)
+    only = rewriter.FieldValues(
+        matrices["contents"].vocabulary, point.tdv, point.scale, baking=baking
+    )
     rewriter.rewrite_index(source, lying, [only], threads=1, user_data=read_user_data(pruned))
     found = verify_pruned(source, lying, values["contents"], others=[values["title"]])
     assert not found["equal"]
@@ -129,8 +137,13 @@ def test_values_that_do_not_suit_the_pruned_fields_are_refused(source, pruned, v
         verify_pruned(source, pruned, values["title"], others=[values["title"]])
 
 
-def test_what_an_earlier_pruning_recorded_is_not_taken_for_this_one(pruned, tmp_path) -> None:
+def test_what_an_earlier_pruning_recorded_is_not_taken_for_this_one(
+    source, values, tmp_path
+) -> None:
     """The user data still has the title's entries, of the source's own pruning."""
+    pruned = tmp_path / "pruned"
+    both = [values["title"]]
+    prune_index(source, values["contents"], pruned, others=both, search_as="recorded")
     again = _values(extract_matrix(pruned, tmp_path / "again-matrix"))
     prune_index(pruned, again, tmp_path / "again", reduction=0.2)
     assert "tdv.fields.title.values_sha256" in read_user_data(tmp_path / "again")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc
-from oracle import assert_pruned
+from oracle import ANSERINI, assert_pruned
 
 from tdv_lucene.cli.explain import command as explain_command
 from tdv_lucene.cli.learn import command as learn_command
@@ -85,9 +85,13 @@ def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> Non
     """By the oracle, which knows no positions; with them, the proof below has its own reading."""
     source = make_index([_docs()[:35], _docs()[35:]])
     prune_index(source, None, tmp_path / "P", save_values=tmp_path / "V")
-    point = TermValues.load(tmp_path / "V").at_reduction()
+    values = TermValues.load(tmp_path / "V")
+    point, learned = values.at_reduction(), values.parameters
     matrix = extract_matrix(source, tmp_path / "M")
-    assert_pruned(matrix, tmp_path / "P", point.tdv, point.scale, tmp_path / "N", cut=point.cut)
+    baked = (learned["k1"] * point.scale, learned["b"]), ANSERINI
+    assert_pruned(
+        matrix, tmp_path / "P", point.tdv, point.scale, tmp_path / "N", cut=point.cut, baked=baked
+    )
 
 
 def test_saved_values_and_those_made_again_prove_the_same(source: Path, tmp_path: Path) -> None:

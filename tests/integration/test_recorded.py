@@ -125,7 +125,7 @@ def test_explain_and_compare_take_the_recorded_model(case, tmp_path, caplog):
 
 
 def test_a_field_that_was_not_pruned_is_searched_as_it_was_indexed(case, tmp_path):
-    pruned = pruned_for(case, "bm25", tmp_path)
+    pruned = pruned_for(case, "bm25", tmp_path, search_as="recorded")
     assert recorded_parameters(pruned).k1 == pytest.approx(3.6)
     assert recorded_parameters(pruned, field="contents").k1 == pytest.approx(3.6)
     assert recorded_parameters(pruned, field="title").k1 == 0.9
@@ -134,7 +134,10 @@ def test_a_field_that_was_not_pruned_is_searched_as_it_was_indexed(case, tmp_pat
 def test_pruning_another_field_keeps_what_is_recorded_of_the_first(case, tmp_path):
     pruned = pruned_for(case, "qld", tmp_path)
     titles = extract_matrix(pruned, tmp_path / "titles", field="title")
-    prune_index(pruned, values_of(titles, "bm25", scale=2), tmp_path / "both", reduction=0.1)
+    prune_index(
+        pruned, values_of(titles, "bm25", scale=2), tmp_path / "both", reduction=0.1,
+        search_as="recorded",
+    )  # fmt: skip
     assert recorded_parameters(tmp_path / "both", field="title").k1 == pytest.approx(1.8)
     of_contents = recorded_parameters(tmp_path / "both", field="contents")
     assert (of_contents.model, of_contents.mu) == ("qld", 4000.0)

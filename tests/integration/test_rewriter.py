@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, Layout, without_raw_bytes, write_index
 from lucene_reading import count_years, read_positions, read_rest, read_vectors
-from oracle import assert_pruned, expected_frequencies
+from oracle import ANSERINI, Baked, assert_pruned, expected_frequencies
 
 from tdv_lucene.indexes.inspection import index_bytes, inspect_index
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.ranking import Baking
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut
 
@@ -27,10 +28,11 @@ WORDS = [
 ]  # fmt: skip
 
 
-def _rewrite(source: Path, output: Path, matrix, tdv, scale, cut=None):
+def _rewrite(source: Path, output: Path, matrix, tdv, scale, cut=None, baked=None):
     output.mkdir()
     dropped = {} if cut is None else {"least_saturation": cut.least, "length_norm": cut.length_norm}
-    values = rewriter.FieldValues(matrix.vocabulary, tdv, scale, **dropped)
+    baking = None if baked is None else Baking(*baked)
+    values = rewriter.FieldValues(matrix.vocabulary, tdv, scale, **dropped, baking=baking)
     return rewriter.rewrite_index(source, output, [values], threads=2, user_data={})
 
 
@@ -83,6 +85,14 @@ def _random_cut(rng: random.Random, terms: int) -> PostingCut | None:
     )
 
 
+def _random_baked(rng: random.Random) -> Baked | None:
+    """Parameters to hold, and a searcher's; also some that no norm can hold."""
+    if rng.random() < 0.3:
+        return None
+    held = rng.choice([0.01, 0.9, 3.6, 20.0]), rng.choice([0.0, 0.2, 0.75, 1.0])
+    return held, rng.choice([ANSERINI, (1.2, 0.75), (0.5, 1.0), (5.0, 0.01)])
+
+
 @pytest.mark.parametrize("seed", range(CASES))
 def test_random_index_equals_oracle(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
@@ -96,9 +106,13 @@ def test_random_index_equals_oracle(seed: int, tmp_path: Path) -> None:
     scale = rng.choice([None, 1.0, 2.0, 4.0, 0.5, 3.7])
     pruned = tmp_path / "pruned"
     cut = _random_cut(rng, len(matrix.vocabulary))
-    counts = _rewrite(source, pruned, matrix, tdv, scale, cut)
+    kind = layout.norms
+    baked = None if kind == "none" else _random_baked(rng)
+    if baked is not None:  # where all lengths are short, nothing tells exact ones
+        (kind,) = (f["norms"] for f in inspect_index(source)["fields"] if f["name"] == "contents")
+    counts = _rewrite(source, pruned, matrix, tdv, scale, cut, baked)
 
-    found = assert_pruned(matrix, pruned, tdv, scale, tmp_path / "found", layout.norms, cut)
+    found = assert_pruned(matrix, pruned, tdv, scale, tmp_path / "found", kind, cut, baked)
     assert counts["postings_before"] == matrix.postings
     assert (counts["postings"], counts["terms"]) == (found.postings, len(found.vocabulary))
     assert counts["tokens"] == int(found.doc_len.sum())

@@ -27,6 +27,9 @@ class Part:
         Of the whole that is pruned, as :func:`..jvm.index.whole_identity` has it.
     one_segment : bool
         Whether it is to have a single segment: what nothing else records.
+    average_lengths : pairs of str and float
+        Field -> tokens of a document of the whole after pruning, of those whose norms are made for
+        it.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Part:
     count: int
     source_commit: str
     one_segment: bool
+    average_lengths: tuple[tuple[str, float], ...] = ()
 
     def as_user_data(self) -> dict[str, str]:
         """The entries of its commit that say this."""

@@ -23,6 +23,7 @@ import org.apache.lucene.index.IndexFormatTooNewException;
 import org.apache.lucene.index.IndexFormatTooOldException;
 import org.apache.lucene.index.IndexNotFoundException;
 import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SegmentInfos;
@@ -99,6 +100,14 @@ public final class Indexes {
   /** The shards of an opened index; of one that has none, itself. */
   public static List<DirectoryReader> shardsOf(DirectoryReader reader) {
     return reader instanceof ShardsReader ? ((ShardsReader) reader).shards() : List.of(reader);
+  }
+
+  /** The user data of an opened commit; of shards, that of the first. */
+  static Map<String, String> userData(IndexReader reader) throws IOException {
+    if (!(reader instanceof DirectoryReader)) {
+      return Map.of();
+    }
+    return shardsOf((DirectoryReader) reader).get(0).getIndexCommit().getUserData();
   }
 
   private interface Opening {

@@ -29,6 +29,8 @@ public enum NormKind {
   ACCURATE("accurate"),
   /** 1 for every document: Anserini's {@code -impact}. */
   IMPACT("impact"),
+  /** Lengths that hold k1 and b: see {@link BakedNorms}. */
+  BAKED("baked"),
   /** Something else, such as boosts of old or a similarity of the user's. */
   UNKNOWN("unknown");
 
@@ -52,6 +54,9 @@ public enum NormKind {
       case IMPACT:
         return "its norms are all 1 (an impact index, made with -impact, whose frequencies are "
             + "learned weights already); index the collection without -impact";
+      case BAKED:
+        return "it was pruned or tuned already, and its norms hold k1 and b in place of lengths; "
+            + "use its source, or write it with --search-as recorded";
       case UNKNOWN:
         return "its norms are neither Lucene's one-byte lengths nor exact lengths "
             + "(-bm25.accurate), so those of the new lengths cannot be computed; index the "
@@ -76,6 +81,9 @@ public enum NormKind {
     FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
     if (info == null || !info.hasNorms()) {
       return NONE;
+    }
+    if (BakedNorms.recorded(Indexes.userData(reader), field)) {
+      return BAKED;
     }
     Sums sums = new Sums();
     for (LeafReaderContext leaf : reader.leaves()) {

@@ -3,6 +3,7 @@ package tdvlucene.prune;
 import java.io.IOException;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.NormKind;
@@ -18,6 +19,14 @@ public final class PrunableField {
       requireNorms(reader, index, field);
       ExternalIds.requireAll(reader, index); // judgements, and the prior's extraction, name them
       return null;
+    });
+  }
+
+  /** Whether a field of an index has norms to write k1 and b into. */
+  public static boolean hasNorms(String index, String field) throws IOException {
+    return Indexes.read(index, reader -> {
+      FieldInfo info = FieldInfos.getMergedFieldInfos(reader).fieldInfo(field);
+      return info != null && info.hasNorms();
     });
   }
 

@@ -18,6 +18,7 @@ import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.NoLockFactory;
+import tdvlucene.common.BakedNorms;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
@@ -48,6 +49,7 @@ public final class PruneJob extends Job {
   private int postingsInMemory;
   private boolean oneSegment;
   private boolean isShard;
+  private boolean countsOnly;
   private final Map<String, String> userData = new HashMap<>();
   private final Map<String, Object> report = new TreeMap<>();
   private final Map<String, Object> others = new TreeMap<>();
@@ -84,6 +86,25 @@ public final class PruneJob extends Job {
   /** Postings a thread may hold to make term vectors of; by default a share of the heap. */
   public void setPostingsInMemory(int postings) {
     postingsInMemory = postings;
+  }
+
+  /**
+   * Writes norms of the field added last for a searcher with other parameters of BM25 than those
+   * to rank with; see {@link BakedNorms}. The field must have norms.
+   *
+   * @param average the average length in the whole index where this one is a shard; 0 to count it
+   */
+  public void bake(
+      BakedNorms.Parameters held, BakedNorms.Parameters searched, double average) {
+    Target target = targets.get(targets.size() - 1);
+    target.held = held;
+    target.searched = searched;
+    target.average = average;
+  }
+
+  /** Only counts, and writes nothing. */
+  public void countOnly() {
+    countsOnly = true;
   }
 
   /** Adds an entry to the user data of the new index's commit, beside those of the source's. */
@@ -133,6 +154,9 @@ public final class PruneJob extends Job {
         readers[i] = new PrunedReader(readers[i], target.prunings.get(i), postingsInMemory);
       }
     }
+    if (countsOnly) {
+      return;
+    }
     phase("writing postings", toWrite);
     write(reader, readers, pool);
   }
@@ -152,12 +176,17 @@ public final class PruneJob extends Job {
       emptied += segment.countLiveZeros(after);
       target.prunings.add(
           new Pruning(
-              this, segment, target.field, target.table, target.rule, target.norms, before, after));
+              this, segment, target.field, target.table, target.rule, target::norm, before, after));
     }
     if (!isShard) {
       survey.requireAllSeen();
     }
-    report(survey, target, segments, emptied);
+    Map<String, Object> counts = counts(survey, target, emptied, segments);
+    if (target.held != null) {
+      target.bake(survey.tokensAfter.sum(), (int) counts.get("documents_with_terms"));
+      counts.put("norms", target.offs(segments));
+    }
+    report(counts, target, segments);
     return survey.postingsToRead.sum() + (vectors ? survey.postingsAfter.sum() : 0);
   }
 
@@ -175,26 +204,37 @@ public final class PruneJob extends Job {
     return postings;
   }
 
-  private void report(Survey survey, Target target, List<Segment> segments, int emptied) {
-    long before = survey.postingsBefore.sum();
-    long after = survey.postingsAfter.sum();
+  private Map<String, Object> counts(
+      Survey survey, Target target, int emptied, List<Segment> segments) {
+    int live = segments.stream().mapToInt(segment -> segment.reader.numDocs()).sum();
     Map<String, Object> counts = new TreeMap<>();
-    counts.put("postings_before", before);
-    counts.put("postings", after);
+    counts.put("postings_before", survey.postingsBefore.sum());
+    counts.put("postings", survey.postingsAfter.sum());
     counts.put("terms_before", isShard ? survey.termsSeen() : target.table.size());
     counts.put("terms", survey.termsAfter());
     counts.put("tokens", survey.tokensAfter.sum());
     counts.put("documents_without_terms", emptied);
+    counts.put("documents_with_terms", live - emptied);
+    return counts;
+  }
+
+  private void report(Map<String, Object> counts, Target target, List<Segment> segments) {
+    long before = (long) counts.get("postings_before");
+    long after = (long) counts.get("postings");
     String reduction = Double.toString(before == 0 ? 0 : 1 - (double) after / before);
-    if (target == targets.get(0)) {
+    boolean first = target == targets.get(0);
+    if (first) {
       report.putAll(counts);
       report.put("segments", oneSegment ? 1 : segments.size());
       report.put("deleted_left_out", deleted);
-      userData.put("tdv.reduction", reduction);
     } else {
       others.put(target.field, counts);
       report.put("fields", others);
-      userData.put("tdv.fields." + target.field + ".reduction", reduction);
+    }
+    String prefix = first ? "tdv." : "tdv.fields." + target.field + ".";
+    userData.put(prefix + "reduction", reduction);
+    if (target.baked != null) {
+      userData.put(prefix + "baked.average_length", Double.toString(target.average));
     }
     result = Json.of(report);
   }
@@ -214,6 +254,11 @@ public final class PruneJob extends Job {
       }
       Indexes.requireCurrent(source, index);
       Map<String, String> all = new HashMap<>(source.getIndexCommit().getUserData());
+      // Of fields pruned earlier, what holds of them still is among what is put now.
+      all.keySet().removeIf(key -> key.startsWith("tdv.") && !key.startsWith("tdv.fields."));
+      for (Target target : targets) {
+        all.keySet().removeIf(key -> key.startsWith("tdv.fields." + target.field + "."));
+      }
       all.putAll(userData);
       writer.setLiveCommitData(all.entrySet());
       writer.commit();
@@ -228,10 +273,51 @@ public final class PruneJob extends Job {
     private final List<Pruning> prunings = new ArrayList<>();
     private NormKind norms;
 
+    /** Null unless norms are baked; then also the searcher's, and what is made of both. */
+    private BakedNorms.Parameters held;
+
+    private BakedNorms.Parameters searched;
+    private BakedNorms baked;
+    private double average;
+
     private Target(String field, TermTable table, PostingRule rule) {
       this.field = field;
       this.table = table;
       this.rule = rule;
+    }
+
+    private void bake(long tokens, int documents) {
+      if (average == 0) { // it is given to a shard
+        average = documents == 0 ? 1 : (double) tokens / documents;
+      }
+      baked = new BakedNorms(norms, held, searched, average);
+    }
+
+    private long norm(int length) {
+      return baked == null ? norms.encode(length) : baked.encode(length);
+    }
+
+    /** Documents whose K no norm comes near, and by which share of it theirs is off. */
+    private Map<String, Object> offs(List<Segment> segments) {
+      int beyond = 0;
+      double sum = 0;
+      double largest = 0;
+      for (int i = 0; i < segments.size(); i++) {
+        int[] lengths = prunings.get(i).newLengths;
+        for (int doc = 0; doc < lengths.length; doc++) {
+          if (lengths[doc] > 0 && segments.get(i).isLive(doc) && baked.isBeyond(lengths[doc])) {
+            double off = baked.off(lengths[doc]);
+            beyond++;
+            sum += off;
+            largest = Math.max(largest, off);
+          }
+        }
+      }
+      Map<String, Object> offs = new TreeMap<>();
+      offs.put("beyond", beyond);
+      offs.put("mean_off", beyond == 0 ? 0.0 : sum / beyond);
+      offs.put("largest_off", largest);
+      return offs;
     }
   }
 }

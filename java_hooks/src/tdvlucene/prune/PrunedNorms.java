@@ -30,7 +30,7 @@ final class PrunedNorms extends NormsProducer {
     return new FilterNumericDocValues(old) {
       @Override
       public long longValue() {
-        return pruning.norms.encode(pruning.newLengths[docID()]);
+        return pruning.norms.applyAsLong(pruning.newLengths[docID()]);
       }
     };
   }

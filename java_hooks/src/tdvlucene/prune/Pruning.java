@@ -1,10 +1,10 @@
 package tdvlucene.prune;
 
 import java.io.IOException;
+import java.util.function.IntToLongFunction;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Job;
 import tdvlucene.common.LocatedException;
-import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
 
 /** How one field is pruned in one segment: what the wrappers of its readers share. */
@@ -14,7 +14,8 @@ final class Pruning {
   final String field;
   final TermTable table;
   final PostingRule rule;
-  final NormKind norms;
+  /** The norm of a document with a length. */
+  final IntToLongFunction norms;
 
   /** Length of each document of the segment after pruning. */
   final int[] newLengths;
@@ -23,8 +24,8 @@ final class Pruning {
   private final int[] oldLengths;
 
   Pruning(
-      Job job, Segment segment, String field, TermTable table, PostingRule rule, NormKind norms,
-      int[] oldLengths, int[] newLengths) {
+      Job job, Segment segment, String field, TermTable table, PostingRule rule,
+      IntToLongFunction norms, int[] oldLengths, int[] newLengths) {
     this.job = job;
     this.segment = segment;
     this.field = field;

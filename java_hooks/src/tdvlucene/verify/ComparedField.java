@@ -3,6 +3,7 @@ package tdvlucene.verify;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.index.TermsEnum;
+import tdvlucene.common.BakedNorms;
 import tdvlucene.common.NormKind;
 import tdvlucene.prune.FirstPositions;
 import tdvlucene.prune.PostingRule;
@@ -21,6 +22,12 @@ final class ComparedField {
   /** Length of each live document for the rule; null unless it reads them. */
   int[] oldLengths;
 
+  /** Null unless norms are baked; then also the searcher's, and the average length recorded. */
+  BakedNorms.Parameters held;
+
+  BakedNorms.Parameters searched;
+  double average;
+
   ComparedField(String field, TermTable table, PostingRule rule) {
     this.field = field;
     this.table = table;
@@ -35,6 +42,20 @@ final class ComparedField {
       }
     }
     return null;
+  }
+
+  /** What tells whether the norm of a new length is right. */
+  NormsComparison.Expected expectedNorms() {
+    if (held == null) {
+      return (norm, length) -> {
+        long expected = norms.encode(length);
+        return norm == expected ? null : Long.toString(expected);
+      };
+    }
+    BakedNorms baked = new BakedNorms(norms, held, searched, average);
+    return (norm, length) -> baked.isNearest(norm, length)
+        ? null
+        : length == 0 ? "0" : "one for K = " + baked.wanted(length) + ", not " + baked.seen(norm);
   }
 
   /** A posting's new frequency, as the rewriter asks for it. */

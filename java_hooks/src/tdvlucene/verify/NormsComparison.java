@@ -4,7 +4,6 @@ import java.io.IOException;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.util.Bits;
-import tdvlucene.common.NormKind;
 
 /** Compares a field's norms with the source's, or with those of the new lengths. */
 final class NormsComparison {
@@ -18,12 +17,19 @@ final class NormsComparison {
     this.field = field;
   }
 
+  /** Judges the norm of a document by its length. */
+  interface Expected {
+    /** What the norm should be; null where it is right. */
+    String insteadOf(long norm, int length);
+  }
+
   /**
    * Compares all documents.
    *
-   * @param lengths new tokens of each live document; null where norms are to stay
+   * @param lengths new tokens of each live document; null where norms are to stay, and then nothing
+   *     is told by {@code expected}
    */
-  void compare(NormKind kind, int[] lengths) throws IOException {
+  void compare(Expected expected, int[] lengths) throws IOException {
     Norms found = new Norms();
     int number = 0;
     for (LeafReaderContext leaf : source.reader.leaves()) {
@@ -31,11 +37,13 @@ final class NormsComparison {
       Bits live = leaf.reader().getLiveDocs();
       for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
         if (live == null || live.get(doc)) {
-          Long expected = norms != null && norms.advanceExact(doc) ? norms.longValue() : null;
-          if (expected != null && lengths != null) {
-            expected = kind.encode(lengths[number]);
+          Long before = norms != null && norms.advanceExact(doc) ? norms.longValue() : null;
+          Long present = found.of(number);
+          if (before == null || present == null || lengths == null) {
+            compare(number, before, present);
+          } else {
+            require(number, expected.insteadOf(present, lengths[number]), present);
           }
-          compare(number, expected, found.of(number));
           number++;
         }
       }
@@ -44,8 +52,12 @@ final class NormsComparison {
 
   private void compare(int number, Long expected, Long present) throws IOException {
     boolean equal = expected == null ? present == null : expected.equals(present);
-    if (!equal) {
-      throw new Difference("norm", show(expected), show(present))
+    require(number, equal ? null : show(expected), present);
+  }
+
+  private void require(int number, String instead, Long present) throws IOException {
+    if (instead != null) {
+      throw new Difference("norm", instead, show(present))
           .at("segment", pruned.segmentOf(number))
           .at("field", field)
           .at("document", pruned.idOf(number));

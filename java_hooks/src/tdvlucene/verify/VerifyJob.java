@@ -16,6 +16,7 @@ import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.BakedNorms;
 import tdvlucene.common.Damage;
 import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
@@ -68,6 +69,18 @@ public final class VerifyJob extends Job {
   /** As {@link PruneJob#addField}. */
   public void addField(String field, TermTable table, PostingRule rule) {
     targets.add(new ComparedField(field, table, rule));
+  }
+
+  /**
+   * As {@link PruneJob#bake}: of the field added last.
+   *
+   * @param average the average length that the index records
+   */
+  public void bake(BakedNorms.Parameters held, BakedNorms.Parameters searched, double average) {
+    ComparedField target = targets.get(targets.size() - 1);
+    target.held = held;
+    target.searched = searched;
+    target.average = average;
   }
 
   /** JSON: documents and (of the pruned fields) postings compared; the first difference, if any. */
@@ -178,9 +191,20 @@ public final class VerifyJob extends Job {
     comparison.compareKinds();
     phase("comparing postings", postings(target.field));
     int[] lengths = overTerms(comparison, true, pool);
-    comparison.compareStatistics(Arrays.stream(lengths).filter(length -> length > 0).count());
-    new NormsComparison(source, pruned, target.field).compare(target.norms, lengths);
+    long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
+    comparison.compareStatistics(documents);
+    if (target.held != null && !isShard && documents > 0) {
+      compareAverage(target, (double) comparison.tokens.sum() / documents);
+    }
+    new NormsComparison(source, pruned, target.field).compare(target.expectedNorms(), lengths);
     return comparison.postings.sum();
+  }
+
+  private static void compareAverage(ComparedField target, double found) {
+    if (found != target.average) {
+      throw new Difference("average length recorded", found, target.average)
+          .at("field", target.field);
+    }
   }
 
   private long postings(String field) throws IOException {

@@ -1,0 +1,122 @@
+package tdvlucene.common;
+
+import java.util.Arrays;
+import java.util.Map;
+import org.apache.lucene.util.SmallFloat;
+
+/**
+ * Norms that hold BM25's k1 and b, for a searcher that uses others.
+ *
+ * <p>BM25 sees a document only through its length norm K = k1 (1 - b + b length / average). A
+ * searcher with k1' and b' computes K' from the length it reads. So the length written is the one
+ * of which it computes K:
+ *
+ * <pre>length' = average (K / k1' - (1 - b')) / b'</pre>
+ *
+ * <p>The average is the searcher's own, the field's tokens by its documents with terms ({@code
+ * BM25Similarity.avgFieldLength}). A norm holds the nearest length that it can, where {@link
+ * SmallFloat#intToByte4} would round down. No length is below 1, so K cannot be below {@code k1' (1
+ * - b' + b' / average)}: then the nearest is written.
+ */
+public final class BakedNorms {
+  /** Of the lengths that a byte stands for, from 0 up. */
+  private static final int[] OF_BYTE = new int[256];
+
+  static {
+    for (int code = 0; code < OF_BYTE.length; code++) {
+      OF_BYTE[code] = SmallFloat.byte4ToInt((byte) code);
+    }
+  }
+
+  private final NormKind kind;
+  private final Parameters held;
+  private final Parameters searched;
+  private final double average;
+
+  /**
+   * @param kind of the norms: {@link NormKind#DEFAULT} or {@link NormKind#ACCURATE}
+   * @param held the parameters to rank as with
+   * @param searched the parameters of the searcher; b' is above 0
+   * @param average tokens of a document that has any
+   */
+  public BakedNorms(NormKind kind, Parameters held, Parameters searched, double average) {
+    this.kind = kind;
+    this.held = held;
+    this.searched = searched;
+    this.average = average;
+  }
+
+  /** BM25's. */
+  public static final class Parameters {
+    private final double k1;
+    private final double b;
+
+    public Parameters(double k1, double b) {
+      this.k1 = k1;
+      this.b = b;
+    }
+
+    private double lengthNorm(double length, double average) {
+      return k1 * (1 - b + b * length / average);
+    }
+  }
+
+  /** K of a document with {@code length} tokens. */
+  public double wanted(int length) {
+    return held.lengthNorm(length, average);
+  }
+
+  /** K as the searcher computes it from a norm. */
+  public double seen(long norm) {
+    return searched.lengthNorm(kind.decode(norm), average);
+  }
+
+  /** The norm for a document with {@code length} tokens; 0 for none, as Lucene demands. */
+  public long encode(int length) {
+    if (length == 0) {
+      return 0;
+    }
+    double exact = average * (wanted(length) / searched.k1 - (1 - searched.b)) / searched.b;
+    if (kind == NormKind.ACCURATE) {
+      return (long) Math.max(1, Math.min(Math.rint(exact), Integer.MAX_VALUE));
+    }
+    int code = Arrays.binarySearch(OF_BYTE, (int) Math.min(exact, Integer.MAX_VALUE));
+    int below = Math.max(1, code < 0 ? -code - 2 : code);
+    boolean last = below + 1 == OF_BYTE.length;
+    return (byte) (last || exact - OF_BYTE[below] <= OF_BYTE[below + 1] - exact ? below : below + 1);
+  }
+
+  /**
+   * Whether a norm is one that {@link #encode} may have written: no other is nearer to the K of a
+   * document with {@code length} tokens. Computed from K alone, so that it can be held against
+   * what was written.
+   */
+  public boolean isNearest(long norm, int length) {
+    if (length == 0 || norm == 0) {
+      return length == 0 && norm == 0;
+    }
+    double wanted = wanted(length);
+    double off = Math.abs(seen(norm) - wanted) * (1 - 1e-9); // ties are rounded either way
+    long code = kind == NormKind.ACCURATE ? norm : norm & 0xff;
+    long last = kind == NormKind.ACCURATE ? Integer.MAX_VALUE : 255;
+    boolean below = code == 1 || off <= Math.abs(seen(code - 1) - wanted);
+    return below && (code == last || off <= Math.abs(seen(code + 1) - wanted));
+  }
+
+  /** Whether no norm comes near K: it is below that of length 1, or above that of the longest. */
+  public boolean isBeyond(int length) {
+    double wanted = wanted(length);
+    return wanted < seen(1) || wanted > seen(kind == NormKind.ACCURATE ? Integer.MAX_VALUE : 255);
+  }
+
+  /** By how much of K the searcher's is off. */
+  public double off(int length) {
+    return Math.abs(seen(encode(length)) / wanted(length) - 1);
+  }
+
+  /** Whether an index records that a field's norms were written so. */
+  static boolean recorded(Map<String, String> userData, String field) {
+    boolean first = field.equals(userData.get("tdv.field"));
+    return userData.containsKey((first ? "tdv." : "tdv.fields." + field + ".") + "baked.k1");
+  }
+}

@@ -1,0 +1,41 @@
+"""``tdv-lucene tune``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from . import _options as options
+from ._advice import how_to_search
+
+_SHOWN = ("output", "field", "learned_from", "documents_with_terms", "bytes_before", "bytes")
+
+
+@options.command("tune")
+@options.index_option
+@click.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
+@click.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
+@options.output_option
+@options.search_as_option
+@options.topic_field_option
+@options.field_option
+@options.threads_option
+@options.overwrite_option
+@options.json_option
+def command(as_json: bool, **arguments: Any) -> None:
+    """Write an index with tuned k1 and b; nothing is dropped.
+
+    BM25 with default parameters then ranks it as with the tuned ones. Frequencies, positions and
+    stored fields stay as they are. Without --topics and --qrels it takes the parameters that other
+    judged collections give this one.
+    """
+    from ..searching.tune import tune_index
+
+    report = options.run(tune_index, **arguments)
+    if as_json:
+        options.show(report, as_json)
+        return
+    shown = {name: report[name] for name in _SHOWN}
+    options.show({**shown, **{f"tuned {k}": v for k, v in report["baked"].items()}}, as_json)
+    click.echo(how_to_search(report))

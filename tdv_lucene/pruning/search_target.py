@@ -1,0 +1,186 @@
+"""What a plain searcher ranks with, and what an index must hold so that it ranks well.
+
+Engines search an index with parameters of their own: Anserini and Pyserini with k1 0.9, b 0.4 and
+mu 1000, Lucene and what is built on it with k1 1.2, b 0.75 and mu 2000. The parameters that an
+index was learned with are written into the index, so that nobody needs to set any.
+
+BM25 sees a document only through its length norm K = k1 (1 - b + b |d| / avgdl). So k1 and b go
+into the norms: every document gets the length of which the searcher computes K
+(``tdvlucene.common.BakedNorms``). The least K is that of an empty document, k1' (1 - b').
+
+Query likelihood sees tf / (mu p(t|C)) and mu / (|d| + mu). So mu goes into the scale: frequencies,
+and with them lengths, are multiplied by mu' / mu. That costs bytes where mu is small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import TdvError, argument
+from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, Baking
+from ..values.term_values import TermValues
+
+RECORDED = "recorded"
+"""No target: norms are lengths, and the searcher must be told the parameters."""
+
+DEFAULT = "anserini"
+MOST_BYTES = 1.02
+"""By default mu is written into frequencies where that costs at most this share of the bytes."""
+
+_MOST_SCALED = 4.0
+"""A scale is raised at most this much so that short documents get their K."""
+
+
+@dataclass(frozen=True)
+class SearchTarget:
+    """Whose parameters an index is written for.
+
+    Attributes
+    ----------
+    name : str
+        ``"anserini"``, ``"lucene"``, ``"recorded"``, or numbers as they were given.
+    given : bool
+        Whether it was asked for. Where not, what costs bytes is left.
+    numbers : tuple of float
+        (k1, b) or (mu,), where numbers were given.
+    """
+
+    name: str
+    given: bool
+    numbers: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, text: str | None) -> SearchTarget:
+        """Read what ``--search-as`` takes; None is the default.
+
+        Raises
+        ------
+        TdvError
+            When it is none of the names, nor legal numbers.
+        """
+        if text is None:
+            return cls(DEFAULT, False)
+        if text in (RECORDED, *NAMED_DEFAULTS):
+            return cls(text, True)
+        try:
+            numbers = tuple(map(float, text.split(",")))
+        except ValueError:
+            numbers = ()
+        legal = all(math.isfinite(number) and number > 0 for number in numbers)
+        if len(numbers) not in (1, 2) or not legal or (len(numbers) == 2 and numbers[1] > 1):
+            names = ", ".join(map(repr, (*NAMED_DEFAULTS, RECORDED)))
+            raise TdvError(
+                f"{argument('search_as')} must be {names}, 'K1,B' with K1 above 0 and B above 0 "
+                f"and at most 1, or 'MU' above 0; got '{text}'"
+            )
+        return cls(text, True, numbers)
+
+    def parameters(self, model: str) -> dict[str, float] | None:
+        """The searcher's of a ranking function; None where it has to be told the recorded ones.
+
+        Raises
+        ------
+        TdvError
+            When the numbers given are another ranking function's.
+        """
+        if self.name == RECORDED or not MODELS.get(model):
+            if self.given and self.name != RECORDED:
+                raise TdvError(
+                    f"{argument('search_as', self.name)} is for BM25 and query likelihood: "
+                    f"{model} has no parameters and no default searcher; leave it out"
+                )
+            return None
+        names = MODELS[model]
+        if not self.numbers:
+            return {name: NAMED_DEFAULTS[self.name][name] for name in names}
+        if len(self.numbers) != len(names):
+            raise TdvError(
+                f"{argument('search_as', self.name)} does not fit {model}, for which these TDVs "
+                f"were learned: give {','.join(names).upper()}, or the name of a searcher"
+            )
+        return dict(zip(names, self.numbers))
+
+
+def target_parameters(values: TermValues, target: SearchTarget) -> dict[str, float] | None:
+    """The parameters of the searcher that a field is written for; None where they are recorded.
+
+    TDVs that were made without a ranking function suit any, so lengths stay lengths by default.
+    """
+    model = values.manifest["model"]
+    if model not in MODELS:
+        return target.parameters(DEFAULT_MODEL) if target.given else None
+    return target.parameters(model)
+
+
+def scale_for(
+    values: TermValues, scale: float, target: SearchTarget, reduction: float | None
+) -> float:
+    """The scale that suits the target, where none was asked for.
+
+    Parameters
+    ----------
+    scale
+        What suits the ranking.
+    """
+    searched = target_parameters(values, target)
+    if searched is None:
+        return scale
+    learned = {**ANSERINI_DEFAULTS, **values.parameters}
+    if "mu" in searched:
+        baked = searched["mu"] / learned["mu"]
+        cheap = baked >= scale and _share_of_bytes(values, reduction, scale, baked) <= MOST_BYTES
+        return baked if target.given or cheap else scale
+    least = searched["k1"] * (1 - searched["b"])
+    fixed = learned["k1"] * (1 - learned["b"])
+    needed = least / fixed if fixed else math.inf
+    return needed if scale < needed <= _MOST_SCALED * scale else scale
+
+
+def baking_of(values: TermValues, scale: float | None, target: SearchTarget) -> Baking | None:
+    """What the norms of a field are to hold; None where they are lengths."""
+    searched = target_parameters(values, target)
+    if searched is None or "mu" in searched:
+        return None
+    learned = {**ANSERINI_DEFAULTS, **values.parameters}
+    held = learned["k1"] * (1.0 if scale is None else scale), learned["b"]
+    return Baking(held, (searched["k1"], searched["b"]))
+
+
+def search_parameters(
+    values: TermValues, scale: float | None, target: SearchTarget, baking: Baking | None
+) -> dict[str, float]:
+    """k1, b and mu to search a field with that is written for ``target``."""
+    learned = {**ANSERINI_DEFAULTS, **values.parameters}
+    factor = 1.0 if scale is None else float(scale)
+    found = {"k1": learned["k1"] * factor, "b": learned["b"], "mu": learned["mu"] * factor}
+    if baking is not None:
+        return {**found, "k1": baking.searched[0], "b": baking.searched[1]}
+    mu = (target_parameters(values, target) or {}).get("mu", math.nan)
+    # Otherwise it would have cost too many bytes, or another scale was asked for.
+    return {**found, "mu": mu} if math.isclose(mu, found["mu"], rel_tol=1e-6) else found
+
+
+def _share_of_bytes(
+    values: TermValues, reduction: float | None, scale: float, other: float
+) -> float:
+    """Predicted bytes at the ``other`` scale, as a share of those at ``scale``; infinite if
+    learning did not measure any.
+    """
+    if reduction is None:
+        reduction = values.recommended_reduction
+    points = [point for point in values.points if point.get("scales")]
+    if reduction is None or not points:
+        return math.inf
+    point: Mapping[str, Any] = min(points, key=lambda each: abs(each["reduction"] - reduction))
+    table = sorted((each["scale"], each["posting_bytes"]) for each in point["scales"])
+    scales, sizes = (np.array(column, float) for column in zip(*table))
+    if not scales[0] <= other <= scales[-1]:
+        return math.inf
+    total = point.get("index_bytes") or point["posting_bytes"] + point["dictionary_bytes"]
+    more = np.interp(np.log([other, scale]), np.log(scales), sizes)
+    return float(1 + (more[0] - more[1]) / total)

@@ -1,0 +1,100 @@
+"""An index with k1 and b that suit its collection, written into its norms; nothing is dropped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ..arguments import Shards
+from ..errors import TdvError, argument
+from ..evaluation.topics import Qrels, read_qrels, read_topics
+from ..indexes.inspection import require_prunable
+from ..learning.prior import Prior, settings_for
+from ..learning.prior_alone import in_memory
+from ..learning.tuned import tuned_values
+from ..matrix.extract import open_matrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..progress import Progress, silent
+from ..pruning.config import PruneConfig
+from ..pruning.prune import prune_index
+from ..pruning.search_target import RECORDED
+from ..ranking import DEFAULT_MODEL, SearchParameters
+from ..values.term_values import TermValues
+from .baseline_tuning import tune_parameters
+
+
+def tune_index(
+    index: str | os.PathLike[str],
+    topics: str | os.PathLike[str] | Mapping[str, str] | None,
+    qrels: str | os.PathLike[str] | Qrels | None,
+    output: str | os.PathLike[str],
+    *,
+    search_as: str | None = None,
+    field: str = "contents",
+    topic_field: str = "title",
+    threads: int | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Write ``index`` again with tuned k1 and b in its norms, as the new index ``output``.
+
+    Frequencies, positions, term vectors and all else stay. A searcher with the parameters of
+    ``search_as`` (by default Anserini's) ranks as with the tuned ones.
+
+    Parameters
+    ----------
+    topics, qrels
+        To tune on, by the tuner of the baseline of :func:`tdv_lucene.compare_indexes`. Both None
+        takes the parameters that other judged collections give this one, which needs no judgements.
+    search_as
+        As :func:`tdv_lucene.prune_index` takes it, but for ``"recorded"``.
+
+    Returns
+    -------
+    dict
+        As :func:`tdv_lucene.prune_index`; the tuned parameters are under ``baked``.
+
+    Raises
+    ------
+    TdvError
+        As :func:`tdv_lucene.prune_index` and :func:`tdv_lucene.tune_parameters`; also when only
+        one of topics and qrels is given.
+    """
+    if isinstance(index, Shards):
+        raise TdvError(f"tuning is for one folder, and the shards are several: prune {index}")
+    if (topics is None) != (qrels is None):
+        raise TdvError(
+            f"tuning needs {argument('topics')} and {argument('qrels')}, or neither: without them "
+            "it takes the parameters that other judged collections give this one"
+        )
+    if search_as == RECORDED:
+        raise TdvError(
+            f"{argument('search_as', RECORDED)} would leave the index as it is: tuned parameters "
+            "go into its norms; name a searcher, or leave it out"
+        )
+    require_prunable(index, field)
+    config = PruneConfig(
+        reduction=0, tf="original", unit="term", search_as=search_as, threads=threads, field=field
+    )
+    tuned: SearchParameters | None = None
+    about: dict[str, Any] = {}
+    if topics is not None and qrels is not None:
+        queries = topics if isinstance(topics, Mapping) else read_topics(topics, topic_field)
+        judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
+        found, _ = tune_parameters(
+            index, queries, judged, DEFAULT_MODEL, field=field, threads=threads, progress=progress
+        )
+        tuned = SearchParameters(k1=found.k1, b=found.b)
+        about = {"tuned_on": len(judged.keys() & queries.keys())}
+    with open_matrix(index, field=field, positions=False, progress=progress) as matrix:
+        values = in_memory(tuned_values(matrix, tuned, about) if tuned else _by_prior(matrix))
+    return prune_index(index, values, output, config=config, overwrite=overwrite, progress=progress)
+
+
+def _by_prior(matrix: TermDocumentMatrix) -> TermValues:
+    """The parameters that other judged collections give this one, without first positions."""
+    prior = Prior.load()
+    settings, differences = settings_for(prior, matrix, DEFAULT_MODEL, positions=False)
+    about = {"prior": {**prior.describe(), "unlike": differences}}
+    return tuned_values(matrix, settings.parameters, about)
