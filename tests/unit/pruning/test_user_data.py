@@ -14,6 +14,7 @@ from tdv_lucene.indexes.written_record import as_user_data
 from tdv_lucene.learning.peers import unlearned_values
 from tdv_lucene.pruning.field_description import describe_field
 from tdv_lucene.pruning.field_rule import point_at
+from tdv_lucene.pruning.search_target import SearchTarget
 from tdv_lucene.values.term_values import TermValues
 
 
@@ -62,5 +63,7 @@ def test_tdvs_from_topics_that_an_earlier_version_made_are_read_and_told(tmp_pat
     replace(values, manifest={**values.manifest, **made}).save(tmp_path / "values")
     loaded = TermValues.load(tmp_path / "values")
     point = point_at(loaded, 0.3, tf="scaled", scale=None, unit=None)
-    described = describe_field(loaded, point, "scaled", 0.3, 1, {"commit": "now"})
+    described = describe_field(
+        loaded, point, "scaled", 0.3, 1, {"commit": "now"}, SearchTarget.of(None), None
+    )
     assert described["learned_from"] == "self-supervised: 20 titles of the index, no judgements"
