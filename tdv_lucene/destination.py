@@ -153,10 +153,13 @@ class Destination:
         listed = self.listed(folder / self.manifest)
         if listed is None:
             entries = _some(sorted(entry.name for entry in folder.iterdir()))
-            raise self._not_ours(folder, f"holds files tdv-lucene did not write ({entries})")
+            wanted = f"is not a '{self.kind}'" if self.kind else "is not empty"
+            raise self._not_ours(folder, f"{wanted}: it holds {entries}")
         found = unlisted_files(folder, {**listed, self.manifest: None})
         if found:
-            raise self._not_ours(folder, f"holds files tdv-lucene did not write ({_some(found)})")
+            raise self._not_ours(
+                folder, f"holds other files than its {self.manifest} lists ({_some(found)})"
+            )
 
     def _refuse_existing_file(self) -> None:
         target, beside = self.places()

@@ -8,6 +8,7 @@ killed leaves nothing that can be taken for a result. What may be written where 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
@@ -16,7 +17,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -286,7 +287,24 @@ def explain_os_error(error: OSError, output: Path, within: Path | None = None) -
         place = Path(os.path.abspath(elsewhere))
         if within not in (place, *place.parents) and place != output:
             return TdvError(f"{elsewhere}: {reason}; {output} was not written")
-    return TdvError(f"cannot write {output}: {reason}; nothing was left there")
+    free = free_space(error, output.parent)
+    return TdvError(f"cannot write {output}: {reason}; nothing was left there{free}")
+
+
+def free_space(error: OSError, *places: Path) -> str:
+    """What to add to an error of a full disk that does not tell which: the bytes free in ``places``
+    and where temporary files go; nothing to any other."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
+        return ""
+    try:
+        temporary = tempfile.gettempdir()
+    except OSError:  # it tries to write there
+        temporary = os.environ.get("TMPDIR", "/tmp")
+    told = []
+    for folder, why in (*((str(place), "") for place in places), (temporary, " (TMPDIR)")):
+        with suppress(OSError):
+            told.append(f"{shutil.disk_usage(folder).free:,} bytes in {folder}{why}")
+    return f". Free now: {', '.join(told)}"
 
 
 def _escape(prefix: str) -> str:

@@ -161,13 +161,25 @@ def _in_words(error: Exception) -> tuple[str, int]:
     if isinstance(error, MemoryError):
         return f"out of memory ({error}): use a machine with more, or a smaller collection", 2
     if isinstance(error, OSError):
+        from ..output import free_space
+
         named = "" if error.filename is None else f"{error.filename}: "
-        return f"{named}{error.strerror or error}", 2
+        return f"{named}{error.strerror or error}{free_space(error)}", 2
     if isinstance(error, UnicodeEncodeError):
-        return f"{error.object!a} is not UTF-8, as Java wants names and queries", 2
+        return _unwritable(error), 2
     _log.info("", exc_info=error)
     shown = shortened(" ".join(f"{type(error).__name__}: {error}".split()), _LONGEST)
     return f"a defect ({shown}); report it with what 'tdv-lucene -v' prints", 1
+
+
+def _unwritable(error: UnicodeEncodeError) -> str:
+    """What cannot be written: a name with bytes that are no text, or text that a terminal lacks."""
+    if error.encoding.lower() in ("utf-8", "utf8"):
+        return f"{error.object!a} is not UTF-8, as Java wants names and queries"
+    return (
+        f"{error.object[error.start]!a} cannot be printed in {error.encoding}, the encoding of "
+        "standard output: set PYTHONIOENCODING=utf-8, or a locale with UTF-8"
+    )
 
 
 def _check_standard_streams() -> None:

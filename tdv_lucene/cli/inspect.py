@@ -47,15 +47,20 @@ def _print(found: dict[str, Any]) -> None:
         head["deleted"] += f", {soft:,} of them soft-deleted"
     head["stored fields"] = ", ".join(found["stored_fields"]) or "none"
     head["files"] = _checked(found["checked"])
-    head["can be pruned"] = "yes" if found["can_be_pruned"] else f"no: {found['why_not']}"
+    prunable = ", ".join(f["name"] for f in found["fields"] if not f["why_not_pruned"])
+    head["can be pruned"] = (
+        f"yes: {prunable}" if found["can_be_pruned"] else f"no: {found['why_not']}"
+    )
     for name, value in head.items():
         options.say(f"{name:<14}  {value}")
     indexed = [field for field in found["fields"] if "postings" in field]
     _show("Fields", _FIELD_COLUMNS, found["fields"])
     _show("Indexed", _COUNT_COLUMNS, indexed)
     for field in found["fields"]:
-        if field["why_not_pruned"]:
-            options.say(f"{field['name']}: not prunable, {field['why_not_pruned']}")
+        # Every index has ids without frequencies; that they stay is no news where others are pruned
+        is_news = field["index_options"] not in ("NONE", "DOCS") or not prunable
+        if field["why_not_pruned"] and is_news:
+            options.say(f"{field['name']} cannot be pruned: {field['why_not_pruned']}")
     segments = found["segments"]
     _show("Segments", _SEGMENT_COLUMNS, segments[:_SHOWN_SEGMENTS])
     if len(segments) > _SHOWN_SEGMENTS:

@@ -161,7 +161,7 @@ def _points_table(values: TermValues) -> Table:
             )
         )
     measured = ("nDCG@5", "- full", "R@1000", "- full")
-    headings = ("postings dropped", "MB", "visited", "scale", *measured)
+    headings = ("dropped", "MB", "visited", "scale", *measured)
     return Table(title, headings, rows, texts=())
 
 
@@ -169,8 +169,11 @@ def _notes(values: TermValues) -> Iterator[str]:
     """What stands below the table, line by line."""
     full = values.manifest["full"]
     whole = "the index, predicted" if "index_bytes" in full else "posting lists, estimated"
-    yield f"MB: {whole}; visited: postings in the lists of a query's terms, on average"
-    yield "- full: difference from the full index with its own best parameters, 95 % interval"
+    yield (
+        f"dropped: share of the postings; MB: {whole}; visited: postings in the lists of a query's "
+        "terms, on average"
+    )
+    yield "- full: difference from the full index with its own best parameters, ± 95 % interval"
     if pool := values.manifest.get("pool"):
         yield (
             f"Measured in a pool of {pool['documents']:,} of {pool['of']:,} documents, with the "
@@ -186,8 +189,8 @@ def _notes(values: TermValues) -> Iterator[str]:
     if values.position_boost is not None:
         first = 1 + values.position_boost.boost
         yield (
-            f"First-position boost: terms count x{first:g} at a document's beginning, and a "
-            f"quarter of the surplus is left at position {values.position_boost.span:g}"
+            f"First-position boost: a term at a document's beginning counts x{first:g}; what is "
+            f"added falls to a quarter by position {values.position_boost.span:g}"
         )
     elif values.manifest["recipe"].get("lead") and not values.manifest.get("positions"):
         yield (
@@ -221,7 +224,7 @@ def _measured(
         cells.append(f"{measures[name]:.4f}")
         if differences is not None:
             difference, (low, high) = differences[name], differences[name]["ci95"]
-            cells.append(f"{difference['mean']:+.3f} ({low:+.3f} {high:+.3f})")
+            cells.append(f"{difference['mean']:+.3f} ±{(high - low) / 2:.3f}")
         else:
             cells.append("")
     return cells
@@ -241,7 +244,7 @@ def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
         changes.append(f"TDVs by {prior['values']:.2f} on average")
     if not changes:
         name = prior["name"]
-        return f"These queries give no reason to leave the prior {name}: it stays"
+        return f"Learning kept the prior {name}: no change to it ranked held-out queries better"
     gain, interval = prior["gain"]["mean"], prior["gain"]["interval"]
     between = (
         "" if interval is None else f" (95 % interval {interval[0]:+.4f} to {interval[1]:+.4f})"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.evaluate import Evaluation, evaluate_run
 from ..evaluation.named_topics import without_prefix
 from ..evaluation.rank_agreement import compare_rankings
@@ -172,7 +172,7 @@ def shared_model(paths: Mapping[str, str | os.PathLike], field: str) -> str | No
         )
         raise TdvError(
             f"the indexes were learned for different models ({told}): say which one to compare "
-            "them with (model), or compare indexes of one model"
+            f"them with ({argument('model')}), or compare indexes of one model"
         )
     return models.pop() if models else None
 

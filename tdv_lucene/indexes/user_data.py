@@ -252,7 +252,7 @@ def warn_of_another_model(
         )  # fmt: skip
     if learned_for is not None:
         _log.warning(
-            "%s was learned for %s and is searched with %s, which ranks worse than it could: "
-            "leave out the model, or learn TDVs for %s",
-            index, learned_for, model, model,
+            "%s was learned for %s and is searched with %s: leave the ranking function at its "
+            "default, which is %s, or learn TDVs for %s",
+            index, learned_for, model, learned_for, model,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import time
@@ -39,7 +40,8 @@ def java_path(path: str | os.PathLike) -> str:
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turn the user's errors of a direct Java call into :class:`TdvError`; others pass."""
+    """Turn the user's errors of a direct Java call into :class:`TdvError`, and those of a full disk
+    into :class:`OSError`; others pass."""
     start()
     from jnius import JavaException
 
@@ -48,6 +50,8 @@ def translate_errors() -> Iterator[None]:
     except JavaException as error:
         if error.classname == _USER_EXCEPTION:
             raise TdvError(error.innermessage) from error
+        if error.classname == "java.io.IOException" and _disk_errors(str(error)):
+            raise _full_disk(str(error)) from error
         raise
 
 
@@ -60,6 +64,8 @@ def run_job(job: Any, progress: Progress = silent) -> str:
     ------
     TdvError
         The user's errors, in the job's words.
+    OSError
+        When a disk is full.
     RuntimeError
         A defect, with the Java stack.
     """
@@ -82,6 +88,8 @@ def run_job(job: Any, progress: Progress = silent) -> str:
     kind = job.failureKind()
     if kind == "user":
         raise TdvError(job.failure())
+    if kind == "disk":
+        raise _full_disk(job.failure())
     if kind and "OutOfMemoryError" in job.failure():
         raise TdvError(
             f"Java ran out of memory with a heap of {heap_size()}: give it more, as "
@@ -91,3 +99,15 @@ def run_job(job: Any, progress: Progress = silent) -> str:
         raise RuntimeError(f"the Java side failed:\n{job.failure()}")
     _log.info("%s took %.2f s", name, time.monotonic() - began)
     return job.result()
+
+
+def _full_disk(message: str) -> OSError:
+    """What Python raises where Java says this; who knows the place tells it."""
+    numbers = _disk_errors(message)
+    return OSError(numbers[0], os.strerror(numbers[0])) if numbers else OSError(message)
+
+
+def _disk_errors(message: str) -> list[int]:
+    """Numbers of the system's errors of a full disk that Java tells of."""
+    known = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return [number for number in known if os.strerror(number) in message]

@@ -212,6 +212,6 @@ def _check_judgements(
 ) -> None:
     if not config.no_judgements and None in (topics, qrels):
         raise TdvError(
-            f"learning needs {argument('topics')} and {argument('qrels')}; "
-            f"{argument('no_judgements')} does without"
+            f"name the judged queries to learn from, by {argument('topics')} and "
+            f"{argument('qrels')}, or pass {argument('no_judgements')} to learn from none"
         )

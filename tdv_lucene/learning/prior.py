@@ -184,7 +184,7 @@ class Prior:
         found = collection_statistics(matrix)
         ranges = self.content["ranges"]
         return [
-            f"{name} is {found[name]:.3g}, where the prior knows {low:.3g} to {high:.3g}"
+            f"{name} {found[name]:.3g} (known: {low:.3g} to {high:.3g})"
             for name, (low, high) in ranges.items()
             if not low <= found[name] <= high
         ]
@@ -210,9 +210,10 @@ def settings_for(
     differences = prior.differences(matrix)
     if differences:
         _log.warning(
-            "this collection is unlike all that the prior was made from: %s. The settings that "
-            "lose least are used; judge some queries, and measure with 'tdv-lucene compare'",
-            "; ".join(differences),
+            "this collection differs from all that the prior was made from, in %s. It may be of "
+            "another kind of text, or indexed with another analyzer than Anserini's default. The "
+            "most careful settings are used: measure with 'tdv-lucene compare' before you serve it",
+            ", ".join(differences),
         )
     tokens = float(np.sum(matrix.doc_len))
     mean_length = tokens / max(1, matrix.doc_count)

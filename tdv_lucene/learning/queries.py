@@ -99,7 +99,9 @@ def make_queries(
     ids, terms, tf, docs, grades, ideal = zip(*records)
     if not any(len(t) for t in terms):
         raise TdvError(
-            "no query has a term of the index: analyse the topics with the index's own analyzer"
+            f"no judged query has a term of the field '{matrix.vocabulary.field}': topics are "
+            "analysed with Anserini's default English analyzer, so index with that one, and give "
+            "topics in the index's language"
         )
     return Queries(
         ids, _indptr(terms), np.concatenate(terms), np.concatenate(tf),

@@ -118,6 +118,16 @@ def test_the_command_tells_of_an_index_without_documents(make_index) -> None:
     assert "documents       0" in shown.output and "can be pruned   no" in shown.output
 
 
+def test_the_command_names_what_can_be_pruned_and_why_all_else_cannot(make_index) -> None:
+    docs = [[Doc("a", ["x"], title=["y"])]]
+    shown = CliRunner().invoke(command, ["--index", str(make_index(docs))]).output
+    assert "can be pruned   yes: contents, title\n" in shown
+    assert "cannot be pruned" not in shown, "every healthy index has ids without frequencies"
+    nothing = make_index([[Doc("a", None)]], name="ids-only")
+    shown = CliRunner().invoke(command, ["--index", str(nothing)]).output
+    assert "id cannot be pruned: index options DOCS hold no term frequencies" in shown
+
+
 @pytest.mark.parametrize("stored_only", [False, True])
 def test_documents_without_ids_cannot_be_pruned(stored_only: bool, make_index) -> None:
     """All of them, or some: learning and searching name documents by their ids."""

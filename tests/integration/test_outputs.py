@@ -152,7 +152,8 @@ _TO_JOIN = (
     "manifest), or in READERS, if it writes nothing"
 )
 _REFUSAL = (
-    "overlaps the input|exists: choose|did not write|is a symbolic link|lies in the Lucene index|"
+    "overlaps the input|exists: choose|: it holds |holds other files than|is a symbolic link|"
+    "lies in the Lucene index|"
     "is a file, not a folder|is a folder: choose|has no manifest|is not the manifest|"
     "was made by "
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from tdv_lucene.errors import TdvError
@@ -35,6 +37,13 @@ def test_a_heap_that_is_too_small_is_the_users_to_mend(monkeypatch: pytest.Monke
     stack = "java.lang.OutOfMemoryError: Java heap space\n\tat tdvlucene.index.PruneJob.run"
     with pytest.raises(TdvError, match="out of memory with a heap of 5m: .* heap=.8g."):
         run_job(_Failed("defect", stack))
+
+
+def test_a_full_disk_is_an_error_of_the_system() -> None:
+    """So that who knows what was written there tells it, as of Python's own."""
+    with pytest.raises(OSError, match="No space left on device") as told:
+        run_job(_Failed("disk", "java.io.IOException: No space left on device"))
+    assert told.value.errno == errno.ENOSPC
 
 
 def test_a_defect_keeps_its_stack() -> None:

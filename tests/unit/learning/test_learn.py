@@ -236,7 +236,9 @@ def test_two_queries_are_enough_and_one_is_refused_without_a_prior(collection):
 
 def test_both_kinds_of_judgement_are_needed_or_none(tmp_path):
     for topics, qrels in ((None, None), ("T", None), (None, "Q")):
-        with pytest.raises(TdvError, match="needs topics and qrels; no_judgements does without"):
+        with pytest.raises(
+            TdvError, match="by topics and qrels, or pass no_judgements to learn from none"
+        ):
             learn_from_index("I", topics, qrels, tmp_path / "V")
     with pytest.raises(TdvError, match="have no effect with no_judgements=True"):
         learn_from_index("I", "T", "Q", tmp_path / "V", no_judgements=True)

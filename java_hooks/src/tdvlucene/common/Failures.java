@@ -57,10 +57,23 @@ final class Failures {
             + ". Restore it from a copy, or make it again";
       }
       if (isDiskFull(t)) {
-        return "cannot write: " + t.getMessage() + "; nothing was left there";
+        return t.getMessage();
       }
     }
     return null;
+  }
+
+  /** Whether {@link #userMessage} tells of a full disk, in the operating system's words. */
+  static boolean isOfDisk(Throwable thrown) {
+    for (Throwable t = thrown; t != null; t = t.getCause()) {
+      if (t instanceof UserException || t instanceof CorruptIndexException) {
+        return false;
+      }
+      if (isDiskFull(t)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static boolean isDiskFull(Throwable thrown) {

@@ -103,12 +103,16 @@ public abstract class Job {
     }
   }
 
-  /** "" when the job went well, else "user", "cancelled" or "defect". */
+  /** "" when the job went well, else "user", "disk" (is full), "cancelled" or "defect". */
   public final String failureKind() {
     if (thrown == null) {
       return "";
     }
-    return cancelled ? "cancelled" : Failures.userMessage(thrown) != null ? "user" : "defect";
+    if (cancelled) {
+      return "cancelled";
+    }
+    boolean isOfUser = Failures.userMessage(thrown) != null;
+    return Failures.isOfDisk(thrown) ? "disk" : isOfUser ? "user" : "defect";
   }
 
   /** What went wrong: a message for the user's errors, a stack for ours. */
