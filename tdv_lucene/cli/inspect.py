@@ -53,6 +53,8 @@ def _print(found: dict[str, Any]) -> None:
     )
     for name, value in head.items():
         options.say(f"{name:<14}  {value}")
+    for note in found["notes"]:
+        options.say(f"{'note':<14}  {note}")
     indexed = [field for field in found["fields"] if "postings" in field]
     _show("Fields", _FIELD_COLUMNS, found["fields"])
     _show("Indexed", _COUNT_COLUMNS, indexed)

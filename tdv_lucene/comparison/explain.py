@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from ..arguments import checked_hits
+from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.user_data import recorded_model
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 
@@ -57,6 +58,7 @@ def explain_query(
     given = {} if values is None else {"after": values}
     paths = {"before": index, "after": pruned}
     with SideBySide(paths, model=model, field=field, values=given) as both:
+        warn_of_another_analyzer(index, field, [query])
         terms = both.analyze(query)
         answers = both.ask(query, list(terms), hits)
         before, after = answers.values()

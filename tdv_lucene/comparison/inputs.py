@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError, argument
+from ..indexes.analysis import note_on_nothing_found, notes_on_analysis
 from ..indexes.inspection import inspect_index
-from ..indexes.user_data import recorded_parameters
+from ..indexes.user_data import FieldRecord, recorded_parameters
 from . import content
 from .config import CompareConfig
 from .systems import QuerySet, Results, System, read_query_sets, shared_model
@@ -45,7 +46,23 @@ class Compared:
             *content.notes(self.found, self.systems[first].parameters.model, field),
             *content.notes_on_documents(first, self.relevant, _lacking(self.paths, results)),
             *self._notes_on_tuning(),
+            *self._notes_on_terms(results, field),
         ]
+
+    def _notes_on_terms(self, results: Sequence[Results], field: str) -> list[str]:
+        """Of terms that an index lacks though pruning did not drop them, and queries it empties."""
+        texts = [text for one in self.query_sets for text in one.topics.values()]
+        notes = []
+        for name, path in self.paths.items():
+            record = FieldRecord.of(self.found[name]["user_data"], field)
+            if record.values_sha256 is None:
+                notes += notes_on_analysis(path, field, texts, f"'{name}'")
+            notes += [
+                note_on_nothing_found(path, field, one.queries.topics, f"'{name}'")
+                for one in results
+                if len(one.without_hits[name]) == len(one.queries.topics)
+            ]
+        return notes
 
     def _notes_on_tuning(self) -> list[str]:
         """A baseline tuned on the queries that measure it looks better than it is."""
@@ -65,8 +82,12 @@ def read_inputs(
 ) -> Compared:
     """Read the query sets and inspect the indexes; refuse what does not belong together."""
     first, *_ = paths.values()
-    query_sets = read_query_sets(queries, config.topic_field)
-    training = None if tune is None else QuerySet.read(*tune, config.topic_field)
+    query_sets = [
+        one.searchable(config.field) for one in read_query_sets(queries, config.topic_field)
+    ]
+    training = None
+    if tune is not None:
+        training = QuerySet.read(*tune, config.topic_field).searchable(config.field)
     relevant = {one.label: one.check(first) for one in query_sets}
     if training is not None:
         training.check(first)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked_port
 from ..errors import TdvError, argument
+from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.inspection import inspect_index
 from .served_answer import answer, check_hits
 from .side_by_side import SideBySide
@@ -193,6 +194,8 @@ def make_app(about: dict[str, Any], ask: Ask, token: str, hits: int = 10) -> Fla
 
 def _describe(session: SideBySide) -> dict[str, Any]:
     """What the page says about the indexes before any query."""
+    first, *_ = session.opened.values()
+    warn_of_another_analyzer(first.path, session.field)
     indexes = {
         name: {
             "folder": Path(os.path.abspath(opened.path)).name,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked_hits
 from ..errors import TdvError
+from ..indexes.search_warnings import warn_of_another_search
 from ..indexes.user_data import (
     recorded_parameters,
-    warn_of_another_model,
 )
 from ..ranking import SearchParameters
 from ..report.wording import shortened
@@ -199,7 +199,7 @@ def _open(
     from ..jvm.searcher import make_similarity
 
     parameters = recorded_parameters(path, model, field=field)
-    warn_of_another_model(path, parameters.model, field)
+    warn_of_another_search(path, parameters, field)
     shown = measure_terms(path, field, values)
     searcher = OpenIndex(path, make_similarity(parameters), field)
     return OpenedIndex(path, parameters, searcher, shown)

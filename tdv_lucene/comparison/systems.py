@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from ..evaluation.topics import (
     read_topics,
     relevant_documents,
 )
+from ..indexes.queries import searchable_topics
 from ..indexes.user_data import recorded_model
 from ..output import Output
 from ..ranking import SearchParameters
@@ -77,6 +78,10 @@ class QuerySet:
         label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(named).name)
         label = {"": "queries", STDIN: "stdin"}.get(label, label)
         return cls(label, read_topics(topics, topic_field), read_qrels(qrels))
+
+    def searchable(self, field: str) -> QuerySet:
+        """The same with topics that Lucene can search."""
+        return replace(self, topics=searchable_topics(self.topics, field))
 
     def shared_with(self, others: Topics) -> Shared:
         """How many of the topics are among ``others``; blanks and case make no other text."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..arguments import Shards, absolute
 from ..progress import Progress, silent
+from .analysis import notes_on_analysis
 from .user_data import user_data_of
 
 FILE_KINDS = {
@@ -50,7 +52,8 @@ def inspect_index(
         ``none``), counts of documents, terms, postings and tokens (Lucene's: deleted documents
         count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned`` says
         whether any field can, ``why_not`` gives any other reason against it, such as documents
-        without ids.
+        without ids. ``notes`` tell where queries will be analysed otherwise than the index was
+        (see :mod:`.analysis`).
 
     Raises
     ------
@@ -70,6 +73,7 @@ def inspect_index(
         **found,
         "can_be_pruned": not why_not,
         "why_not": why_not,
+        "notes": _notes_on_analysis(index, found["fields"]),
         "bytes": sum(kinds.values()),
         "bytes_by_kind": kinds,
     }
@@ -81,6 +85,14 @@ def _why_not(found: dict[str, Any]) -> str:
     if all(field["why_not_pruned"] for field in found["fields"]):
         return "no field of it can be pruned: see the fields"
     return str(found["without_ids"])
+
+
+def _notes_on_analysis(
+    index: str | os.PathLike[str], fields: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Of the fields that queries can be put to."""
+    searched = [field["name"] for field in fields if field.get("tokens", -1) > 0]
+    return [note for name in searched for note in notes_on_analysis(index, name)]
 
 
 def require_prunable(index: str | os.PathLike[str], field: str) -> None:

@@ -229,30 +229,3 @@ def recorded_parameters(
     parameters = record.search_parameters(model, k1=k1, b=b, mu=mu)
     _log.info("search %s with %s", index, parameters.describe())
     return parameters
-
-
-def warn_of_another_model(
-    index: str | os.PathLike[str],
-    model: str | None,
-    field: str | None = None,
-    *,
-    record: FieldRecord | None = None,
-) -> None:
-    """Log a warning where ``index`` is searched with another model than it was learned for.
-
-    ``record`` is the index's of ``field``, where that was read already.
-    """
-    record = record or FieldRecord.read(index, field)
-    learned_for = record.learned_for_another(model)
-    if record.baked is not None and model != DEFAULT_MODEL:
-        _log.warning(
-            "the norms of %s hold BM25's k1 and b in place of document lengths, and %s reads them "
-            "as lengths: prune its source again with --search-as recorded",
-            index, model,
-        )  # fmt: skip
-    if learned_for is not None:
-        _log.warning(
-            "%s was learned for %s and is searched with %s: leave the ranking function at its "
-            "default, which is %s, or learn TDVs for %s",
-            index, learned_for, model, learned_for, model,
-        )  # fmt: skip

@@ -11,7 +11,9 @@ from ..arguments import gathered, refuses_idle
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
+from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.inspection import inspect_fields, require_prunable
+from ..indexes.queries import searchable_topics
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -130,6 +132,7 @@ def learn_from_index(
         extent = _extent(index, config.field).with_topics(asked.topics, asked.qrels)
         fitting_pool(extent, config.pool, config.memory_bytes)
     require_prunable(index, config.field)
+    warn_of_another_analyzer(index, config.field, asked.texts.values())
     watched = within(config.memory_bytes, progress)
     positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(
@@ -164,6 +167,7 @@ def _read_questions(
 
     assert topics is not None and qrels is not None  # _check_judgements saw to it
     texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
+    texts = searchable_topics(texts, config.field)
     terms = analyze_topics(texts, config.field)
     judged = {name: text for name, text in texts.items() if name in judgements}
     return _Questions(terms, judgements, judged)

@@ -10,10 +10,12 @@ from typing import Any
 from ..arguments import Shards, checked_hits, checked_threads
 from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
+from ..indexes.analysis import warn_of_lost_queries
+from ..indexes.queries import searchable_topics
+from ..indexes.search_warnings import warn_of_another_search
 from ..indexes.user_data import (
     FieldRecord,
     recorded_parameters,
-    warn_of_another_model,
 )
 from ..output import Output
 from ..progress import Progress, silent
@@ -48,7 +50,9 @@ def search_index(
     Queries are Anserini's bags of words; hits, order and scores are those of Pyserini's
     ``LuceneSearcher`` with the returned parameters. ``threads`` defaults to the machine's cores and
     does not change the run. A manifest is written beside the run. ``model`` None takes the one the
-    index was pruned for, or BM25 if it was not pruned; any other causes a warning in the log.
+    index was pruned for, or BM25 if it was not pruned; any other causes a warning in the log, and
+    so do other parameters than it records, queries with more terms than Lucene takes, which are
+    cut, and an index whose terms are those of another analyzer (see :mod:`..indexes.analysis`).
 
     Parameters
     ----------
@@ -78,17 +82,20 @@ def search_index(
     if not queries:
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
     _check_feedback(feedback, field, index)
+    queries = searchable_topics(queries, field)
     if isinstance(index, Shards) and index.scheduler is not None:
         return _search_far(
             index, queries, place, model, {"k1": k1, "b": b, "mu": mu}, hits=hits,
             threads=threads, field=field, tag=tag, progress=progress,
         )  # fmt: skip
     parameters = recorded_parameters(index, model, field=field, k1=k1, b=b, mu=mu)
-    warn_of_another_model(index, parameters.model, field)
-    return write_run(
+    warn_of_another_search(index, parameters, field)
+    summary = write_run(
         index, queries, place, parameters, hits=hits, threads=threads, field=field,
         feedback=feedback, tag=tag, progress=progress,
     )  # fmt: skip
+    warn_of_lost_queries(index, field, queries, summary["queries_without_hits"])
+    return summary
 
 
 def write_run(
@@ -152,7 +159,7 @@ def _search_far(
     with open_far_shards(shards, queries, field, progress) as far:
         record = FieldRecord.of(far.user_data, field)
         parameters = record.search_parameters(model, **given)
-        warn_of_another_model(shards, parameters.model, record=record)
+        warn_of_another_search(shards, parameters, record=record)
         with place as unfinished:
             found = far.write_run(
                 parameters, queries, hits=hits, threads=threads,
@@ -220,5 +227,5 @@ def open_searcher(
     from ..jvm.searcher import make_similarity, open_pyserini
 
     chosen = recorded_parameters(index, model, **parameters)
-    warn_of_another_model(index, chosen.model)
+    warn_of_another_search(index, chosen)
     return open_pyserini(index, make_similarity(chosen))

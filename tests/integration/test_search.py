@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -136,6 +137,67 @@ def record(index, **user_data: str) -> None:
     writer.close()
 
 
+def test_other_parameters_than_the_recorded_ones_are_told(make_index, tmp_path, caplog):
+    """As another model is; a value copied from what prune printed is no other."""
+    index = make_index([[Doc("a", ["t1"]), Doc("b", ["t1", "t1"])]])
+    search_index(index, {"q": "t1"}, tmp_path / "plain", k1=1.2)  # it records none
+    record(index, k1="3.6000001", b="0.4", mu="4000.0")
+    search_index(index, {"q": "t1"}, tmp_path / "copied", k1=3.6, b=0.4)
+    assert not caplog.messages
+    search_index(index, {"q": "t1"}, tmp_path / "other", k1=0.9)
+    (warning,) = caplog.messages
+    assert "learned for k1 3.6 and is searched with k1 0.9" in warning
+
+
+def test_a_query_of_too_many_terms_is_cut_and_told(make_index, tmp_path, caplog):
+    """Lucene takes 1,024 different terms; the others of the batch are searched all the same."""
+    words = [f"w{i}" for i in range(1500)]
+    docs = [Doc("first", ["w3"]), Doc("last", ["w1023"]), Doc("beyond", ["w1024", "w1400"])]
+    index = make_index([docs])
+    topics = {"long": " ".join(["w0", *words]), "exact": " ".join(words[:1024]), "other": "w1400"}
+    search_index(index, topics, tmp_path / "run")
+    told = "takes 1,024 different terms in a query, and 1 of the topics have more: 'long' (1,500)"
+    assert told in caplog.messages[0]
+    found = {}
+    for query, _, document, _, score, _ in read_lines(tmp_path / "run"):
+        found.setdefault(query, {})[document] = score
+    assert found["long"] == found["exact"] and found["long"].keys() == {"first", "last"}
+    assert found["other"].keys() == {"beyond"}
+
+
+@pytest.mark.parametrize(
+    ("topics", "why"),
+    [
+        ({"a": "the", "b": "of and"}, "nothing is left of them after analysis"),
+        ({"a": "planets", "b": "comet"}, "the field 'title' has 2 of them: search that"),
+        ({"a": "zyzzy"}, "is the index of their collection and language"),
+        ({"a": "gone"}, "only deleted documents hold their terms"),
+    ],
+)
+def test_that_nothing_is_found_is_told_with_the_reason(topics, why, make_index, tmp_path, caplog):
+    docs = [Doc("a", ["t1"], ["planet", "comet"]), Doc("b", ["gone"], deleted=True)]
+    search_index(make_index([docs]), topics, tmp_path / "run")
+    (warning,) = caplog.messages
+    assert "no query finds a document in the field 'contents'" in warning and why in warning
+
+
+@pytest.mark.parametrize("queries", ["NFC", "NFD"])
+def test_another_unicode_form_is_told(queries, make_index, tmp_path, caplog):
+    """Searched as it is, as Pyserini does; a collection that has both forms loses nothing."""
+    index_form = {"NFC": "NFD", "NFD": "NFC"}[queries]
+    words = "un café très chaud"
+    docs = [Doc("a", unicodedata.normalize(index_form, words).split()), Doc("b", ["chaud"])]
+    index = make_index([docs])
+    topics = {"q": unicodedata.normalize(queries, "café chaud"), "other": "chaud"}
+    search_index(index, topics, tmp_path / "run")
+    (warning,) = caplog.messages
+    assert f"Write the queries in {index_form}" in warning and "1 of its terms" in warning
+    caplog.clear()
+    both = make_index([[*docs, Doc("c", unicodedata.normalize(queries, words).split())]], "both")
+    search_index(both, topics, tmp_path / "again")
+    assert not caplog.messages
+
+
 @pytest.mark.pyserini
 def test_recorded_parameters_are_used(make_index, tmp_path):
     index = make_index([[Doc("a", ["t1"]), Doc("b", ["t1", "t1"])]])
@@ -166,10 +228,6 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
         ({"index": "/nowhere"}, "no such index"),
         ({"topics": "/nowhere.tsv"}, "no such topics file"),
         ({"topics": {}}, "topics hold no query"),
-        (
-            {"topics": {"long": " ".join(f"w{i}" for i in range(1100))}},
-            "query 'long' has more than",
-        ),
     ],
 )
 def test_refusals_leave_nothing(tiny_index, tmp_path, changes, message):

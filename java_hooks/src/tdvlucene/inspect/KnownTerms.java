@@ -1,0 +1,137 @@
+package tdvlucene.inspect;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.lucene.analysis.Analyzer;
+import org.apache.lucene.analysis.TokenStream;
+import org.apache.lucene.analysis.tokenattributes.TermToBytesRefAttribute;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.StoredFields;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.Indexes;
+import tdvlucene.common.Json;
+import tdvlucene.common.StoredText;
+
+/**
+ * Looks up which terms of texts, by one analyzer or another, are in a field's dictionary: an index
+ * does not say which analyzer made it. Reads no postings.
+ */
+public final class KnownTerms implements Closeable {
+  private static final int SAMPLED = 20; // documents
+
+  private final String index;
+  private final DirectoryReader reader;
+  private final String field;
+
+  public KnownTerms(String index, String field) throws IOException {
+    this.index = index;
+    this.field = field;
+    this.reader = Indexes.open(index);
+  }
+
+  /**
+   * A JSON object of the different terms of the texts: {@code known} and {@code unknown}, in order.
+   *
+   * @param texts a JSON array
+   */
+  public String of(Analyzer analyzer, String texts) throws IOException {
+    return Indexes.read(index, reader, opened -> {
+      List<Terms> dictionaries = dictionaries(opened);
+      Map<String, List<String>> found = new TreeMap<>();
+      found.put("known", new ArrayList<>());
+      found.put("unknown", new ArrayList<>());
+      for (BytesRef term : terms(analyzer, Json.parseStrings(texts))) {
+        found.get(isIn(dictionaries, term) ? "known" : "unknown").add(term.utf8ToString());
+      }
+      return Json.of(found);
+    });
+  }
+
+  private List<Terms> dictionaries(DirectoryReader opened) throws IOException {
+    List<Terms> dictionaries = new ArrayList<>();
+    for (LeafReaderContext leaf : opened.leaves()) {
+      Terms terms = leaf.reader().terms(field);
+      if (terms != null) {
+        dictionaries.add(terms);
+      }
+    }
+    return dictionaries;
+  }
+
+  private TreeSet<BytesRef> terms(Analyzer analyzer, List<String> texts) throws IOException {
+    TreeSet<BytesRef> terms = new TreeSet<>();
+    for (String text : texts) {
+      try (TokenStream stream = analyzer.tokenStream(field, text)) {
+        TermToBytesRefAttribute token = stream.addAttribute(TermToBytesRefAttribute.class);
+        stream.reset();
+        while (stream.incrementToken()) {
+          terms.add(BytesRef.deepCopyOf(token.getBytesRef()));
+        }
+        stream.end();
+      }
+    }
+    return terms;
+  }
+
+  private static boolean isIn(List<Terms> dictionaries, BytesRef term) throws IOException {
+    for (Terms dictionary : dictionaries) {
+      TermsEnum each = dictionary.iterator();
+      if (each.seekExact(term)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** A JSON array of the fields that can be searched. */
+  public String fields() throws IOException {
+    return Indexes.read(index, reader, opened -> {
+      List<String> names = new ArrayList<>();
+      for (FieldInfo info : FieldInfos.getMergedFieldInfos(opened)) {
+        if (Indexes.hasFrequencies(info)) {
+          names.add(info.name);
+        }
+      }
+      return Json.of(names);
+    });
+  }
+
+  /** A JSON array of the texts that some of the live documents store, from all over the index. */
+  public String storedTexts() throws IOException {
+    return Indexes.read(index, reader, opened -> {
+      StoredText texts = new StoredText();
+      StoredFields stored = opened.storedFields();
+      List<String> found = new ArrayList<>();
+      int step = Math.max(1, opened.maxDoc() / SAMPLED);
+      for (LeafReaderContext leaf : opened.leaves()) {
+        Bits live = leaf.reader().getLiveDocs();
+        int before = leaf.docBase % step;
+        for (int doc = before == 0 ? 0 : step - before; doc < leaf.reader().maxDoc(); doc += step) {
+          boolean isLive = live == null || live.get(doc);
+          String text =
+              isLive ? texts.of(stored.document(leaf.docBase + doc, StoredText.FIELDS)) : null;
+          if (text != null) {
+            found.add(text);
+          }
+        }
+      }
+      return Json.of(found);
+    });
+  }
+
+  @Override
+  public void close() throws IOException {
+    reader.close();
+  }
+}
