@@ -127,7 +127,7 @@ def test_what_workers_cannot_search_is_refused_and_nothing_written(
         (shards, {"tag": "two words"}, "the tag 'two words' holds white space"),
         (shards, {"hits": 0}, "hits must be at least 1"),
         (shards, {"model": "qld", "k1": 1.0}, "model qld has no parameter 'k1'"),
-        (far([f"{base}/S/*", f"{tmp_path}/twice"]), {}, "the document 'both' is in two shards"),
+        (far([f"{base}/S/*", f"{tmp_path}/twice"]), {}, "two documents have the id 'both', and a run has each once"),
         (far([f"{base}/S/*", f"{tmp_path}/copy"]), {}, "S/1 and .*copy are copies of one index"),
         (far([f"{base}/S/*", f"{tmp_path}/other"]), {},
          "not indexed alike: the field 'contents' has .* in .*S/0, index options DOCS_AND_FREQS,"),
