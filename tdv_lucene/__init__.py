@@ -22,9 +22,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .evaluation.evaluate import evaluate_run as evaluate_run
     from .evaluation.topics import read_qrels as read_qrels
     from .evaluation.topics import read_topics as read_topics
-    from .experiments.neural.rerank import rerank_run as rerank_run
-    from .experiments.neural.rerank import train_ranker as train_ranker
-    from .experiments.reproduce import reproduce_paper as reproduce_paper
     from .indexes.build import build_index as build_index
     from .indexes.inspection import index_bytes as index_bytes
     from .indexes.inspection import inspect_index as inspect_index
@@ -88,11 +85,8 @@ _PUBLIC = {
     "prune_index": "pruning.prune",
     "read_qrels": "evaluation.topics",
     "read_topics": "evaluation.topics",
-    "rerank_run": "experiments.neural.rerank",
-    "reproduce_paper": "experiments.reproduce",
     "search_index": "searching.search",
     "serve_indexes": "comparison.serving",
-    "train_ranker": "experiments.neural.rerank",
     "tune_index": "searching.tune",
     "tune_parameters": "searching.baseline_tuning",
     "verify_pruned": "pruning.verify",

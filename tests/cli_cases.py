@@ -18,7 +18,8 @@ import click
 from lucene_indexes import Layout, write_index
 from tiny_collection import TINY_TEXTS, tiny_segments
 
-from tdv_lucene.cli import _COMMANDS, _group
+from tdv_lucene.cli import _group
+from tdv_lucene.cli._groups import leaves
 from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.matrix.extract import extract_matrix
@@ -26,15 +27,17 @@ from tdv_lucene.output import Output
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
 
+COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
+
 WEIGHTS = {
     "search": 18, "prune": 18, "extract": 12, "embed": 10, "peers": 10, "verify": 8, "explain": 8,
-    "inspect": 6, "compare": 3, "learn": 4, "index": 2, "reproduce": 1, "demo": 1, "ranker": 1,
-    "rerank": 2,
+    "inspect": 6, "compare": 3, "learn": 4, "index": 2, "paper reproduce": 1, "demo": 1,
+    "paper ranker": 1, "paper rerank": 2,
 }  # fmt: skip
 """How often a command is tried; others, 4."""
 
 RESULTS = ("matrix", "run")
-LONG = {"reproduce", "demo", "ranker"}
+LONG = {"paper reproduce", "demo", "paper ranker"}
 """Take minutes where all is well, so one thing is wrong at least."""
 
 ENDLESS = {"serve"}
@@ -141,13 +144,13 @@ class _Maker:
 
     def case(self, share_interrupted: float) -> Case:
         rng = self._rng
-        names = [name for name in _COMMANDS if name not in ENDLESS]
+        names = [name for name in COMMANDS if name not in ENDLESS]
         name = rng.choices(names, [WEIGHTS.get(n, 4) for n in names])[0]
         self._command = name
         wrongness = rng.choice([0, 0, 0.1, 0.3])
         if name in LONG:
             wrongness = 1.0
-        words = [name, *self._options(name, wrongness), *ALWAYS.get(name, [])]
+        words = [*name.split(), *self._options(name, wrongness), *ALWAYS.get(name, [])]
         if name == "index":
             words += self._flags_of_anserini(wrongness)
         before = self._global(wrongness)
@@ -165,8 +168,7 @@ class _Maker:
 
     def _options(self, name: str, wrongness: float) -> list[str]:
         rng, words = self._rng, []
-        command = _group.get_command(click.Context(_group), name)
-        for option in command.params:
+        for option in COMMANDS[name].params:
             if not isinstance(option, click.Option):
                 continue
             wanted = rng.random() < (1 - wrongness / 5 if self._needed(option) else 0.2)

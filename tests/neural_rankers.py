@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
-from tdv_lucene.experiments.neural import KIND
-from tdv_lucene.experiments.neural.config import NeuralConfig
-from tdv_lucene.experiments.neural.rankers import make_ranker
-from tdv_lucene.experiments.neural.stored import StoredRanker
 from tdv_lucene.matrix.extract import load_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.output import Output
+from tdv_lucene.paper.neural import KIND
+from tdv_lucene.paper.neural.config import NeuralConfig
+from tdv_lucene.paper.neural.rankers import make_ranker
+from tdv_lucene.paper.neural.stored import StoredRanker
 
 
 def save_untrained(matrix: TermDocumentMatrix, folder: Path, name: str = "drmm") -> Path:

@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import tdv_lucene
-from tdv_lucene.cli import _COMMANDS, _group
+from tdv_lucene.cli import _group
+from tdv_lucene.cli._groups import leaves
 
 INSTEAD = {
     r"\bg(i|a)v(e|es|en|ing) up\b": "drop",
@@ -28,7 +29,7 @@ INSTEAD = {
 
 
 def _helps() -> Iterator[tuple[str, str]]:
-    for words in [[], *([name] for name in _COMMANDS)]:
+    for words in [(), ("paper",), *(words for words, _ in leaves(_group))]:
         yield (
             " ".join(["tdv-lucene", *words]),
             CliRunner().invoke(_group, [*words, "--help"]).output,

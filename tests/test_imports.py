@@ -24,7 +24,7 @@ MODULES = {
 ROOMS = [
     "core", "jvm", "evaluation", "indexes", "timing", "report",
     "matrix", "embedding", "values", "learning", "pruning", "searching", "comparison",
-    "experiments", "cli",
+    "demo", "cli", "paper",
 ]  # fmt: skip
 # What is imported under another name than it is installed by.
 DISTRIBUTIONS = {
@@ -108,7 +108,7 @@ def test_the_ground_floor_stays_small() -> None:
     ground = [path.stem for path in (ROOT / PACKAGE).glob("*.py")]
     assert len(ground) <= 12, ground
     folders = {path.name for path in (ROOT / PACKAGE).iterdir() if path.is_dir()} - {"__pycache__"}
-    assert len(folders) <= 15, folders
+    assert len(folders) <= 17, folders
     assert {room for room in folders if (ROOT / PACKAGE / room / "__init__.py").exists()} == {
         *ROOMS
     }
@@ -156,7 +156,7 @@ def test_learning_needs_no_java_to_import() -> None:
 
 
 def test_nothing_imports_the_command_line() -> None:
-    others = MODULES.keys() - {*_within("cli"), f"{PACKAGE}.__main__"}
+    others = MODULES.keys() - {*_within("cli"), *_within("paper.commands"), f"{PACKAGE}.__main__"}
     used = {name for module in others for name in _own_imports(module)}
     assert [name for name in used if name.startswith(f"{PACKAGE}.cli")] == []
 
@@ -188,18 +188,22 @@ def test_what_is_imported_is_what_setup_cfg_installs() -> None:
 
 def _neural() -> list[str]:
     """The re-rankers' modules that need Equinox as soon as they are imported."""
-    return [name for name in _within("experiments.neural") if _reaches(name, "equinox")]
+    return [name for name in _within("paper.neural") if _reaches(name, "equinox")]
 
 
-def test_the_package_does_without_neural_rankers() -> None:
-    """Only the experiment and its commands know them, and import them when they are asked for."""
-    neural, heavy = set(_within("experiments.neural")), set(_neural())
-    users = f"{PACKAGE}.experiments.", f"{PACKAGE}.cli."
-    for module in MODULES.keys() - neural:
+def test_nothing_imports_the_experiment() -> None:
+    """Not even inside functions: it could be taken away."""
+    experiment = set(_within("paper"))
+    others = MODULES.keys() - experiment
+    assert [module for module in others if _own_imports(module) & experiment] == []
+
+
+def test_the_experiment_does_without_neural_rankers() -> None:
+    """It imports them when they are asked for."""
+    neural, heavy = set(_within("paper.neural")), set(_neural())
+    for module in set(_within("paper")) - neural:
         for name, at_once in EDGES[module]:
-            if name in neural:
-                assert module.startswith(users) or module == PACKAGE, f"{module} imports {name}"
-                assert name not in heavy or not at_once, f"{module} imports {name} at once"
+            assert name not in heavy or not at_once, f"{module} imports {name} at once"
 
 
 def test_every_requirement_is_pinned_to_a_tested_version() -> None:

@@ -15,11 +15,12 @@ import numpy as np
 from table_rows import QueryData, Split
 
 import tdv_lucene
-from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe
+from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.paper.pairwise import PaperRecipe
 from tdv_lucene.values.term_values import TermValues
 
 _LEARNED_BY = ("learning", "core", "embedding", "matrix", "values", "ranking.py")
-_PAPER_BY = ("learning/paper.py", "learning/pairwise.py", "core/paper.py", "core/losses.py")
+_PAPER_BY = ("paper/learn.py", "paper/pairwise.py", "paper/similarities.py")
 _READ_BY_PRUNING = ("unit", "posting_rule", "lead")
 """Of a manifest, what pruning reads."""
 _ORDERED_BY = ("learning/peers.py", "learning/features.py", "values")

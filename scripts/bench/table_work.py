@@ -40,7 +40,8 @@ from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, Tuning, parameters_t
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.indexes.user_data import recorded_parameters
 from tdv_lucene.jvm.index import analyze_topics
-from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.paper.learn import learn_by_paper
+from tdv_lucene.paper.pairwise import PaperRecipe
 
 MEASURES = ("nDCG@5", "nDCG@10", "R@1000")
 
@@ -99,7 +100,9 @@ class Work:
         elif method.binary:
             learned = self.values(Method("tdv", method.recipe), split, model)
             binary_values(TermValues.load(learned.path)).save(path, overwrite=True)
-        elif isinstance(method.recipe, DefaultRecipe) and method.recipe.prior:
+        elif isinstance(method.recipe, PaperRecipe):
+            self._learn_by_paper(method, split, model, path)
+        elif method.recipe.prior:
             self._learn_from_prior(method, split, model, path)
         else:
             topics, qrels = split.train.write(self.folder / "train", split.name)
@@ -107,6 +110,13 @@ class Work:
                 sources.index_of(method), topics, qrels, path, model=model, recipe=method.recipe,
                 vectors=sources.vectors, matrix=sources.matrix_of(method), overwrite=True,
             )  # fmt: skip
+
+    def _learn_by_paper(self, method: Method, split: Split, model: str, path: Path) -> None:
+        counts = load_matrix(self.sources.matrix)
+        learn_by_paper(
+            counts, analyze_topics(split.train.topics), split.train.qrels, model=model,
+            recipe=method.recipe, vectors=load_term_vectors(self.sources.vectors, counts),
+        ).save(path, overwrite=True)  # fmt: skip
 
     def _learn_from_prior(self, method: Method, split: Split, model: str, path: Path) -> None:
         """Learn from the prior that was made without this collection."""

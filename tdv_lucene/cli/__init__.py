@@ -10,7 +10,6 @@ import logging
 import os
 import signal
 import sys
-from importlib import import_module
 from typing import NoReturn
 
 import click
@@ -19,7 +18,8 @@ from .. import __version__
 from ..errors import TdvError
 from ..interruption import caught, check, exit_status, was_asked
 from ..report.wording import shortened, visible
-from ._flags import name_flags, refuse_empty
+from ._flags import name_flags
+from ._groups import LazyGroup, leaves
 from ._options import HELP_NAMES
 
 _PACKAGE = __name__.partition(".")[0]
@@ -37,51 +37,41 @@ _COMMANDS = {
     "tune": "Write an index with tuned k1 and b; drop nothing.",
     "verify": "Check a pruned index against its source, posting by posting.",
     "search": "Run topics against an index and write a TREC run.",
-    "ranker": "Train a neural re-ranker, to compare with.",
-    "rerank": "Re-rank a run with a neural re-ranker.",
     "export": "Write a field as one file that other engines read.",
     "compare": "Compare the full index with a pruned one.",
     "explain": "Show what pruning did to one query.",
     "serve": "Show rankings side by side on a local page.",
     "env": "Print the shell variables that plain Pyserini needs.",
-    "reproduce": "Run the paper's experiment on one of its collections.",
+    "paper": "Run the paper's experiment, and its neural re-rankers.",
     "doctor": "Show what is installed, and what is wrong with it.",
     "demo": "Run the whole job on the Python documentation.",
 }
+_ELSEWHERE = {"paper": "tdv_lucene.paper.commands"}
+"""The experiment's commands: no other part of the package knows it."""
 
 
-class _LazyGroup(click.Group):
-    """A group that knows its commands' names and one-line helps without importing them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        command = import_module(f".{cmd_name}", __name__).command
-        refuse_empty(command)
-        return command
+class _Commands(LazyGroup):
+    """All commands; an error names the options of the one that is run."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except TdvError as error:
             # The command's own options come first; a remedy may lie in another command.
-            names = [name for name in (ctx.invoked_subcommand, *_COMMANDS) if name in _COMMANDS]
-            name_flags(error, [self, *(self.get_command(ctx, name) for name in names)])
+            commands = [*leaves(self)]
+            commands.sort(key=lambda each: each[0][0] != ctx.invoked_subcommand)
+            name_flags(error, [self, *(command for _, command in commands)])
             raise
         except BrokenPipeError:  # click would end with 1
             _end_unread()
         except EOFError as error:  # click takes it for Ctrl-D
             raise RuntimeError(f"a file ended before it should ({error})") from error
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
 
-
-@click.group(cls=_LazyGroup, context_settings=HELP_NAMES)
+@click.group(
+    cls=_Commands, helps=_COMMANDS, package=__name__, elsewhere=_ELSEWHERE,
+    context_settings=HELP_NAMES,
+)  # fmt: skip
 @click.version_option(__version__, prog_name="tdv-lucene")
 @click.option("--heap", metavar="SIZE", help="Largest Java heap, such as 4g (or $TDV_LUCENE_HEAP).")
 @click.option("-v", "--verbose", is_flag=True, help="Log what is done.")

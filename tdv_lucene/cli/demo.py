@@ -29,7 +29,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
     Needs no download: documents and topics are made from the interpreter that runs this.
     """
-    from ..experiments.demo import run_demo
+    from ..demo.run import run_demo
     from .compare import show_comparison
 
     report = options.run(run_demo, announce=_announce, **arguments)
@@ -41,7 +41,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 def _close(report: dict[str, Any], folder: Path) -> None:
     """After the tables: what they say, and what comes next."""
-    from ..experiments.demo_words import NEXT_STEPS, kinds_table, tell_outcomes
+    from ..demo.words import NEXT_STEPS, kinds_table, tell_outcomes
 
     click.echo("It begins with a picture of all this, and lists every query.\n")
     options.show_tables([kinds_table(folder / "per_query.tsv")])

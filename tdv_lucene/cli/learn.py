@@ -32,13 +32,6 @@ _CHOSEN = "[default: chosen on the training queries, from the prior's or {} on]"
 @options.output_option
 @options.model_option
 @click.option(
-    "--recipe",
-    type=click.Choice(["default", "paper"]),
-    default="default",
-    show_default=True,
-    help="This project's way of learning, or the paper's.",
-)
-@click.option(
     "--vectors",
     metavar="PATH",
     help="A file of fastText, word2vec or NumPy (see 'embed --help'), or a folder from 'embed'.  "

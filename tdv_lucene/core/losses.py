@@ -1,4 +1,4 @@
-"""Ranking losses over scores (Optax where it has them) and the paper's sparsity penalty."""
+"""Ranking losses over scores, Optax's where it has them."""
 
 from __future__ import annotations
 
@@ -9,26 +9,6 @@ import jax.numpy as jnp
 import optax
 
 from .scoring import Array
-
-
-def hinge_with_sparsity(
-    positive: Array, negative: Array, l1_of_pairs: Array, sparsity: float
-) -> jax.Array:
-    """Return the paper's objective (eq. 12-13): (1 - lambda) hinge + lambda l1.
-
-    Parameters
-    ----------
-    positive, negative : float[B]
-        Scores of the relevant and the non-relevant document of each triple.
-    l1_of_pairs : float[]
-        *Sum* over the batch of l1(S'_d+) + l1(S'_d-), while the hinge is a *mean*: as in the
-        paper's implementation, so that its lambda keeps its meaning.
-    sparsity : float
-        lambda, within [0, 1].
-    """
-    hinge = optax.losses.hinge_loss(positive - negative, jnp.ones_like(positive)).mean()
-    loss: jax.Array = (1 - sparsity) * hinge + sparsity * l1_of_pairs
-    return loss
 
 
 def listwise(scores: Array, gains: Array, where: Array, temperature: Array) -> jax.Array:

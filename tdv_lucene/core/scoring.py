@@ -2,7 +2,8 @@
 
 Each formula is written once, as ``term_scores`` of a small frozen class, with operators and the
 array namespace of its input: JAX arrays in training, NumPy arrays in retrieval. The classes here
-are Lucene's forms, which a pruned index is searched with; :mod:`.paper` holds the paper's.
+are Lucene's forms, which a pruned index is searched with; :mod:`..paper.similarities` holds the
+paper's.
 
 Shapes: ``B`` queries, ``L`` terms a query (padded with query_tf 0), ``C`` candidate documents a
 query, ``E`` postings of the candidates' rows (padded with entry_tf 0), ``V`` terms. Nothing has a

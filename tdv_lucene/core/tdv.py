@@ -55,14 +55,6 @@ def flat_start(features: Features) -> Linear:
     return Linear(jnp.zeros(statistics), jnp.zeros(vector), jnp.ones(()))
 
 
-def glorot_start(key: jax.Array, features: Features) -> Linear:
-    """Return the paper's start: w Glorot-uniform over the features and one unit, b = 1."""
-    statistics, vector = features.width
-    bound = (6 / (statistics + vector + 1)) ** 0.5
-    w = jax.random.uniform(key, (statistics + vector,), minval=-bound, maxval=bound)
-    return Linear(w[:statistics], w[statistics:], jnp.ones(()))
-
-
 def linear_scores(parameters: Linear, features: Features) -> jax.Array:
     """Return float32[V]: w . x + b of every term."""
     from_vector = features.vectors @ parameters.of_vector

@@ -1,6 +1,6 @@
 """The whole job on a collection that needs no download: Python's own documentation.
 
-The collection is made at run time from the interpreter that runs it; :mod:`.demo_topics` makes its
+The collection is made at run time from the interpreter that runs it; :mod:`.topics` makes its
 queries.
 """
 
@@ -22,8 +22,8 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.reduction_choice import point_within_loss
 from ..store import read_manifest
-from .demo_topics import Documentation, Query, choose_queries
 from .python_docs import read_documentation
+from .topics import Documentation, Query, choose_queries
 
 if TYPE_CHECKING:
     from ..values.term_values import TermValues

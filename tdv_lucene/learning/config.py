@@ -9,7 +9,6 @@ from ..errors import TdvError
 from ..evaluation.topics import check_topic_field
 from ..ranking import MODELS, SearchParameters
 from .pool import check_pool
-from .recipes import DefaultRecipe, PaperRecipe, make_recipe
 from .term_orders import RANKING, preferred_order
 
 EFFECTS = (
@@ -20,10 +19,6 @@ EFFECTS = (
     ),
     Effect(("k1", "b"), "model", "only BM25 has such a parameter", only=("bm25",)),
     Effect(("mu",), "model", "only the language model (qld) has it", only=("qld",)),
-    Effect(
-        ("prior", "lead", "term_values", "prefer"), "recipe",
-        "the paper's way of learning has no such choice", only=("default",),
-    ),
     Effect(("vectors",), "term_values", "only learned TDVs need vectors", only=(True,)),
     Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),
 )  # fmt: skip
@@ -38,7 +33,6 @@ class LearnConfig:
     ----------
     topic_field : "title", "desc" or "narr"
     model : "bm25", "qld" or "tfidf"
-    recipe : "default", "paper", or an object of their classes
     trust_pickle : bool
     field : str
     prior : bool
@@ -63,7 +57,6 @@ class LearnConfig:
 
     topic_field: str = "title"
     model: str = "bm25"
-    recipe: str | DefaultRecipe | PaperRecipe = "default"
     trust_pickle: bool = False
     field: str = "contents"
     prior: bool = True
@@ -81,7 +74,6 @@ class LearnConfig:
     def __post_init__(self) -> None:
         check_topic_field(self.topic_field)
         check_model(self.model)
-        make_recipe(self.recipe)
         checked_seed(self.seed)
         check_pool(self.pool)
         preferred_order(self.prefer, self.model)

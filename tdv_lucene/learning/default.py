@@ -1,4 +1,4 @@
-"""The default recipe: an order of terms, TDVs for what is kept, validated operating points."""
+"""Learning: an order of terms, TDVs for what is kept, validated operating points."""
 
 from __future__ import annotations
 

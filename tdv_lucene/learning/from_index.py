@@ -26,7 +26,7 @@ from .memory import Extent, fitting_pool, within
 from .pool_search import search_lucene
 from .predicted_sizes import with_index_bytes
 from .prior_alone import prior_values_of_index
-from .recipes import DefaultRecipe, PaperRecipe, make_recipe
+from .recipes import DefaultRecipe
 from .term_orders import RANKING
 
 
@@ -40,7 +40,7 @@ def learn_from_index(
     no_judgements: bool = False,
     topic_field: str = "title",
     model: str = "bm25",
-    recipe: str | DefaultRecipe | PaperRecipe = "default",
+    recipe: DefaultRecipe | None = None,
     vectors: str | os.PathLike | None = None,
     trust_pickle: bool = False,
     matrix: str | os.PathLike | None = None,
@@ -101,8 +101,8 @@ def learn_from_index(
         :mod:`.memory`). It takes a pool, or a smaller one, to keep to it, and ends with an error,
         without a result, if it takes more all the same.
     config
-        All options from ``no_judgements`` to ``memory`` except ``vectors`` and ``matrix``, in one
-        object.
+        All options from ``no_judgements`` to ``memory`` in one object, but for ``recipe``,
+        ``vectors`` and ``matrix``.
     plot
         A ``.svg`` or ``.png`` file for a picture of the validated points.
 
@@ -126,7 +126,7 @@ def learn_from_index(
             index, output=output, model=config.model, matrix=matrix, field=config.field,
             lead=config.lead, prefer=config.prefer, overwrite=overwrite, progress=progress,
         )  # fmt: skip
-    recipe = _recipe(config)
+    recipe = _recipe(recipe or DefaultRecipe(), config)
     asked = _read_questions(topics, qrels, config)
     if config.memory_bytes is not None:
         extent = _extent(index, config.field).with_topics(asked.topics, asked.qrels)
@@ -134,9 +134,8 @@ def learn_from_index(
     require_prunable(index, config.field)
     warn_of_another_analyzer(index, config.field, asked.texts.values())
     watched = within(config.memory_bytes, progress)
-    positions = isinstance(recipe, DefaultRecipe) and recipe.lead
     with open_matrix(
-        index, matrix, field=config.field, positions=positions, progress=watched
+        index, matrix, field=config.field, positions=recipe.lead, progress=watched
     ) as counts:
         counts.require_whole("learning")
         options: dict[str, Any] = {"recipe": recipe, "progress": progress}
@@ -173,11 +172,8 @@ def _read_questions(
     return _Questions(terms, judgements, judged)
 
 
-def _recipe(config: LearnConfig) -> DefaultRecipe | PaperRecipe:
+def _recipe(recipe: DefaultRecipe, config: LearnConfig) -> DefaultRecipe:
     """The recipe with what the other options change about it."""
-    recipe = make_recipe(config.recipe)
-    if isinstance(recipe, PaperRecipe):
-        return recipe
     return replace(
         recipe,
         lead=config.lead and recipe.lead,

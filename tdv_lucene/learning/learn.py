@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..arguments import checked_seed
 from ..embedding.embed import TermVectors, latent_semantic_vectors
-from ..errors import TdvError
 from ..interruption import deferred
-from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost, describe_boost
+from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from ..values.frontier import recommend
 from ..values.posting_thresholds import count_thresholds
 from ..values.term_values import TermValues
 from .config import check_model
 from .default import learn_default
+from .learned_values import values_of
 from .memory import Extent, fitting_pool, within
-from .paper import learn_paper
 from .points import Learned
 from .pool import draw_pool
 from .pool_search import Search, search_matrix, searched
@@ -30,7 +28,7 @@ from .prior import Prior, Settings, settings_for
 from .prior_as_start import start_from_prior
 from .problem import Problem
 from .queries import make_queries
-from .recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from .recipes import DefaultRecipe, Parameters
 from .term_orders import preferred_order
 
 _log = logging.getLogger(__name__)
@@ -42,7 +40,7 @@ def learn_term_values(
     qrels: Mapping[str, Mapping[str, int]],
     *,
     model: str = "bm25",
-    recipe: str | DefaultRecipe | PaperRecipe = "default",
+    recipe: DefaultRecipe | None = None,
     vectors: TermVectors | None = None,
     parameters: Parameters | Mapping[str, float] | None = None,
     prior: Prior | None = None,
@@ -55,7 +53,7 @@ def learn_term_values(
     """Learn the TDV of every term of ``matrix``.
 
     tdv_t = ReLU(w . x_t + b), with w and b fitted so that ``model``, computed on tf * tdv, ranks
-    the judged documents well. The default recipe shrinks and averages several such networks (see
+    the judged documents well. It shrinks and averages several such networks (see
     :class:`.stopping.Network`) and, if the matrix has ``first_positions``, uses a first-position
     boost (see :mod:`..matrix.first_positions`). On one machine the same ``seed`` gives the same
     TDVs.
@@ -69,15 +67,15 @@ def learn_term_values(
     model
         ``"bm25"``, ``"qld"`` or ``"tfidf"``.
     recipe
-        ``"default"``, ``"paper"``, or an object of one of their classes with other settings.
+        Every number that learning uses; None for the default ones.
     vectors
         Word vectors of the terms; None makes them from the matrix (LSA).
     parameters
-        k1, b and mu that search will use, or some of them by name, as ``{"k1": 1.2}``. The default
-        recipe chooses those that are not given, and the first-position boost, on the training
-        queries (see :mod:`.tuning_before_learning`); the paper's takes Anserini's defaults.
+        k1, b and mu that search will use, or some of them by name, as ``{"k1": 1.2}``. Learning
+        chooses those that are not given, and the first-position boost, on the training queries
+        (see :mod:`.tuning_before_learning`).
     prior
-        What the default recipe starts from; None for the one that comes with the package.
+        What learning starts from; None for the one that comes with the package.
     pool
         Documents to learn from, see :mod:`.pool`: the memory and time that learning takes depend on
         it and not on the collection. 0 for all; None for all of up to ``POOLED_FROM``, and
@@ -98,9 +96,8 @@ def learn_term_values(
     """
     checked_seed(seed)
     check_model(model)
-    chosen = make_recipe(recipe)
-    if isinstance(chosen, DefaultRecipe):
-        preferred_order(chosen.prefer, model)
+    chosen = recipe or DefaultRecipe()
+    preferred_order(chosen.prefer, model)
     matrix.require_whole("learning")
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
     size = fitting_pool(extent, pool, memory)
@@ -109,8 +106,7 @@ def learn_term_values(
     if size:
         matrix = _pool_of(whole, topics, qrels, model, search, size, seed, progress)
     if vectors is None:
-        wanted = isinstance(chosen, PaperRecipe) or chosen.values
-        none = {} if wanted else {"dimensions": 0}
+        none = {} if chosen.values else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
     known = _known(whole, chosen, model, prior)
     boost = known[1].boost if known else _first_boost(matrix, chosen)
@@ -128,16 +124,7 @@ def learn_term_values(
         ones = np.ones(len(learned.final.priority), np.float32)
         rule = count_thresholds(rule, whole, ones, learned.final.priority)
         learned = learned._replace(final=learned.final._replace(rule=rule))
-    return TermValues(
-        vocabulary=matrix.vocabulary,
-        doc_freq=np.asarray(matrix.doc_freq),
-        total_term_freq=np.asarray(matrix.total_term_freq),
-        weights=learned.final.weights,
-        priority=learned.final.priority,
-        manifest=_manifest(problem, chosen, learned, seed),
-        posting_priority=None if rule is None else rule.priority,
-        posting_factors=None if rule is None else rule.factors,
-    )
+    return values_of(learned, chosen, seed)
 
 
 def _pool_of(
@@ -160,7 +147,7 @@ def _pool_of(
 
 def _learn(
     problem: Problem,
-    recipe: DefaultRecipe | PaperRecipe,
+    recipe: DefaultRecipe,
     known: tuple[Prior, Settings] | None,
     given: Collection[str],
     seed: int,
@@ -171,13 +158,8 @@ def _learn(
     ``given``: names of the problem's parameters that are the user's, and stay.
     """
     start = start_from_prior(problem, *known) if known else None
-    if start is None and len(problem.queries) < 2:
-        raise TdvError(
-            "learning needs at least 2 judged queries with a relevant document in the index, "
-            f"got {len(problem.queries)}: pass more topics and qrels"
-        )
-    if isinstance(recipe, PaperRecipe):
-        return learn_paper(problem, recipe, seed, progress)
+    if start is None:
+        problem.require_queries()
     if start is not None and recipe.values:
         problem = start.problem
     return learn_default(problem, recipe, seed, progress, start, fixed=given)
@@ -185,66 +167,18 @@ def _learn(
 
 def _known(
     matrix: TermDocumentMatrix,
-    recipe: DefaultRecipe | PaperRecipe,
+    recipe: DefaultRecipe,
     model: str,
     prior: Prior | None,
 ) -> tuple[Prior, Settings] | None:
     """Return the prior and its settings for this collection; None if learning starts without."""
-    if not (isinstance(recipe, DefaultRecipe) and recipe.prior):
+    if not recipe.prior:
         return None
     prior = prior or Prior.load()
     positions = recipe.lead and matrix.first_positions is not None
     return prior, settings_for(prior, matrix, model, positions=positions)[0]
 
 
-def _first_boost(
-    matrix: TermDocumentMatrix, recipe: DefaultRecipe | PaperRecipe
-) -> FirstPositionBoost | None:
+def _first_boost(matrix: TermDocumentMatrix, recipe: DefaultRecipe) -> FirstPositionBoost | None:
     """Return the boost that learning starts from without a prior."""
-    wanted = isinstance(recipe, DefaultRecipe) and recipe.lead
-    return DEFAULT_BOOST if wanted and matrix.first_positions is not None else None
-
-
-def _manifest(
-    problem: Problem, recipe: DefaultRecipe | PaperRecipe, learned: Learned, seed: int
-) -> dict:
-    matrix, rule = problem.matrix, learned.final.rule
-    by_paper = isinstance(recipe, PaperRecipe)
-    by_posting = {} if rule is None else {"unit": recipe.unit, "posting_rule": rule.describe()}
-    return {
-        **by_posting,
-        "field": matrix.vocabulary.field,
-        "source": matrix.source,
-        "vocabulary_sha256": matrix.vocabulary.sha256,
-        "model": problem.model,
-        "parameters": problem.parameters.values(),
-        "lead": describe_boost(matrix.position_boost),
-        "positions": matrix.first_positions is not None,
-        "recipe": {"name": recipe.name, **asdict(recipe)},
-        "seed": seed,
-        "vectors": dict(problem.vectors.origin),
-        "queries": len(problem.queries),
-        **_pool(matrix),
-        "folds": learned.folds,
-        "points": learned.points,
-        **({} if learned.moved is None else {"prior": learned.moved}),
-        "full": learned.full,
-        # The paper's recipe drops just the terms with a TDV of 0.
-        "recommended_reduction": 0.0 if by_paper else recommend(learned.points),
-    }
-
-
-def _pool(matrix: TermDocumentMatrix) -> dict[str, Any]:
-    """What a manifest says of the pool: measures in it are estimates."""
-    pool = matrix.pool
-    if pool is None or matrix.collection is None:
-        return {}
-    drawn = int(np.count_nonzero(pool.drawn))
-    return {
-        "pool": {
-            "documents": len(pool.drawn),
-            "of": matrix.collection["documents"],
-            "drawn": drawn,
-            "postings": matrix.postings,
-        }
-    }
+    return DEFAULT_BOOST if recipe.lead and matrix.first_positions is not None else None

@@ -1,4 +1,4 @@
-"""One training of the default recipe: a loss over lists of candidates."""
+"""One training: a loss over lists of candidates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both recipes learn from: a matrix, its judged queries and a ranking function."""
+"""What is learned from: a matrix, its judged queries and a ranking function."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.scoring import Similarity
 from ..embedding.embed import TermVectors
+from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..values.dropped_postings import PostingRule
@@ -114,6 +115,14 @@ class Problem:
         vectors.check(matrix)
         judged = JudgedMatrix(matrix, make_queries(matrix, topics, qrels))
         return cls(judged, vectors, model, parameters)
+
+    def require_queries(self) -> None:
+        """Refuse what is too little to hold anything out of."""
+        if len(self.queries) < 2:
+            raise TdvError(
+                "learning needs at least 2 judged queries with a relevant document in the index, "
+                f"got {len(self.queries)}: pass more topics and qrels"
+            )
 
     def with_parameters(self, parameters: Parameters) -> Problem:
         """Return the same problem for a search with other parameters; derived data is shared."""

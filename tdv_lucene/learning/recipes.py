@@ -1,10 +1,10 @@
-"""The two recipes, by name, with every number they use."""
+"""How TDVs are learned: every number that learning uses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core import paper, scoring
+from ..core import scoring
 from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..ranking import SearchParameters as Parameters
@@ -29,15 +29,6 @@ def similarity_of(
         "bm25": scoring.Bm25(parameters.k1 * times, parameters.b),
         "qld": scoring.Dirichlet(parameters.mu * times),
         "tfidf": scoring.TfIdf(),
-    }[model]
-
-
-def paper_similarity_of(model: str, parameters: Parameters) -> paper.PaperSimilarity:
-    """Return ``model`` as the paper writes it."""
-    return {
-        "bm25": paper.PaperBm25(parameters.k1, parameters.b),
-        "qld": paper.PaperDirichlet(parameters.mu),
-        "tfidf": paper.PaperTfIdf(),
     }[model]
 
 
@@ -152,47 +143,3 @@ class DefaultRecipe:
         if preferred is not None:
             return (preferred,)
         return self.orders if of_prior is None else (of_prior, *self.orders)
-
-
-@dataclass(frozen=True)
-class PaperRecipe:
-    """The paper's training: batch-wise statistics, l1-based idf, hinge and l1, Adam.
-
-    Attributes
-    ----------
-    pairs_per_step : int
-        (query, relevant, non-relevant) triples a step.
-    learning_rate : float
-    sparsity : float
-        lambda, within [0, 1].
-    max_epochs, patience : int
-        Epochs at most, and epochs without a better training nDCG@5 before stopping.
-    folds : int
-    reductions : tuple of float
-        Operating points; 0 drops only the terms with a learned TDV of 0.
-    """
-
-    name = "paper"
-    pairs_per_step: int = 32
-    learning_rate: float = 1e-3
-    sparsity: float = 1e-5
-    max_epochs: int = 100
-    patience: int = 10
-    folds: int = 5
-    reductions: tuple[float, ...] = REDUCTIONS
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.sparsity <= 1:
-            raise TdvError(f"sparsity (lambda) must lie within [0, 1], got {self.sparsity}")
-
-
-RECIPES = {"default": DefaultRecipe, "paper": PaperRecipe}
-
-
-def make_recipe(recipe: str | DefaultRecipe | PaperRecipe) -> DefaultRecipe | PaperRecipe:
-    """Return the recipe of that name, or the one given."""
-    if isinstance(recipe, (DefaultRecipe, PaperRecipe)):
-        return recipe
-    if recipe not in RECIPES:
-        raise TdvError(f"no recipe '{recipe}': choose one of {', '.join(RECIPES)}")
-    return RECIPES[recipe]()

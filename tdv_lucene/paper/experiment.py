@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from ..embedding.embed import TermVectors
 from ..evaluation.topics import Qrels, Topics
-from ..learning.recipes import DefaultRecipe, PaperRecipe
+from ..learning.recipes import DefaultRecipe
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress
+from .pairwise import PaperRecipe
 
 MEASURES = ("nDCG@5", "R@1000")
 ROUNDS = 5

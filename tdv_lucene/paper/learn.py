@@ -1,22 +1,65 @@
-"""The paper's recipe: a training a fold for the held-out measures, and one on all queries."""
+"""TDVs by the paper's recipe: a training a fold for the held-out measures, and one on all."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import jax
 import numpy as np
 
+from ..arguments import checked_seed
 from ..core import tdv
-from ..embedding.embed import TermVectors
-from ..progress import Progress
-from .pairwise import train
-from .points import Learned, validate_points
-from .problem import Problem
-from .recipes import PaperRecipe
-from .term_scores import TermScores
-from .tuning_before_learning import Tuned, tuning_queries
+from ..embedding.embed import TermVectors, latent_semantic_vectors
+from ..interruption import deferred
+from ..learning.config import check_model
+from ..learning.learned_values import values_of
+from ..learning.points import Learned, validate_points
+from ..learning.problem import Problem
+from ..learning.term_scores import TermScores
+from ..learning.tuning_before_learning import Tuned, tuning_queries
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..progress import Progress, silent
+from ..ranking import SearchParameters
+from ..values.term_values import TermValues
+from .pairwise import PaperRecipe, train
 
 
-def learn_paper(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress) -> Learned:
+def learn_by_paper(
+    matrix: TermDocumentMatrix,
+    topics: Mapping[str, Sequence[str]],
+    qrels: Mapping[str, Mapping[str, int]],
+    *,
+    model: str = "bm25",
+    recipe: PaperRecipe | None = None,
+    vectors: TermVectors | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> TermValues:
+    """Learn TDVs as the paper does, from all documents, with Anserini's k1, b and mu.
+
+    A term with a TDV of 0 is dropped, and that is the reduction recommended. The parameters are
+    those of :func:`tdv_lucene.learn_term_values`.
+
+    Raises
+    ------
+    TdvError
+        As there.
+    """
+    checked_seed(seed)
+    check_model(model)
+    matrix.require_whole("learning")
+    if vectors is None:
+        vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress)
+    recipe = recipe or PaperRecipe()
+    with deferred():  # JAX's callbacks bear no exception
+        counted = matrix.with_position_boost(None)
+        problem = Problem.of(counted, topics, qrels, vectors, model, SearchParameters())
+        problem.require_queries()
+        learned = _learn(problem, recipe, seed, progress)
+    return values_of(learned, recipe, seed, recommended=0.0)
+
+
+def _learn(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress) -> Learned:
     """Learn w and b as the paper does; a term with a TDV of 0 is dropped.
 
     At a larger reduction the terms with the smallest TDVs are dropped as well.

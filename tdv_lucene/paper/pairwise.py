@@ -1,23 +1,58 @@
-"""One training of the paper's recipe: triples, batch-wise statistics, hinge and l1, Adam."""
+"""The paper's recipe and one training by it: triples, batch-wise statistics, hinge and l1, Adam."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ..core import losses, tdv
-from ..core.paper import PaperSimilarity, score_half
+from ..core import tdv
 from ..core.scoring import Batch
+from ..errors import TdvError
 from ..interruption import check
-from .candidates import padded_terms
-from .problem import Problem
-from .queries import Queries
-from .recipes import PaperRecipe, paper_similarity_of
+from ..learning.candidates import padded_terms
+from ..learning.problem import Problem
+from ..learning.queries import Queries
+from ..learning.recipes import REDUCTIONS
+from .similarities import PaperSimilarity, hinge_with_sparsity, score_half, similarity_of
+
+
+@dataclass(frozen=True)
+class PaperRecipe:
+    """The paper's training: batch-wise statistics, l1-based idf, hinge and l1, Adam.
+
+    Attributes
+    ----------
+    pairs_per_step : int
+        (query, relevant, non-relevant) triples a step.
+    learning_rate : float
+    sparsity : float
+        lambda, within [0, 1].
+    max_epochs, patience : int
+        Epochs at most, and epochs without a better training nDCG@5 before stopping.
+    folds : int
+    reductions : tuple of float
+        Operating points; 0 drops only the terms with a learned TDV of 0.
+    """
+
+    name = "paper"
+    pairs_per_step: int = 32
+    learning_rate: float = 1e-3
+    sparsity: float = 1e-5
+    max_epochs: int = 100
+    patience: int = 10
+    folds: int = 5
+    reductions: tuple[float, ...] = REDUCTIONS
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.sparsity <= 1:
+            raise TdvError(f"sparsity (lambda) must lie within [0, 1], got {self.sparsity}")
 
 
 class Triples(NamedTuple):
@@ -49,10 +84,10 @@ def train(
 
     Epoch 0 is the random start, so the best is at least as good as that on the training queries.
     """
-    optimizer, update = _compiled(paper_similarity_of(problem.model, problem.parameters), recipe)
+    optimizer, update = _compiled(similarity_of(problem.model, problem.parameters), recipe)
     triples = collect_triples(problem.queries, train_queries)
     terms = padded_terms(problem.queries)
-    linear = tdv.glorot_start(jax.random.key(int(rng.integers(2**31))), features)
+    linear = glorot_start(jax.random.key(int(rng.integers(2**31))), features)
     state = optimizer.init(linear)
     best, best_epoch = linear, 0
     best_ndcg = _training_ndcg(problem, linear, features, train_queries)
@@ -68,6 +103,14 @@ def train(
         if epoch - best_epoch >= recipe.patience:
             break
     return jax.tree.map(np.asarray, best), best_epoch
+
+
+def glorot_start(key: jax.Array, features: tdv.Features) -> tdv.Linear:
+    """Return the paper's start: w Glorot-uniform over the features and one unit, b = 1."""
+    statistics, vector = features.width
+    bound = (6 / (statistics + vector + 1)) ** 0.5
+    w = jax.random.uniform(key, (statistics + vector,), minval=-bound, maxval=bound)
+    return tdv.Linear(w[:statistics], w[statistics:], jnp.ones(()))
 
 
 def collect_triples(queries: Queries, some: np.ndarray) -> Triples:
@@ -126,7 +169,7 @@ def _compiled(similarity: PaperSimilarity, recipe: PaperRecipe) -> tuple[Any, An
         values = tdv.term_values(linear, features)
         scores = [score_half(similarity, values, half) for half in (positive, negative)]
         l1 = sum((half.entry_tf * values[half.entry_terms]).sum() for half in (positive, negative))
-        return losses.hinge_with_sparsity(*scores, l1, recipe.sparsity)
+        return hinge_with_sparsity(*scores, l1, recipe.sparsity)
 
     @jax.jit
     def update(linear, state, features, positive, negative):

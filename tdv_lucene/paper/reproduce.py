@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,16 +17,19 @@ from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
 from ..indexes.user_data import recorded_parameters
 from ..learning.learn import learn_term_values
-from ..learning.recipes import DefaultRecipe, PaperRecipe, make_recipe
+from ..learning.recipes import DefaultRecipe
 from ..matrix.extract import open_matrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
 from ..searching.search import search_index
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
+from ..values.term_values import TermValues
 from .experiment import MEASURES, ROUNDS, Experiment
-from .paper_queries import Queries, read_queries
+from .learn import learn_by_paper
+from .pairwise import PaperRecipe
 from .published import COLLECTIONS, MODELS, Collection
+from .queries import Queries, read_queries
 from .reproduced import make_report, write_report
 
 KIND = "reproduction"
@@ -97,7 +100,7 @@ def reproduce_paper(
         for whatever the stages refuse.
     """
     known = _known_collection(collection, models)
-    chosen = _affordable(make_recipe(recipe), reduction)
+    chosen = _affordable(_recipe_of(recipe), reduction)
     checked_seed(seed)
     checked_hits(rerank_depth, "rerank_depth")
     _check_neural(neural, models)
@@ -169,6 +172,16 @@ def _known_collection(collection: str, models: Sequence[str]) -> Collection:
     return COLLECTIONS[collection]
 
 
+def _recipe_of(name: str | DefaultRecipe | PaperRecipe) -> DefaultRecipe | PaperRecipe:
+    """The recipe of that name, or the one given."""
+    if not isinstance(name, str):
+        return name
+    recipes = {"paper": PaperRecipe, "default": DefaultRecipe}
+    if name not in recipes:
+        raise TdvError(f"no recipe '{name}': choose one of {', '.join(recipes)}")
+    return recipes[name]()
+
+
 def _affordable(
     recipe: DefaultRecipe | PaperRecipe, reduction: float | None
 ) -> DefaultRecipe | PaperRecipe:
@@ -201,12 +214,16 @@ def _run_fold(
     experiment: Experiment, model: str, baseline: Path, number: int
 ) -> dict[str, np.ndarray]:
     training, held_out = experiment.folds[number]
-    values = learn_term_values(
+    recipe = experiment.recipe
+    learn: Callable[..., TermValues] = (
+        learn_by_paper if isinstance(recipe, PaperRecipe) else learn_term_values
+    )
+    values = learn(
         experiment.matrix,
         {q: experiment.tokens[q] for q in training},
         {q: experiment.qrels[q] for q in training},
         model=model,
-        recipe=experiment.recipe,
+        recipe=recipe,
         vectors=experiment.vectors,
         seed=experiment.seed,
         progress=experiment.progress,

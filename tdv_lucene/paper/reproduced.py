@@ -115,7 +115,7 @@ def _listed(published: Mapping[str, tuple[float, float]], model: str) -> list[fl
 def write_report(folder: Path, report: dict[str, Any]) -> None:
     """Write ``report.json`` and ``tables.md``."""
     from ..report.text import to_markdown
-    from .paper_tables import paper_tables
+    from .tables import paper_tables
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The paper's own forms of the three models, with batch-wise statistics (recipe ``paper``).
+"""The paper's own forms of the three models, with batch-wise statistics, and its loss.
 
 Statistics are those of the documents of one half batch (the relevant or the non-relevant ones), as
 in the paper's implementation. Two departures from the printed equations, both needed to compute
@@ -13,8 +13,10 @@ from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
+import optax
 
-from .scoring import Array, Batch, doc_lengths
+from ..core.scoring import Array, Batch, doc_lengths
+from ..ranking import SearchParameters
 
 
 class BatchStatistics(NamedTuple):
@@ -78,6 +80,15 @@ class PaperDirichlet:
         return jnp.log1p(tf / (1 + self.mu * p)) - jnp.log1p(doc_len / self.mu)
 
 
+def similarity_of(model: str, parameters: SearchParameters) -> PaperSimilarity:
+    """Return ``model`` as the paper writes it."""
+    return {
+        "bm25": PaperBm25(parameters.k1, parameters.b),
+        "qld": PaperDirichlet(parameters.mu),
+        "tfidf": PaperTfIdf(),
+    }[model]
+
+
 def batch_statistics(term_values: Array, batch: Batch) -> BatchStatistics:
     """Return the statistics of the batch's own documents; ids are those of ``term_values``."""
     weighted = batch.entry_tf * term_values[batch.entry_terms]
@@ -94,3 +105,23 @@ def score_half(similarity: PaperSimilarity, term_values: Array, batch: Batch) ->
     scores = similarity.term_scores(weighted_tf, lengths, of_query)
     summed: jax.Array = (scores * batch.query_tf).sum(axis=-1)
     return summed
+
+
+def hinge_with_sparsity(
+    positive: Array, negative: Array, l1_of_pairs: Array, sparsity: float
+) -> jax.Array:
+    """Return the paper's objective (eq. 12-13): (1 - lambda) hinge + lambda l1.
+
+    Parameters
+    ----------
+    positive, negative : float[B]
+        Scores of the relevant and the non-relevant document of each triple.
+    l1_of_pairs : float[]
+        *Sum* over the batch of l1(S'_d+) + l1(S'_d-), while the hinge is a *mean*: as in the
+        paper's implementation, so that its lambda keeps its meaning.
+    sparsity : float
+        lambda, within [0, 1].
+    """
+    hinge = optax.losses.hinge_loss(positive - negative, jnp.ones_like(positive)).mean()
+    loss: jax.Array = (1 - sparsity) * hinge + sparsity * l1_of_pairs
+    return loss

@@ -11,7 +11,7 @@ from .published import MODELS
 
 
 def paper_tables(report: Mapping[str, Any]) -> list[Table]:
-    """The tables of what :func:`tdv_lucene.experiments.reproduce.reproduce_paper` returns."""
+    """The tables of what :func:`.reproduce.reproduce_paper` returns."""
     models, title = report["models"], report["collection"]
     neural, depth = report.get("neural", {}), report.get("rerank_depth")
     return [

@@ -237,7 +237,7 @@ class TermValues:
         if unit == "posting" and self.posting_priority is None:
             raise TdvError(
                 "these TDVs have no rule for single postings: prune with unit 'term', or learn "
-                "them again with the default recipe"
+                "them with 'tdv-lucene learn'"
             )
         return self.posting_rule if unit == "posting" else None
 

@@ -177,7 +177,7 @@ def test_words_of_a_file_meet_stems_through_the_analyzer(case, tmp_path):
 
 
 def test_the_command_prints_points_and_json(case, tmp_path, monkeypatch):
-    monkeypatch.setattr("tdv_lucene.learning.recipes.RECIPES", {"default": lambda: SHORT})
+    monkeypatch.setattr("tdv_lucene.learning.from_index.DefaultRecipe", lambda: SHORT)
     common = ["--index", case.index, "--topics", case.topics, "--qrels", case.qrels]
     arguments = [str(x) for x in (*common, "--output", tmp_path / "V")]
     shown = CliRunner().invoke(learn_command.command, arguments, catch_exceptions=False)

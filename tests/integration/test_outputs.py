@@ -21,7 +21,8 @@ from lucene_indexes import write_index
 from neural_rankers import save_untrained
 from tiny_collection import tiny_segments
 
-from tdv_lucene.cli import _COMMANDS, _group
+from tdv_lucene.cli import _group
+from tdv_lucene.cli._groups import leaves
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.matrix.extract import extract_matrix
@@ -55,12 +56,15 @@ class Writer:
 
     @property
     def name(self) -> str:
-        return self.command.split()[0]
+        """The words before its options."""
+        return re.split(r" -", self.command)[0]
 
     @property
     def inputs(self) -> list[str]:
         return [name for name in INPUTS if f"{{{name}}}" in self.command]
 
+
+COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 
 INPUTS = (
     "index", "pruned", "topics", "qrels", "matrix", "values", "vectors", "documents", "ids",
@@ -115,18 +119,18 @@ WRITERS = [
         "comparison",
     ),
     Writer(
-        "reproduce --collection wiki165k --index {index} --topics {topics} --qrels {qrels} "
+        "paper reproduce --collection wiki165k --index {index} --topics {topics} --qrels {qrels} "
         "--output {output}",
         "reproduction",
     ),
     Writer(
-        "ranker --index {index} --topics {topics} --qrels {qrels} --matrix {matrix} "
+        "paper ranker --index {index} --topics {topics} --qrels {qrels} --matrix {matrix} "
         "--vectors {vectors} --output {output}",
         "neural-ranker",
     ),
     Writer(
-        "rerank --index {index} --ranker {ranker} --topics {topics} --run {run} --matrix {matrix} "
-        "--output {output}",
+        "paper rerank --index {index} --ranker {ranker} --topics {topics} --run {run} "
+        "--matrix {matrix} --output {output}",
         "run",
         suffix="",
         quick=True,
@@ -354,12 +358,12 @@ def test_what_reads_writes_nothing(
     assert _snapshot(home) == before and not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", _COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_in_a_table(name: str) -> None:
     rows = [writer for writer in WRITERS if writer.name == name]
     assert bool(rows) != (name in READERS), f"'{name}' is a command: {_TO_JOIN}"
     tried = [word for row in rows for word, after in _pairs(row) if after == "{output}"]
-    command = _group.get_command(click.Context(_group), name)
+    command = COMMANDS[name]
     written = [
         option
         for option in command.params

@@ -13,12 +13,12 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import evaluate_run, read_run
 from tdv_lucene.evaluation.significance import compare_paired
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
-from tdv_lucene.experiments.neural import RANKERS
-from tdv_lucene.experiments.paper_queries import read_queries
-from tdv_lucene.experiments.published import COLLECTIONS
-from tdv_lucene.experiments.reproduce import reproduce_paper
 from tdv_lucene.indexes.build import build_index
-from tdv_lucene.learning.recipes import PaperRecipe
+from tdv_lucene.paper.neural import RANKERS
+from tdv_lucene.paper.pairwise import PaperRecipe
+from tdv_lucene.paper.published import COLLECTIONS
+from tdv_lucene.paper.queries import read_queries
+from tdv_lucene.paper.reproduce import reproduce_paper
 
 pytestmark = pytest.mark.jvm
 
@@ -201,9 +201,9 @@ def test_refusals_write_nothing(newswire, tmp_path, changes, message):
 def test_command_line(newswire, tmp_path, capsys, monkeypatch):
     from tdv_lucene.cli import main
 
-    words = ["reproduce", "--collection", "wiki165k", "--index", newswire.index, "--topics",
-             newswire.topics, "--qrels", newswire.qrels, "--output", tmp_path / "out", "--folds",
-             "2", "--model", "tfidf", "--latency-budget", "0.5"]  # fmt: skip
+    words = ["paper", "reproduce", "--collection", "wiki165k", "--index", newswire.index,
+             "--topics", newswire.topics, "--qrels", newswire.qrels, "--output", tmp_path / "out",
+             "--folds", "2", "--model", "tfidf", "--latency-budget", "0.5"]  # fmt: skip
     monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
     main()
     shown = capsys.readouterr().out

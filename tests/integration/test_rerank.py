@@ -15,10 +15,10 @@ from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import evaluate_run, read_run
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
-from tdv_lucene.experiments import neural
-from tdv_lucene.experiments.neural.rerank import rerank_run, train_ranker
-from tdv_lucene.experiments.neural.stored import StoredRanker
 from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.paper import neural
+from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
+from tdv_lucene.paper.neural.stored import StoredRanker
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
@@ -61,7 +61,7 @@ def _command(*words: object) -> dict:
 def trained(case) -> SimpleNamespace:
     """By the command line, with the matrix made on the way."""
     summary = _command(
-        "ranker", "--index", case.index, "--topics", case.topics, "--qrels", case.qrels,
+        "paper", "ranker", "--index", case.index, "--topics", case.topics, "--qrels", case.qrels,
         "--output", case.home / "ranker",
     )  # fmt: skip
     return SimpleNamespace(folder=case.home / "ranker", summary=summary)
@@ -79,8 +79,8 @@ def test_what_training_tells(trained) -> None:
 def test_a_run_is_ranked_better_and_keeps_its_documents(case, trained) -> None:
     output = case.home / "better"
     summary = _command(
-        "rerank", "--index", case.index, "--ranker", trained.folder, "--topics", case.topics,
-        "--run", case.run, "--matrix", case.matrix, "--output", output,
+        "paper", "rerank", "--index", case.index, "--ranker", trained.folder,
+        "--topics", case.topics, "--run", case.run, "--matrix", case.matrix, "--output", output,
     )  # fmt: skip
     assert summary["queries"] == SUBJECTS
     before, after = read_run(case.run), read_run(output)

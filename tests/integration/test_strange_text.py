@@ -21,7 +21,8 @@ from lucene_indexes import Doc, write_index
 from neural_rankers import save_untrained
 
 import tdv_lucene.report
-from tdv_lucene.cli import _COMMANDS, _group
+from tdv_lucene.cli import _group
+from tdv_lucene.cli._groups import leaves
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.matrix.extract import extract_matrix
@@ -128,9 +129,9 @@ COMMANDS: dict[str, Made] = {
     "compare": lambda case, output: (
         ["--index", case.index, "--pruned", made(case).pruned, *judged(case),
          "--latency-budget", "0.5", "--output", output], [output]),
-    "ranker": lambda case, output: (
+    "paper ranker": lambda case, output: (
         ["--index", case.index, *judged(case), "--output", output], [output]),
-    "rerank": lambda case, output: (
+    "paper rerank": lambda case, output: (
         ["--index", case.index, "--ranker", ranked(case).ranker, "--topics", case.topics,
          "--run", case.run, "--output", output], [output]),
     "export": lambda case, output: (["--index", case.index, "--output", output], [output]),
@@ -139,13 +140,13 @@ COMMANDS: dict[str, Made] = {
          "t1 t2 page[a] \x1b[31m", "--hits", "80"], WORDS),
 }  # fmt: skip
 
-NO_USER_TEXT = {"reproduce", "demo", "env", "doctor", "serve"}
+NO_USER_TEXT = {"paper reproduce", "demo", "env", "doctor", "serve"}
 """They print names and numbers of ours, paths of the installation, or an address; ``env`` quotes
 for the shell, ``demo`` makes its own collection."""
 
 
 def test_every_command_is_here():
-    assert COMMANDS.keys() | NO_USER_TEXT == _COMMANDS.keys()
+    assert COMMANDS.keys() | NO_USER_TEXT == {" ".join(words) for words, _ in leaves(_group)}
     assert not COMMANDS.keys() & NO_USER_TEXT
 
 
@@ -153,7 +154,7 @@ def test_every_command_is_here():
 def test_nothing_acts_on_the_screen(command, case):
     output = str(case.folder / f"{command}[b] \x1b[31m\u202e<i>$x$")
     arguments, shown = COMMANDS[command](case, output)
-    printed = run(command, *arguments)
+    printed = run(*command.split(), *arguments)
     assert not ACTING.search(printed), ACTING.search(printed)
     together = re.sub(r"\s", "", printed)
     for text in shown:
@@ -169,7 +170,8 @@ def test_nothing_acts_in_an_error(command, case, monkeypatch, capsys):
     place = arguments.index("--index") + 1
     missing = str(case.folder / "absent" / "[/b]\x1b[31m\u202e")
     monkeypatch.setattr(
-        "sys.argv", ["tdv-lucene", command, *arguments[:place], missing, *arguments[place + 1 :]]
+        "sys.argv",
+        ["tdv-lucene", *command.split(), *arguments[:place], missing, *arguments[place + 1 :]],
     )
     with pytest.raises(SystemExit) as ended:
         main()

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import ranking_oracle as oracle
 
-from tdv_lucene.core import paper, scoring
+from tdv_lucene.core import scoring
+from tdv_lucene.paper import similarities as paper
 
 TERMS, DOCS = 12, 7
 K1, B, MU = 0.9, 0.4, 50.0

@@ -61,7 +61,6 @@ def test_a_config_does_not_change(config: type) -> None:
     ("config", "options", "message"),
     [
         (LearnConfig, {"model": "bm24"}, "no model 'bm24': choose one of bm25, qld, tfidf"),
-        (LearnConfig, {"recipe": "best"}, "no recipe 'best': choose one of default, paper"),
         (LearnConfig, {"seed": -1}, "seed must be at least 0, got -1"),
         (LearnConfig, {"topic_field": "text"}, "no topic field 'text'"),
         (LearnConfig, {"b": 1.5}, "b=1.5 is out of range"),

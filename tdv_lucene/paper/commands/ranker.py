@@ -1,10 +1,10 @@
-"""``tdv-lucene ranker``."""
+"""``tdv-lucene paper ranker``."""
 
 from __future__ import annotations
 
 import click
 
-from . import _options as options
+from ...cli import _options as options
 
 
 @options.command("ranker")
@@ -37,7 +37,7 @@ def command(as_json: bool, **arguments: object) -> None:
     Needs the extra 'neural', and an index with positions or stored text. 'rerank' takes the folder.
     Every number of it is fixed; the epoch is chosen on the training queries.
     """
-    from ..experiments.neural.rerank import train_ranker
+    from ..neural.rerank import train_ranker
 
     summary = options.run(train_ranker, **arguments)
     options.show({"output": arguments["output"], **summary}, as_json)

@@ -1,4 +1,4 @@
-"""``tdv-lucene reproduce``."""
+"""``tdv-lucene paper reproduce``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from . import _options as options
+from ...cli import _options as options
 
 _COLLECTIONS = (
     "ap88-89", "la", "ft91-94", "wiki165k", "cranfield", "vaswani", "cisi", "other",
@@ -70,7 +70,7 @@ def command(as_json: bool, models: tuple[str, ...], **arguments: Any) -> None:
     Only the paper's topics are used, and only judgements of documents in the index.
     --neural needs positions or stored text in the index, and the extra 'neural'.
     """
-    from ..experiments.reproduce import reproduce_paper
+    from ..reproduce import reproduce_paper
 
     if models:
         arguments["models"] = models
@@ -78,6 +78,6 @@ def command(as_json: bool, models: tuple[str, ...], **arguments: Any) -> None:
     if as_json:
         click.echo(json.dumps(report, ensure_ascii=False))
         return
-    from ..experiments.paper_tables import paper_tables
+    from ..tables import paper_tables
 
     options.show_tables(paper_tables(report))

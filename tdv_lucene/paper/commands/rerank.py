@@ -1,4 +1,4 @@
-"""``tdv-lucene rerank``."""
+"""``tdv-lucene paper rerank``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from . import _options as options
+from ...cli import _options as options
 
 
 @options.command("rerank")
@@ -31,7 +31,7 @@ def command(as_json: bool, **arguments: Any) -> None:
 
     The first documents of each query are scored; those after them follow in their order.
     """
-    from ..experiments.neural.rerank import rerank_run
+    from ..neural.rerank import rerank_run
 
     with options.printed_if_dash(arguments["output"]) as output:
         summary = options.run(rerank_run, **{**arguments, "output": output})

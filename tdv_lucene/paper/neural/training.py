@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ...core.losses import hinge_with_sparsity
 from ...core.scoring import Bm25
 from ...embedding.embed import TermVectors
 from ...evaluation.topics import Qrels
@@ -24,6 +23,7 @@ from ...learning.problem import JudgedMatrix
 from ...learning.queries import make_queries
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...progress import Progress, silent
+from ..similarities import hinge_with_sparsity
 from . import RANKERS
 from .batch import Batch
 from .config import NeuralConfig

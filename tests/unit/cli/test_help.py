@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from tdv_lucene.cli import _COMMANDS, _group
+from tdv_lucene.cli import _group
+from tdv_lucene.cli._groups import leaves
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in _COMMANDS)])
+@pytest.mark.parametrize("command", [[], ["paper"], *([*words] for words, _ in leaves(_group))])
 def test_h_is_help(command):
     short, long = (CliRunner().invoke(_group, [*command, flag]) for flag in ("-h", "--help"))
     assert short.exit_code == long.exit_code == 0

@@ -16,13 +16,6 @@ FEATURES = tdv.Features(
 )
 
 
-def test_hinge_is_a_mean_and_the_penalty_a_sum():
-    positive, negative = jnp.array([3.0, 0.5]), jnp.array([1.0, 0.25])
-    # hinge: (0 + 0.75) / 2
-    value = losses.hinge_with_sparsity(positive, negative, jnp.array(40.0), 0.01)
-    assert float(value) == pytest.approx(0.99 * 0.375 + 0.01 * 40)
-
-
 def test_listwise_is_the_cross_entropy_of_the_shares():
     scores, gains = jnp.array([[2.0, 1.0, 0.0]]), jnp.array([[2.0, 1.0, 0.0]])
     where = jnp.ones((1, 3), bool)
@@ -85,10 +78,3 @@ def test_values_start_at_one_and_are_exactly_zero_where_off():
     np.testing.assert_allclose(tdv.term_values(learned, FEATURES), [2, 1.5, 1.0])
     off = learned._replace(of_vector=jnp.array([0.0, -2.0, 0.0]))
     assert tdv.term_values(off, FEATURES)[2] == 0.0
-
-
-def test_the_papers_start_stays_within_glorots_bound():
-    start = tdv.glorot_start(jax.random.key(0), FEATURES)
-    bound = np.sqrt(6 / (5 + 1))
-    weights = np.concatenate([start.of_statistics, start.of_vector])
-    assert len(weights) == 5 and np.abs(weights).max() <= bound and float(start.bias) == 1.0

@@ -13,17 +13,17 @@ from types import SimpleNamespace
 import pytest
 
 from tdv_lucene import TdvError
-from tdv_lucene.evaluation.topics import read_qrels, read_topics
-from tdv_lucene.experiments import demo_topics
-from tdv_lucene.experiments.demo import (
+from tdv_lucene.demo import topics as demo_topics
+from tdv_lucene.demo.python_docs import read_documentation
+from tdv_lucene.demo.run import (
     DemoCollection,
     JudgedTopics,
     _reductions,
     careful_reduction,
     make_collection,
 )
-from tdv_lucene.experiments.demo_topics import Documentation, choose_queries
-from tdv_lucene.experiments.python_docs import read_documentation
+from tdv_lucene.demo.topics import Documentation, choose_queries
+from tdv_lucene.evaluation.topics import read_qrels, read_topics
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_documentation_is_unique_sorted_and_fit_for_trec_files(
 
 def test_reading_the_documentation_imports_no_python_module_it_documents() -> None:
     code = (
-        "import sys; from tdv_lucene.experiments.python_docs import read_documentation as read;"
+        "import sys; from tdv_lucene.demo.python_docs import read_documentation as read;"
         "read();"
         "print(sorted({'antigravity', 'this', 'turtle', 'tkinter'} & set(sys.modules)))"
     )

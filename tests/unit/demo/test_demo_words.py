@@ -10,7 +10,7 @@ import click
 import pytest
 
 from tdv_lucene.cli import _group
-from tdv_lucene.experiments.demo_words import NEXT_STEPS, kinds_table, tell_outcome, tell_outcomes
+from tdv_lucene.demo.words import NEXT_STEPS, kinds_table, tell_outcome, tell_outcomes
 
 
 def _measure(difference: float, p: float | None, width: float = 0.1) -> dict[str, Any]:

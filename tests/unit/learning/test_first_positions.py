@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
-from small_problem import make_collection, make_matrix
+from small_problem import make_matrix
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.learn import learn_term_values
@@ -208,7 +208,6 @@ def test_without_positions_or_wish_there_is_no_lead():
     titled, topics, qrels = make_titled()
     bare = learn_term_values(replace(titled, first_positions=None), topics, qrels, recipe=SHORT)
     unwanted = learn_term_values(titled, topics, qrels, recipe=replace(SHORT, lead=False))
-    paper = learn_term_values(*make_collection(documents=120, queries=4), recipe="paper")
-    assert bare.position_boost is unwanted.position_boost is paper.position_boost is None
+    assert bare.position_boost is unwanted.position_boost is None
     np.testing.assert_array_equal(bare.weights, unwanted.weights)
     assert unlearned_values(titled, "ridf").position_boost is None

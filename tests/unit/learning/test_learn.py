@@ -1,4 +1,4 @@
-"""Learning on a small collection with a known signal, for every model and both recipes."""
+"""Learning on a small collection with a known signal, for every model."""
 
 from __future__ import annotations
 
@@ -19,17 +19,14 @@ from tdv_lucene.learning.fidelity import KEPT_OVERLAP
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.listwise import train
-from tdv_lucene.learning.pairwise import collect_triples, draw_negatives
 from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.queries import make_queries
-from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters, make_recipe
+from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.learning.training_task import make_task
 
 SHORT = DefaultRecipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
 TINY = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
-SHORT_PAPER = PaperRecipe(max_epochs=2, patience=1, learning_rate=1e-2, reductions=(0.0,), folds=2)
 
 
 @pytest.fixture(scope="module")
@@ -108,15 +105,6 @@ def test_held_out_queries_are_served_better(collection):
     assert noise < subject
     unpruned = values.points[0]
     assert unpruned["measures"]["nDCG@5"] > unpruned["full"]["nDCG@5"]
-
-
-@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
-def test_the_papers_recipe_learns_and_stops(collection, model):
-    values = learn_term_values(*collection, model=model, recipe=SHORT_PAPER)
-    assert np.isfinite(values.weights).all() and (values.weights >= 0).all()
-    assert values.manifest["recommended_reduction"] == 0.0
-    assert all(0 <= fold["network"]["epoch"] <= 2 for fold in values.manifest["folds"])
-    np.testing.assert_array_equal(values.priority, values.weights)
 
 
 def test_the_same_seed_learns_the_same(collection):
@@ -204,22 +192,6 @@ def test_tfidf_tries_scales_that_do_more_than_round(collection):
     assert values.points[0]["scale"] in tried
 
 
-def test_negatives_are_the_judged_ones_where_there_are_any(collection):
-    matrix, topics, qrels = collection
-    first, second = list(qrels)[:2]
-    qrels = {**qrels, second: {doc: g for doc, g in qrels[second].items() if g > 0}}
-    queries = make_queries(matrix, topics, qrels)
-    triples = collect_triples(queries, np.arange(len(queries)))
-    rng = np.random.default_rng(0)
-    of_first = np.flatnonzero(triples.queries == queries.ids.index(first))
-    drawn = draw_negatives(triples, np.repeat(of_first, 50), matrix.shape[1], rng)
-    judged = {int(doc[1:]) for doc, grade in qrels[first].items() if grade == 0}
-    assert set(drawn.tolist()) == judged
-    of_second = np.flatnonzero(triples.queries == queries.ids.index(second))
-    drawn = draw_negatives(triples, np.repeat(of_second, 200), matrix.shape[1], rng)
-    assert len(set(drawn.tolist())) > 20
-
-
 def test_two_queries_are_enough_and_one_is_refused_without_a_prior(collection):
     matrix, topics, qrels = collection
     two = list(topics)[:2]
@@ -254,8 +226,6 @@ def test_vectors_of_another_vocabulary_are_refused(collection):
 def test_unknown_names_are_refused_with_the_known_ones(collection):
     with pytest.raises(TdvError, match="no model 'bm24': choose one of bm25, qld, tfidf"):
         learn_term_values(*collection, model="bm24")
-    with pytest.raises(TdvError, match="no recipe 'best': choose one of default, paper"):
-        make_recipe("best")
 
 
 @pytest.mark.parametrize("bad", [{"k1": -1}, {"b": 1.5}, {"mu": 0}])

@@ -19,7 +19,7 @@ from tdv_lucene.learning.memory import Extent, fitting_pool, learning_bytes
 from tdv_lucene.learning.pool import LEAST_POOL, POOL, POOLED_FROM, draw_pool, pool_size
 from tdv_lucene.learning.pool_search import search_matrix, searched
 from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.recipes import DefaultRecipe, PaperRecipe, Parameters
+from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
@@ -196,13 +196,6 @@ def test_learning_from_a_pool_tells_so_and_gives_every_term_a_value(collection, 
         counted, ones, values.priority, rule.priority, 0.0, k1=k1, b=b
     )  # fmt: skip
     np.testing.assert_array_equal(rule.thresholds[1], exact.thresholds[1])
-
-
-def test_the_papers_recipe_learns_from_a_pool_too(collection):
-    recipe = PaperRecipe(max_epochs=1, patience=1, folds=2, reductions=(0.0, 0.3))
-    values = learn_term_values(*collection, recipe=recipe, pool=500)
-    assert values.manifest["pool"]["documents"] == 500
-    assert 0.25 < values.points[1]["removed"] <= 0.3
 
 
 def test_the_size_of_a_pool():

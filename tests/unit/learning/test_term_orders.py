@@ -146,7 +146,6 @@ def test_orders_to_try_begin_with_the_priors():
         ({"prefer": "tempo"}, "prefer='tempo' is unknown: choose one of ranking, size, speed"),
         ({"prefer": "speed", "model": "qld"}, "is for bm25, not for model 'qld'"),
         ({"prefer": "size", "model": "tfidf"}, "is for bm25 and qld, not for model 'tfidf'"),
-        ({"prefer": "size", "recipe": "paper"}, "prefer has no effect with recipe='paper'"),
     ],
 )
 def test_preferences_that_do_nothing_are_refused(options, said):

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from jax.test_util import check_grads
 
-from tdv_lucene.experiments.neural import RANKERS
-from tdv_lucene.experiments.neural.batch import Batch
-from tdv_lucene.experiments.neural.config import POOLED, NeuralConfig
-from tdv_lucene.experiments.neural.layers import (
+from tdv_lucene.paper.neural import RANKERS
+from tdv_lucene.paper.neural.batch import Batch
+from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
+from tdv_lucene.paper.neural.layers import (
     KERNELS,
     WIDTHS,
     both_there,
@@ -26,7 +26,7 @@ from tdv_lucene.experiments.neural.layers import (
     pool_kernels,
     unit,
 )
-from tdv_lucene.experiments.neural.rankers import count_parameters, make_ranker, score
+from tdv_lucene.paper.neural.rankers import count_parameters, make_ranker, score
 
 DIMENSIONS, TERMS = 6, 12
 CONFIG = NeuralConfig(query_terms=5, doc_terms=2 * POOLED, filters=4, units=3)

@@ -10,15 +10,23 @@ from small_problem import make_matrix
 
 from tdv_lucene.embedding.embed import TermVectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.experiments.neural import RANKERS, training
-from tdv_lucene.experiments.neural.config import POOLED, NeuralConfig
-from tdv_lucene.experiments.neural.drmm import Drmm
-from tdv_lucene.experiments.neural.rankers import make_ranker, score
-from tdv_lucene.experiments.neural.reading import Reader
-from tdv_lucene.experiments.neural.runs import format_run, number_documents, rerank
-from tdv_lucene.experiments.neural.scoring import score_documents
-from tdv_lucene.experiments.neural.training import judged_training, train
+from tdv_lucene.paper.neural import RANKERS, training
+from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
+from tdv_lucene.paper.neural.drmm import Drmm
+from tdv_lucene.paper.neural.rankers import make_ranker, score
+from tdv_lucene.paper.neural.reading import Reader
+from tdv_lucene.paper.neural.runs import format_run, number_documents, rerank
+from tdv_lucene.paper.neural.scoring import score_documents
+from tdv_lucene.paper.neural.training import judged_training, train
 from tdv_lucene.matrix.token_sequences import TokenSequences
+from tdv_lucene.paper.neural import RANKERS, training
+from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
+from tdv_lucene.paper.neural.drmm import Drmm
+from tdv_lucene.paper.neural.rankers import make_ranker
+from tdv_lucene.paper.neural.reading import Reader
+from tdv_lucene.paper.neural.runs import format_run, number_documents, rerank
+from tdv_lucene.paper.neural.scoring import score_documents
+from tdv_lucene.paper.neural.training import judged_training, train
 
 TERMS, DOCUMENTS, TWIN = 40, 160, 20
 CONFIG = NeuralConfig(
@@ -218,7 +226,7 @@ def test_a_run_keeps_its_documents_and_falls(reader: Reader) -> None:
 
 
 def test_equal_scores_keep_the_order_of_the_first_stage(reader: Reader, monkeypatch) -> None:
-    from tdv_lucene.experiments.neural import runs
+    from tdv_lucene.paper.neural import runs
 
     monkeypatch.setattr(runs, "score_documents", lambda *a: np.ones(4, np.float32))
     names = ["d7", "d1", "d9", "d3"]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tdv_lucene.evaluation.evaluate import MEASURES, Evaluation
-from tdv_lucene.experiments.paper_tables import paper_tables
 from tdv_lucene.report.query_tables import extreme_queries
 from tdv_lucene.report.table import Table, change, p_value, ratio
 from tdv_lucene.report.text import to_latex, to_markdown
@@ -49,21 +48,6 @@ def test_extreme_queries_are_only_those_that_changed():
     assert [row[0] for row in lost.rows] == ["q1: text", "q3: text"]
     assert lost.bars == pytest.approx((-0.4, -0.1))
     assert gained.rows == [("q2: text", "a all, b 75%", "0.500", "0.900", "+0.400")]
-
-
-@pytest.mark.parametrize("removed, shown", [(32.304, "-32.30 %"), (0.001, "0.00 %")])
-def test_the_papers_third_table_has_the_papers_signs(removed, shown):
-    effect = {"baseline": 0.5, "tdv": 0.25, "p_value": 0.01, "published": [31.5, 33.25]}
-    entry = {
-        "nDCG@5": effect, "R@1000": {**effect, "published": None},
-        "latency_ms": {"baseline": 2.0, "tdv": 1.0, "published": None},
-        "postings_removed": {"mean": removed, "published": 47.1},
-    }  # fmt: skip
-    report = {"collection": "LA", "queries": 10, "folds": 5, "models": {"bm25": entry}}
-    first, second, third = paper_tables(report)
-    assert first.rows == [("BM25", "2.000", "1.000", "x2.00", "-", "-", "-")]
-    assert second.rows[0] == ("BM25, nDCG@5", "50.00", "25.00*", "0.010", "31.50", "33.25")
-    assert third.rows == [("TDV-BM25", shown, "-47.10 %")]
 
 
 TABLE = Table("Size & <speed>", ("", "a_b"), [("50 %", "1|2"), ("x", "$3")], "note_1")
