@@ -123,9 +123,6 @@ topic_field_option = click.option(
 )
 qrels_option = click.option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
 field_option = click.option("--field", default="contents", show_default=True, help="Indexed field.")
-tokens_matrix_option = click.option(
-    "--matrix", metavar="FOLDER", help="From 'extract --tokens'; without it extracted on the way."
-)
 matrix_option = click.option(
     "--matrix", metavar="FOLDER", help="A folder from 'extract'.  [default: a temporary one]"
 )
@@ -151,12 +148,6 @@ search_model_option = click.option(
 )
 
 
-rerank_depth_option = click.option(
-    "--rerank-depth",
-    default=1000,
-    show_default=True,
-    help="Documents of a query that are re-ranked; the others follow.",
-)
 trust_pickle_option = click.option(
     "--trust-pickle",
     is_flag=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ...cli import _options as options
+from ._options import tokens_matrix_option
 
 
 @options.command("ranker")
@@ -25,7 +26,7 @@ from ...cli import _options as options
     help="From 'embed', or a file of word vectors.  [default: LSA of the matrix]",
 )
 @options.trust_pickle_option
-@options.tokens_matrix_option
+@tokens_matrix_option
 @options.topic_field_option
 @options.seed_option
 @options.field_option

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ...cli import _options as options
+from ._options import rerank_depth_option
 
 _COLLECTIONS = (
     "ap88-89", "la", "ft91-94", "wiki165k", "cranfield", "vaswani", "cisi", "other",
@@ -51,7 +52,7 @@ def _rankers(context: click.Context, option: click.Parameter, given: str | None)
     "--neural", callback=_rankers, metavar="NAMES",
     help="Also train and measure these re-rankers of BM25's run: drmm,duet,conv-knrm, or all.",
 )  # fmt: skip
-@options.rerank_depth_option
+@rerank_depth_option
 @click.option("--train-topics", metavar="TOPICS", help="Learn from these, and measure --topics.")
 @click.option("--train-qrels", metavar="QRELS", help="Judgements of --train-topics.")
 @click.option("--folds", default=5, show_default=True, help="Folds of the cross-validation.")

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ...cli import _options as options
+from ._options import rerank_depth_option, tokens_matrix_option
 
 
 @options.command("rerank")
@@ -20,8 +21,8 @@ from ...cli import _options as options
     metavar="PATH",
     help="The new run; '-' prints it, and all else on stderr.",
 )
-@options.rerank_depth_option
-@options.tokens_matrix_option
+@rerank_depth_option
+@tokens_matrix_option
 @options.topic_field_option
 @click.option("--tag", help="Last column of the run.  [default: tdv-lucene-NAME]")
 @options.overwrite_option
