@@ -8,7 +8,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
 
@@ -233,8 +233,6 @@ class Effect:
 
     def is_had(self, other: Any) -> bool:
         """Whether the options have their effect beside this value."""
-        if is_dataclass(other):  # a recipe, which may be named or made
-            other = getattr(other, "name", other)
         if self.unless:
             return other not in self.unless
         return other in self.only or (ANYTHING in self.only and other is not None)

@@ -13,7 +13,7 @@ from .term_orders import RANKING, preferred_order
 
 EFFECTS = (
     Effect(
-        ("topics", "qrels", "topic_field", "recipe", "vectors", "trust_pickle", "prior",
+        ("topics", "qrels", "topic_field", "vectors", "trust_pickle", "prior",
          "term_values", "seed", "k1", "b", "mu", "pool", "memory", "plot"),
         "no_judgements", "nothing is learned, and nothing measured", only=(False,),
     ),

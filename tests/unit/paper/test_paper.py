@@ -10,6 +10,7 @@ from small_problem import make_collection
 
 from tdv_lucene.core import tdv
 from tdv_lucene.learning.queries import make_queries
+from tdv_lucene.paper import pairwise
 from tdv_lucene.paper.learn import learn_by_paper
 from tdv_lucene.paper.pairwise import PaperRecipe, collect_triples, draw_negatives, glorot_start
 from tdv_lucene.paper.similarities import hinge_with_sparsity
@@ -78,3 +79,7 @@ def test_the_papers_third_table_has_the_papers_signs(removed, shown):
     assert first.rows == [("BM25", "2.000", "1.000", "x2.00", "-", "-", "-")]
     assert second.rows[0] == ("BM25, nDCG@5", "50.00", "25.00*", "0.010", "31.50", "33.25")
     assert third.rows == [("TDV-BM25", shown, "-47.10 %")]
+
+
+def test_what_was_compiled_is_not_kept_for_ever():
+    assert pairwise._compiled.cache_info().maxsize <= 8
