@@ -22,17 +22,17 @@ from torch import nn
 from torch.nn.functional import normalize
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
-from tdv_lucene.experiments.neural import training as ours
-from tdv_lucene.experiments.neural.batch import Batch
-from tdv_lucene.experiments.neural.config import POOLED, NeuralConfig
-from tdv_lucene.experiments.neural.layers import KERNELS, WIDTHS
-from tdv_lucene.experiments.neural.rankers import make_ranker
-from tdv_lucene.experiments.neural.scoring import score_documents
-from tdv_lucene.experiments.paper_queries import read_queries
-from tdv_lucene.experiments.published import COLLECTIONS
 from tdv_lucene.jvm.index import analyze_topics
 from tdv_lucene.learning.measures import measures_of
 from tdv_lucene.matrix.extract import open_matrix
+from tdv_lucene.paper.neural import training as ours
+from tdv_lucene.paper.neural.batch import Batch
+from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
+from tdv_lucene.paper.neural.layers import KERNELS, WIDTHS
+from tdv_lucene.paper.neural.rankers import make_ranker
+from tdv_lucene.paper.neural.scoring import score_documents
+from tdv_lucene.paper.published import COLLECTIONS
+from tdv_lucene.paper.queries import read_queries
 
 
 class TorchBatch:

@@ -10,19 +10,11 @@ from small_problem import make_matrix
 
 from tdv_lucene.embedding.embed import TermVectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.paper.neural import RANKERS, training
-from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
-from tdv_lucene.paper.neural.drmm import Drmm
-from tdv_lucene.paper.neural.rankers import make_ranker, score
-from tdv_lucene.paper.neural.reading import Reader
-from tdv_lucene.paper.neural.runs import format_run, number_documents, rerank
-from tdv_lucene.paper.neural.scoring import score_documents
-from tdv_lucene.paper.neural.training import judged_training, train
 from tdv_lucene.matrix.token_sequences import TokenSequences
 from tdv_lucene.paper.neural import RANKERS, training
 from tdv_lucene.paper.neural.config import POOLED, NeuralConfig
 from tdv_lucene.paper.neural.drmm import Drmm
-from tdv_lucene.paper.neural.rankers import make_ranker
+from tdv_lucene.paper.neural.rankers import make_ranker, score
 from tdv_lucene.paper.neural.reading import Reader
 from tdv_lucene.paper.neural.runs import format_run, number_documents, rerank
 from tdv_lucene.paper.neural.scoring import score_documents
