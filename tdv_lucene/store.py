@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -61,6 +61,26 @@ def write_manifest(folder: Path, kind: str, content: dict[str, Any], name: str =
 
     ``files`` lists all that lies in ``folder`` by now: relative path -> ``bytes`` and ``sha256``.
     """
+    text = _manifest(folder, kind, content, name, describe_file)
+    (folder / name).write_text(text, encoding="utf-8")
+
+
+def manifest_bytes(folder: Path, kind: str, content: dict[str, Any], name: str = MANIFEST) -> int:
+    """The size of what :func:`write_manifest` would write, without reading the files."""
+
+    def describe(path: Path) -> dict[str, Any]:
+        return {"bytes": path.stat().st_size, "sha256": "0" * 64}
+
+    return len(_manifest(folder, kind, content, name, describe).encode())
+
+
+def _manifest(
+    folder: Path,
+    kind: str,
+    content: dict[str, Any],
+    name: str,
+    describe: Callable[[Path], dict[str, Any]],
+) -> str:
     own = folder / name
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != own)
     manifest = {
@@ -69,10 +89,9 @@ def write_manifest(folder: Path, kind: str, content: dict[str, Any], name: str =
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         **content,
-        "files": {path.relative_to(folder).as_posix(): describe_file(path) for path in paths},
+        "files": {path.relative_to(folder).as_posix(): describe(path) for path in paths},
     }
-    text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / name).write_text(text + "\n", encoding="utf-8")
+    return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def describe_file(path: Path) -> dict[str, Any]:

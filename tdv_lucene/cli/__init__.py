@@ -145,9 +145,7 @@ def _in_words(error: Exception) -> tuple[str, int]:
     if isinstance(error, TdvError):
         return str(error), 2
     if isinstance(error, click.ClickException):
-        told, context = error.format_message(), getattr(error, "ctx", None)
-        hint = f"\nTry '{context.command_path} -h' for help." if context is not None else ""
-        return f"{told}{hint}", error.exit_code
+        return error.format_message() + _hint(getattr(error, "ctx", None)), error.exit_code
     if isinstance(error, MemoryError):
         return f"out of memory ({error}): use a machine with more, or a smaller collection", 2
     if isinstance(error, OSError):
@@ -160,6 +158,14 @@ def _in_words(error: Exception) -> tuple[str, int]:
     _log.info("", exc_info=error)
     shown = shortened(" ".join(f"{type(error).__name__}: {error}".split()), _LONGEST)
     return f"a defect ({shown}); report it with what 'tdv-lucene -v' prints", 1
+
+
+def _hint(context: click.Context | None) -> str:
+    """Where to read what the command that was refused takes."""
+    if context is None:
+        return ""
+    names = context.command.get_help_option_names(context)
+    return f"\nTry '{context.command_path} {max(names, key=len)}' for help."
 
 
 def _unwritable(error: UnicodeEncodeError) -> str:

@@ -36,8 +36,8 @@ _SHOWN = (
 @click.option(
     "--max-bytes",
     metavar="SIZE",
-    help="Instead of --reduction: take the smallest one whose index has at most this size, such "
-    "as 25MB.",
+    help="Instead of --reduction: take the smallest one whose index and its manifest have at most "
+    "this size, such as 25MB.",
 )
 @click.option(
     "--scale",

@@ -12,6 +12,7 @@ import locale
 import logging
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ from ._lucene import hooks_jar, lucene_version
 
 HEAP_VARIABLE = "TDV_LUCENE_HEAP"
 _DEFAULT_HEAP = "2g"
+_MAPPED = 1 << 30  # bytes of addresses for jars, threads, and the files of an index
 _HEAP_FORM = re.compile(r"[1-9][0-9]*[kmgKMG]")
 RESOURCES = Path(__file__).resolve().parent / "resources"
 _OPENAI_KEY = "OPENAI_API_KEY"
@@ -75,6 +77,7 @@ def start() -> JavaRuntime:
     runtime = find_java()
     if _heap is None and os.environ.get(HEAP_VARIABLE):
         _try_heap(runtime, f"{HEAP_VARIABLE}={heap_size()}", heap_size())
+    _refuse_limited_addresses(runtime)
     os.environ["JAVA_HOME"] = str(runtime.home)  # where pyjnius looks for libjvm
     anserini = pyserini_jar()
     hooks = hooks_jar(lucene_version(anserini))
@@ -134,6 +137,31 @@ def _try_heap(runtime: JavaRuntime, shown: str, heap: str) -> None:
             f"Java cannot start with {shown} ({reason.strip()}): a number with k, m or g "
             "is needed, from a few megabytes up to what the machine has, as in 4g"
         )
+
+
+def _refuse_limited_addresses(runtime: JavaRuntime) -> None:
+    """Try a Java apart with what ``ulimit -v`` leaves: in this process a failure would end it."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return
+    left = limit - _own_addresses() - _MAPPED
+    java = [str(runtime.home / "bin" / "java"), f"-Xmx{heap_size()}", "-version"]
+    limited = ["sh", "-c", 'ulimit -v "$1" && shift && exec "$@"', "sh", str(max(1, left // 1024))]
+    if subprocess.run([*limited, *java], capture_output=True).returncode:
+        raise TdvError(
+            f"Java needs more addresses than are left of the limit of {limit // 1024:,} kB (ulimit "
+            f"-v) with a heap of {heap_size()}: lift it with 'ulimit -v unlimited', and limit "
+            f"memory by {argument('heap', '1g')} or {HEAP_VARIABLE}=1g"
+        )
+
+
+def _own_addresses() -> int:
+    """Bytes of addresses that this process has taken; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from ..indexes.shards.record import Part
 from ..learning.recipes import CORRECTED_AT
 from ..output import Output
 from ..progress import Progress, silent
+from ..store import manifest_bytes
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .config import EFFECTS, PruneConfig
@@ -82,9 +83,9 @@ def prune_index(
         (to 95 %) lose at most this share of the tuned full index's nDCG@5 (see
         :mod:`.reduction_choice`).
     max_bytes
-        In place of ``reduction``: take the smallest one whose index has at most this size, such as
-        ``"25MB"``. ``learn`` predicts the bytes: one index is written, and another if that one is
-        not close enough.
+        In place of ``reduction``: take the smallest one whose index, with its manifest, has at most
+        this size, such as ``"25MB"``. ``learn`` predicts the bytes: one index is written, and
+        another if that one is not close enough.
     scale
         A larger scale keeps finer differences between TDVs and costs bytes; ``"auto"`` takes the
         smallest that was found to keep the ranking.
@@ -250,7 +251,8 @@ def _figures(point: Mapping[str, Any]) -> dict[str, Any]:
 def _write_within(
     rewriting: Rewriting, folder: Path, max_bytes: int
 ) -> tuple[float, dict[str, Any]]:
-    """Write the index of the smallest reduction that fits; return that and the report."""
+    """Write the index of the smallest reduction that fits with its manifest; return that and the
+    report."""
     kinds = index_bytes(rewriting.index)
     shrinking = ("postings", "positions", "dictionary", "vectors")
     with ExitStack() as written:
@@ -261,8 +263,12 @@ def _write_within(
             written.close()  # one beside the output at a time
             beside = tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=folder.parent)
             place = Path(written.enter_context(beside))
-            last = reduction, place, rewriting.write(place, reduction)
-            return sum(index_bytes(place).values())
+            report = rewriting.write(place, reduction)
+            last = reduction, place, report
+            size, before = sum(index_bytes(place).values()), sum(kinds.values())
+            whole = {**report, "bytes_before": before, "bytes": size,
+                     "chosen": {"max_bytes": max_bytes, "reduction": reduction}}  # fmt: skip
+            return size + manifest_bytes(place, KIND, whole, MANIFEST)
 
         fixed = sum(size for kind, size in kinds.items() if kind not in shrinking)
         scaled = rewriting.config.tf == "scaled"

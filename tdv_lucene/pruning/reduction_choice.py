@@ -157,9 +157,10 @@ def reduction_within_bytes(
             high, high_bytes = guess, size
         elif guess == LARGEST_REDUCTION:
             raise TdvError(
-                f"no pruning makes the index as small as {max_bytes:,} bytes: with "
-                f"{LARGEST_REDUCTION:.0%} of the postings dropped it has {size:,}; pass a larger "
-                f"{argument('max_bytes')}"
+                f"with {LARGEST_REDUCTION:.0%} of the postings dropped, the most that is tried, "
+                f"the index and its manifest have {size:,} bytes, and not the {max_bytes:,} asked "
+                f"for: pass a larger {argument('max_bytes')}, or a {argument('reduction')} above "
+                f"{LARGEST_REDUCTION:g}"
             )
         else:
             low, low_bytes = guess, size

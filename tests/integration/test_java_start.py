@@ -43,6 +43,21 @@ def test_heaps_java_cannot_have(heap: str, said: str, tiny_index: Path, tmp_path
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("kilobytes", [3_000_000, 4_500_000])
+def test_a_limit_on_addresses_is_told_before_java_meets_it(
+    kilobytes: int, tiny_index: Path
+) -> None:
+    """Java would end the process with words of its own, or by a crash."""
+    command = f'ulimit -v {kilobytes} && exec "$@"'
+    words = [sys.executable, "-m", "tdv_lucene", "inspect", "--index", str(tiny_index)]
+    done = subprocess.run(
+        ["sh", "-c", command, "sh", *words], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert "with 'ulimit -v unlimited', and limit memory by --heap 1g or" in done.stderr
+
+
 def test_a_heap_it_can_have(tiny_index: Path) -> None:
     assert _run("--heap", "300m", "inspect", "--index", tiny_index).returncode == 0
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from tdv_lucene.cli import _options as options
 from tdv_lucene.cli._options import megabytes
+from tdv_lucene.cli.learn import _points_table
 from tdv_lucene.cli.prune import _validated
 
 
@@ -15,6 +19,29 @@ from tdv_lucene.cli.prune import _validated
 )  # fmt: skip
 def test_megabytes_tell_small_indexes_apart(size: int, expected: str) -> None:
     assert megabytes(size) == expected
+
+
+def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
+    """A difference and its interval stand in two lines at most, not in three."""
+    monkeypatch.setenv("COLUMNS", "80")
+    measures = {"nDCG@5": 0.541, "R@1000": 0.912}
+    interval = {"mean": 0.012, "ci95": [-0.003, 0.027]}
+    point = {
+        "reduction": 0.45, "removed": 0.451, "index_bytes": 64_020_000, "posting_bytes": 1,
+        "visited": 12_345, "scale": 2.5, "measures": measures, "full": measures,
+        "difference": dict.fromkeys(measures, interval),
+    }  # fmt: skip
+    manifest = {"full": point, "recommended_reduction": 0.45}
+    table = _points_table(SimpleNamespace(points=[point], manifest=manifest))
+    options.show_tables([table])
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line for line in lines if "45% *" in line or "±0.015" in line]
+    assert len(rows) == 2 and max(map(len, lines)) <= 80
+    assert (
+        sum(line.count("+0.012") for line in rows)
+        == sum(line.count("±0.015") for line in rows)
+        == 2
+    )
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,14 @@ def test_a_second_interruption_does_not_disturb_the_clearing_up(tmp_path: Path) 
     assert os.listdir(tmp_path) == []
 
 
+def test_a_name_that_the_terminal_lacks_is_not_blamed_on_java(tmp_path: Path) -> None:
+    done = _run("sys.stdout.reconfigure(encoding='ascii'); print('größe')", tmp_path)
+    said = "tdv-lucene: '\\xf6' cannot be printed in ascii, the encoding of standard output: "
+    assert done.returncode == 2 and done.stderr.startswith(said)
+    done = _run("'a\\udcff'.encode()", tmp_path)
+    assert "'a\\udcff' is not UTF-8, as Java wants names" in done.stderr
+
+
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     program = _PROGRAM.format(body="    print('x' * 10_000_000)")
     process = subprocess.Popen(
@@ -148,7 +156,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     [
         (
             "raise click.UsageError('give --pruned')",
-            "give --pruned\nTry 'tdv-lucene act -h' for help.",
+            "give --pruned\nTry 'tdv-lucene act --help' for help.",
         ),
         ("raise click.ClickException('no')", "no"),
     ],
