@@ -36,10 +36,14 @@ class Draws:
 
     def pruned(self, values: TermValues, reduction: float, test: np.ndarray) -> float:
         """Return that of the index which ``prune --reduction`` would write."""
+        return float(self.pruned_by_query(values, reduction, test).mean())
+
+    def pruned_by_query(self, values: TermValues, reduction: float, test: np.ndarray) -> np.ndarray:
+        """Return float64[n]: the same of each query."""
         point = values.at_reduction(reduction)
         problem = self.judged.problem.with_parameters(Parameters(**values.parameters))
         left, collection = problem.pruned(point)
-        return float(left.measure(collection, test)[:, 0].mean())
+        return left.measure(collection, test)[:, MEASURES.index(OBJECTIVE)]
 
     def full(self, test: np.ndarray) -> float:
         """Return that of the full index with Anserini's k1 and b."""
@@ -47,8 +51,12 @@ class Draws:
 
     def full_tuned(self, train: np.ndarray, test: np.ndarray) -> float:
         """Return that of the full index with the k1 and b that serve ``train`` best."""
+        return float(self.full_tuned_by_query(train, test).mean())
+
+    def full_tuned_by_query(self, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+        """Return float64[n]: the same of each query."""
         best = self._tuning.choices.index(self._tuning.best(train))
-        return float(self._tuning.served[best, test].mean())
+        return self._tuning.served[best, test]
 
     @cached_property
     def _vectors(self) -> TermVectors:

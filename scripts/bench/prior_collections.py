@@ -69,12 +69,13 @@ def read_collections(
     for name, suffixes in ROWS:
         source = folder / collection_of(name)
         if source.exists() and (only is None or name in only):
-            yield _read(name, source, suffixes, work, most, seed)
+            yield read_collection(name, source, suffixes, work, most, seed)
 
 
-def _read(
+def read_collection(
     name: str, source: Path, suffixes: tuple[str, ...], work: Path, most: int, seed: int
 ) -> Judged:
+    """Index the collection in ``source`` unless ``work`` has it, and read its query sets."""
     documents = _without_titles(source, work) if name == "wikir" else source
     matrix = _in_memory(load_matrix(Sources(documents, work / name).matrix_with_positions))
     topics, qrels = {}, {}

@@ -18,12 +18,12 @@ DAMPING_SCALES = (0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 3)
 
 
 def best_ranking_scale(
-    at: Reduced, full_bytes: int, *, first: float, others: Sequence[float] = DAMPING_SCALES
+    at: Reduced, *, first: float, others: Sequence[float] = DAMPING_SCALES
 ) -> ChosenScale:
     """Return the scale that ranks best: the ``first``, unless one of the ``others`` serves held-out
     queries clearly better. Each fold is measured at the one that the other folds choose.
 
-    See :func:`.fidelity.faithful_scale`, which takes the same arguments, for the table.
+    See :func:`.fidelity.faithful_scale` for the table.
     """
     scales = [first, *(scale for scale in others if scale != first)]
     served_by = np.array([deciding(at.held_out([scale] * len(at.folds))) for scale in scales])

@@ -15,8 +15,10 @@ from .reduced import Reduced
 
 SCALES = (0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
 KEPT_OVERLAP = 0.9
-TOLERATED_OVERLAP = 0.8
-"""Enough if more would make the lists larger than those of the full index."""
+"""What the scale must keep of the ten best documents, on the mean."""
+KEPT_WHERE_LITTLE_IS_DROPPED = 0.95
+_LITTLE = 0.15
+"""Who drops no more postings than this wants the ranking first, and bytes second."""
 _QUERIES = 300
 """Queries that the agreement is measured on, at most."""
 
@@ -39,19 +41,20 @@ class ChosenScale(NamedTuple):
     of_folds: list[float]
 
 
-ScaleChoice = Callable[[Reduced, int], ChosenScale]
-"""Chooses the scale at one reduction, told the bytes of the full index's posting lists."""
+ScaleChoice = Callable[[Reduced], ChosenScale]
+"""Chooses the scale at one reduction."""
 
 
-def faithful_scale(at: Reduced, full_bytes: int, *, least: float = 0.0) -> ChosenScale:
+def faithful_scale(at: Reduced, *, least: float = 0.0) -> ChosenScale:
     """Return the scale that keeps the real-valued model's ranking in the fewest bytes.
 
     Bytes and agreement grow with the scale, so the smallest scale that agrees is found by binary
-    search; if it takes more than ``full_bytes``, smaller ones are tried. None below ``least`` is.
+    search. None below ``least`` is tried.
     """
     table: dict[int, dict[str, Any]] = {}
     scales = [scale for scale in SCALES if scale >= least]
     best = best_documents(at)
+    wanted = kept_overlap(at.reduction)
 
     def try_scale(number: int) -> dict[str, Any]:
         if number not in table:
@@ -61,18 +64,18 @@ def faithful_scale(at: Reduced, full_bytes: int, *, least: float = 0.0) -> Chose
     low, high = 0, len(scales)
     while low < high:
         middle = (low + high) // 2
-        if try_scale(middle)["overlap_at_10"] >= KEPT_OVERLAP:
+        if try_scale(middle)["overlap_at_10"] >= wanted:
             high = middle
         else:
             low = middle + 1
-    number = min(low, len(scales) - 1)
-    while number > 0 and try_scale(number)["posting_bytes"] > full_bytes:
-        number -= 1
-        if try_scale(number)["overlap_at_10"] < TOLERATED_OVERLAP:
-            break
     tried = [table[number] for number in sorted(table)]
-    chosen = choose_scale(tried, full_bytes)
+    chosen = choose_scale(tried, wanted)
     return ChosenScale(tried, chosen, [chosen["scale"]] * len(at.folds))
+
+
+def kept_overlap(reduction: float) -> float:
+    """Return what share of the ten best documents a scale must keep."""
+    return KEPT_WHERE_LITTLE_IS_DROPPED if reduction <= _LITTLE else KEPT_OVERLAP
 
 
 def describe_scale(at: Reduced, scale: float, best: np.ndarray) -> dict[str, Any]:
@@ -111,20 +114,10 @@ def _sample(problem: Problem) -> np.ndarray:
     return np.unique(np.linspace(0, len(problem.queries) - 1, _QUERIES).astype(int))
 
 
-def choose_scale(table: list[dict[str, Any]], full_bytes: int) -> dict[str, Any]:
-    """Return the entry with the fewest bytes among those whose overlap reaches ``KEPT_OVERLAP``.
-
-    If none does, it is the one that agrees best. If that takes more than ``full_bytes``, the lists
-    of the full index, it is the one that agrees best among those that take no more and reach
-    ``TOLERATED_OVERLAP``, if there is any: users prune to save bytes.
-    """
-    faithful = [entry for entry in table if entry["overlap_at_10"] >= KEPT_OVERLAP]
+def choose_scale(table: list[dict[str, Any]], wanted: float) -> dict[str, Any]:
+    """Return the entry with the fewest bytes among those whose overlap is ``wanted`` or more; if
+    none is, the one that agrees best."""
+    faithful = [entry for entry in table if entry["overlap_at_10"] >= wanted]
     if faithful:
-        chosen = min(faithful, key=lambda entry: entry["posting_bytes"])
-    else:
-        chosen = max(table, key=lambda entry: entry["overlap_at_10"])
-    if chosen["posting_bytes"] <= full_bytes:
-        return chosen
-    tolerated = [entry for entry in table if entry["overlap_at_10"] >= TOLERATED_OVERLAP]
-    smaller = [entry for entry in tolerated if entry["posting_bytes"] <= full_bytes]
-    return max(smaller, key=lambda entry: entry["overlap_at_10"], default=chosen)
+        return min(faithful, key=lambda entry: entry["posting_bytes"])
+    return max(table, key=lambda entry: entry["overlap_at_10"])

@@ -89,7 +89,7 @@ def validate_points(
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
         at = Reduced(tuned, final, of_folds, folds, reduction, unit)
-        chosen = choose_scale(at, full_bytes)
+        chosen = choose_scale(at)
         measured = at.held_out(chosen.of_folds)
         scale, pruned = chosen.entry["scale"], at.prune(chosen.entry["scale"])[1]
         points.append(

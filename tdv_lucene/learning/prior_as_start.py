@@ -69,7 +69,7 @@ class PriorStart(NamedTuple):
         unmoved = Tuned.untuned(self.problem, everyone)
         alone = Reduced(unmoved, own, [own], everyone, reduction, "posting")
         if problem.model == "tfidf":
-            scales = choose_scale(learned, 0).of_folds, [self.settings.scale]
+            scales = choose_scale(learned).of_folds, [self.settings.scale]
         else:
             scales = [None] * len(folds), [None]
         differences = learned.held_out(scales[0]) - alone.held_out(scales[1])

@@ -15,7 +15,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.learning import listwise
 from tdv_lucene.learning.damping import DAMPING_SCALES, best_ranking_scale
 from tdv_lucene.learning.features import term_features
-from tdv_lucene.learning.fidelity import KEPT_OVERLAP
+from tdv_lucene.learning.fidelity import KEPT_OVERLAP, SCALES, faithful_scale
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.listwise import train
@@ -165,6 +165,24 @@ def test_larger_scales_keep_the_ranking_better(collection):
     assert overlaps[-1] > 0.95 and overlaps[-1] >= overlaps[0]
 
 
+def test_where_little_is_dropped_the_ranking_comes_before_the_bytes(monkeypatch):
+    """The scale was small enough for lists as short as the full index's, whatever that cost."""
+    overlaps = {scale: min(0.99, 0.8 + 0.05 * scale) for scale in SCALES}
+    name = "tdv_lucene.learning.fidelity"
+    monkeypatch.setattr(f"{name}.best_documents", lambda at: None)
+    monkeypatch.setattr(
+        f"{name}.describe_scale",
+        lambda at, scale, best: {
+            "scale": scale, "posting_bytes": scale, "overlap_at_10": overlaps[scale]
+        },
+    )  # fmt: skip
+    chosen = {}
+    for reduction in (0.0, 0.15, 0.3, 0.8):
+        at = SimpleNamespace(folds=[np.arange(3)], reduction=reduction)
+        chosen[reduction] = faithful_scale(at).of_folds
+    assert chosen == {0.0: [3], 0.15: [3], 0.3: [2], 0.8: [2]}
+
+
 def test_the_scale_of_tfidf_is_the_one_that_ranks_best(monkeypatch):
     """Each fold is measured at what the others choose; without a clear winner it is the first."""
     served = {0.2: [0.1, 0.1, 0.1, 0.1], 1: [0.2, 0.2, 0.2, 0.2], 3: [0.9, 0.9, 0.3, 0.3]}
@@ -177,12 +195,12 @@ def test_the_scale_of_tfidf_is_the_one_that_ranks_best(monkeypatch):
     monkeypatch.setattr(f"{name}.best_documents", lambda at: None)
     monkeypatch.setattr(f"{name}.describe_scale", lambda at, scale, best: {"scale": scale})
     at = SimpleNamespace(folds=folds, held_out=held_out)
-    found = best_ranking_scale(at, 0, first=0.2, others=(1, 3))
+    found = best_ranking_scale(at, first=0.2, others=(1, 3))
     assert [entry["scale"] for entry in found.table] == [0.2, 1, 3]
     assert found.of_folds == [3, 3] and found.entry["scale"] == 0.2, "3 is not clearly better"
     served[3][0] = -9.0  # only its own fold must not see that
-    assert best_ranking_scale(at, 0, first=0.2, others=(1, 3)).of_folds == [3, 1]
-    assert best_ranking_scale(at, 0, first=0.2, others=()).of_folds == [0.2, 0.2]
+    assert best_ranking_scale(at, first=0.2, others=(1, 3)).of_folds == [3, 1]
+    assert best_ranking_scale(at, first=0.2, others=()).of_folds == [0.2, 0.2]
 
 
 def test_tfidf_tries_scales_that_do_more_than_round(collection):
