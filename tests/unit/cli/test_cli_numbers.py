@@ -27,8 +27,8 @@ def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
     measures = {"nDCG@5": 0.541, "R@1000": 0.912}
     interval = {"mean": 0.012, "ci95": [-0.003, 0.027]}
     point = {
-        "reduction": 0.45, "removed": 0.451, "index_bytes": 64_020_000, "posting_bytes": 1,
-        "visited": 12_345, "scale": 2.5, "measures": measures, "full": measures,
+        "reduction": 0.45, "removed": 0.451, "index_bytes": 1_234_567_890, "posting_bytes": 1,
+        "visited": 1_234_567, "scale": 2.5, "measures": measures, "full": measures,
         "difference": dict.fromkeys(measures, interval),
     }  # fmt: skip
     manifest = {"full": point, "recommended_reduction": 0.45}
@@ -36,12 +36,8 @@ def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
     options.show_tables([table])
     lines = capsys.readouterr().out.splitlines()
     rows = [line for line in lines if "45% *" in line or "±0.015" in line]
-    assert len(rows) == 2 and max(map(len, lines)) <= 80
-    assert (
-        sum(line.count("+0.012") for line in rows)
-        == sum(line.count("±0.015") for line in rows)
-        == 2
-    )
+    assert len(rows) <= 2 and max(map(len, lines)) <= 80
+    assert " ".join(rows).count("+0.012") == " ".join(rows).count("±0.015") == 2
 
 
 @pytest.mark.parametrize(
