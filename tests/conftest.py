@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from lucene_indexes import Doc, Layout, write_index
 from tiny_collection import tiny_segments
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm import lucene_version, pyserini_jar
+from tdv_lucene.jvm import _start, lucene_version, pyserini_jar
 from tdv_lucene.jvm._pyserini import importing_pyserini
 
 # What runs in the background ignores Ctrl-C, under nohup also SIGHUP, and that is inherited: tests
@@ -20,6 +21,36 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+# As Lucene's own tests: quick to start, and small. The heap of the default would grow to 2 GB.
+JVM_OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx400m"]
+
+LONGEST = ["test_other_lucene.py", "test_demo_run.py", "test_fuzz.py", "test_compare.py"]
+"""Files to begin with: two processes end together only if what they end with is short."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first, and keep the order of the others."""
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _small_jvm() -> Iterator[None]:
+    """Start this process's JVM with ``JVM_OPTIONS``, those of processes of their own as ever."""
+    options = _start._options
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_start, "_options", lambda major: [*options(major), *JVM_OPTIONS])
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_code_goes() -> Iterator[None]:
+    """Free what JAX compiled for a file: megabytes a function, found again in its cache on disk."""
+    yield
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
 
 
 @pytest.fixture(autouse=True)

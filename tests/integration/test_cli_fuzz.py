@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from cli_fuzz import Fuzz
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 CASES = 60
 BLOCKS = 4

@@ -405,6 +405,7 @@ def test_plots_are_well_formed_and_repeatable(compared):
 
 
 @pytest.mark.parametrize("which, numbers", [("compared", 150), ("several", 500)])
+@pytest.mark.slow
 def test_a_browser_shows_every_number_of_the_report_and_nothing_else(
     which, numbers, tmp_path, request
 ):
@@ -429,6 +430,7 @@ def operated(compared, tmp_path, script, width=1280):
 
 
 @pytest.mark.parametrize("which", ["compared", "several"])
+@pytest.mark.slow
 def test_the_switch_of_the_measure_changes_every_figure_of_the_overview(which, tmp_path, request):
     comparison = request.getfixturevalue(which)
     dom = operated(comparison, tmp_path, "set('measure', '2', 'change')")
@@ -436,6 +438,7 @@ def test_the_switch_of_the_measure_changes_every_figure_of_the_overview(which, t
     check_listed_queries(dom, comparison.output, comparison.report, MEASURES[2])
 
 
+@pytest.mark.slow
 def test_a_narrow_page_scrolls_its_tables_and_not_itself(several, tmp_path):
     """Several indexes make the widest tables; 500 pixels is the narrowest window of Chromium."""
     script = """addEventListener('load', () => {
@@ -445,6 +448,7 @@ def test_a_narrow_page_scrolls_its_tables_and_not_itself(several, tmp_path):
     assert 'data-over="0"' in dom
 
 
+@pytest.mark.slow
 def test_queries_are_searched_sorted_and_chosen(several, tmp_path):
     dom = operated(several, tmp_path, "set('query-search', ' T3 GONE', 'input')")
     assert "1 of 30 queries" in dom

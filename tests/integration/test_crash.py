@@ -31,6 +31,7 @@ def crashes(tmp_path_factory: pytest.TempPathFactory) -> Crashes:
     return Crashes(tmp_path_factory.mktemp("crashes"), documents=200)
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(crashes: Crashes) -> None:
     """More by ``scripts/crash``."""
     rng = random.Random(1)
@@ -90,6 +91,7 @@ def test_readers_of_the_source_are_unharmed(crashes: Crashes, tmp_path: Path) ->
     assert dump_index(crashes.source) == before
 
 
+@pytest.mark.slow
 def test_writer_in_another_process_holds_the_lock(crashes: Crashes, tmp_path: Path) -> None:
     writer = crashes.start("lock")
     writer.stdin.write("\n")

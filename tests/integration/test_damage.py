@@ -195,6 +195,7 @@ def test_damage_is_told_before_anything_is_read_wrong(
 
 
 @pytest.mark.parametrize("name", LOOSE)
+@pytest.mark.slow
 def test_what_damage_causes_is_told_as_damage(
     name: str, source: Path, vocabulary: Any, tmp_path: Path
 ) -> None:

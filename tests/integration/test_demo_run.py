@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 
 def _demo(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:

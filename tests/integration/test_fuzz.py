@@ -20,7 +20,9 @@ BLOCKS = 12
 CASES = 20  # a block
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize(
+    "block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(1, BLOCKS))]
+)
 def test_random_cases(block: int, tmp_path: Path) -> None:
     outcomes: Counter = Counter()
     for seed in range(block * CASES, (block + 1) * CASES):

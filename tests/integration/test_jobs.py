@@ -177,6 +177,7 @@ print(java_class("tdvlucene.common.Json").of(JString("ours")))
 
 
 @pytest.mark.pyserini
+@pytest.mark.slow
 def test_pyserini_works_after_us_on_the_bundled_java(tiny_index) -> None:
     """No JAVA_HOME, no java on the path, no OPENAI_API_KEY."""
     program = f"""

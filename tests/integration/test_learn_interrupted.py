@@ -14,7 +14,7 @@ import pytest
 from lucene_indexes import write_index
 from tiny_collection import tiny_segments
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 

@@ -19,7 +19,7 @@ import pytest
 from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.jvm._lucene import LINES
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent

@@ -15,7 +15,7 @@ from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
 
-pytestmark = [pytest.mark.jvm, pytest.mark.pyserini]
+pytestmark = [pytest.mark.jvm, pytest.mark.pyserini, pytest.mark.slow]
 
 SEARCH = """
 import json, sys

@@ -20,7 +20,7 @@ from tdv_lucene.paper.published import COLLECTIONS
 from tdv_lucene.paper.queries import read_queries
 from tdv_lucene.paper.reproduce import reproduce_paper
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 SUBJECTS, NOISE = 12, 20
 TINY_RECIPE = PaperRecipe(max_epochs=2, folds=2, reductions=(0.0, 0.3))

@@ -21,7 +21,7 @@ from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
 from tdv_lucene.paper.neural.stored import StoredRanker
 from tdv_lucene.searching.search import search_index
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 SUBJECTS = 8
 

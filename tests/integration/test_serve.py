@@ -265,6 +265,7 @@ class _Texts(HTMLParser):
             self.title += data
 
 
+@pytest.mark.slow
 def test_a_browser_shows_markup_as_text_and_asks_nobody_else(served, tmp_path):
     process, address = served
     query = "fox dog \"><script>document.title='taken'</script><img src=x onerror=alert(1)>"

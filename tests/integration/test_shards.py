@@ -187,6 +187,7 @@ def _live_on() -> None:
     getattr(Rewriting, "live_on", lambda: None)()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_no_others_work_and_leaves_no_half_index(
     base: Path, shards: tdv.Shards, values: Path, cluster: distributed.LocalCluster, tmp_path: Path
 ) -> None:
@@ -277,6 +278,7 @@ def test_stored_text_tells_analyzers_apart(tmp_path: Path) -> None:
     assert [(each["analysed"], each["alike"]) for each in counts] == [(9, 9), (9, 0)]
 
 
+@pytest.mark.slow
 def test_the_command_starts_processes_of_its_own(base: Path, values: Path, tmp_path: Path) -> None:
     """Without a scheduler; and lists what was done to each shard."""
     command = [sys.executable, "-m", "tdv_lucene", "prune", "--index", f"{base}/S/*"]

@@ -23,7 +23,7 @@ from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching import search_shards
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS")
 TOPICS = {

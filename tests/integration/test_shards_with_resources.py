@@ -23,7 +23,7 @@ from tdv_lucene.indexes.shards.workers import open_workers
 from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.progress import silent
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 TOPICS = {"q1": "quick fox", "q2": "index postings", "q3": "retrieval of dogs that sleep"}
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the tests

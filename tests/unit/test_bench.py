@@ -53,6 +53,7 @@ def test_a_mean_at_given_bytes_lies_between_the_measured_sizes() -> None:
 
 
 @pytest.mark.parametrize("script", [*SCRIPTS, *READING])
+@pytest.mark.slow
 def test_scripts_tell_their_flags(script: str) -> None:
     done = subprocess.run(
         [sys.executable, BENCH / script, "--help"], capture_output=True, text=True

@@ -41,6 +41,7 @@ def _documents(collection: DemoCollection) -> dict[str, str]:
     return {entry["id"]: entry["contents"] for entry in map(json.loads, lines)}
 
 
+@pytest.mark.slow
 def test_documentation_covers_sources_c_modules_and_help(documentation: dict[str, str]) -> None:
     assert "json.decoder.JSONDecoder.decode" in documentation  # parsed
     assert documentation["math.floor"] == __import__("math").floor.__doc__  # imported
@@ -48,6 +49,7 @@ def test_documentation_covers_sources_c_modules_and_help(documentation: dict[str
     assert len(documentation) > 5000
 
 
+@pytest.mark.slow
 def test_documentation_is_unique_sorted_and_fit_for_trec_files(
     documentation: dict[str, str],
 ) -> None:
@@ -57,6 +59,7 @@ def test_documentation_is_unique_sorted_and_fit_for_trec_files(
     assert len(set(documentation.values())) == len(documentation)
 
 
+@pytest.mark.slow
 def test_reading_the_documentation_imports_no_python_module_it_documents() -> None:
     code = (
         "import sys; from tdv_lucene.demo.python_docs import read_documentation as read;"
@@ -69,6 +72,7 @@ def test_reading_the_documentation_imports_no_python_module_it_documents() -> No
 
 
 @pytest.mark.parametrize(("part", "count"), [("train", 20), ("test", 10)])
+@pytest.mark.slow
 def test_each_topic_is_of_its_kind(
     collection: DemoCollection, documentation: dict[str, str], part: str, count: int
 ) -> None:
@@ -96,6 +100,7 @@ def test_each_topic_is_of_its_kind(
                 assert text in original[: len(text) + 80]
 
 
+@pytest.mark.slow
 def test_all_kinds_are_asked_and_none_by_half(documentation: dict[str, str]) -> None:
     queries = choose_queries(Documentation.of(documentation), 100, random.Random(3))
     count = {kind: sum(q.kind == kind for q in queries) for kind in {q.kind for q in queries}}
@@ -136,11 +141,13 @@ def test_small_documentation_gives_what_it_holds(monkeypatch: pytest.MonkeyPatch
     assert left["pack.f"] == small.texts["pack.f"]
 
 
+@pytest.mark.slow
 def test_training_and_test_topics_share_no_document(collection: DemoCollection) -> None:
     train, test = (read_qrels(part.qrels).values() for part in (collection.train, collection.test))
     assert not {d for docs in train for d in docs} & {d for docs in test for d in docs}
 
 
+@pytest.mark.slow
 def test_same_seed_same_files_and_another_seed_other_topics(
     collection: DemoCollection, tmp_path: Path
 ) -> None:
@@ -155,6 +162,7 @@ def test_same_seed_same_files_and_another_seed_other_topics(
 @pytest.mark.parametrize(
     ("topics", "message"), [(2, "topics=2 is too few"), (10**6, r"topics=1000000 .* gives \d{4}")]
 )
+@pytest.mark.slow
 def test_wrong_number_of_topics_is_refused_and_nothing_is_written(
     tmp_path: Path, topics: int, message: str
 ) -> None:

@@ -28,6 +28,8 @@ from tdv_lucene.paper.neural.layers import (
 )
 from tdv_lucene.paper.neural.rankers import count_parameters, make_ranker, score
 
+pytestmark = pytest.mark.slow
+
 DIMENSIONS, TERMS = 6, 12
 CONFIG = NeuralConfig(query_terms=5, doc_terms=2 * POOLED, filters=4, units=3)
 RNG = np.random.default_rng(0)

@@ -20,6 +20,8 @@ from tdv_lucene.paper.neural.runs import format_run, number_documents, rerank
 from tdv_lucene.paper.neural.scoring import score_documents
 from tdv_lucene.paper.neural.training import judged_training, train
 
+pytestmark = pytest.mark.slow
+
 TERMS, DOCUMENTS, TWIN = 40, 160, 20
 CONFIG = NeuralConfig(
     query_terms=8, doc_terms=2 * POOLED, filters=32, units=8, pairs_per_step=16, max_epochs=20,

@@ -131,6 +131,7 @@ def test_seven_indexes_on_five_query_sets_stay_below_a_megabyte() -> None:
     assert page.count("Effectiveness against postings dropped") == 2, "caption and label of one"
 
 
+@pytest.mark.slow
 def test_strange_text_of_a_collection_is_only_text(tmp_path) -> None:
     made = _comparison(3, 2, 4, STRANGE)
     page = tmp_path / "page.html"
