@@ -283,7 +283,11 @@ def show_tables(tables: Iterable[Table]) -> None:
 
     from ..report.table import print_table
 
-    console = Console(markup=False, highlight=False, emoji=False)
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # rich would end with 1
+
+    console = Screen(markup=False, highlight=False, emoji=False)
     for table in tables:
         print_table(console, table)
 

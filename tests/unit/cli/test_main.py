@@ -139,8 +139,17 @@ def test_a_name_that_the_terminal_lacks_is_not_blamed_on_java(tmp_path: Path) ->
     assert "'a\\udcff' is not UTF-8, as Java wants names" in done.stderr
 
 
-def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
-    program = _PROGRAM.format(body="    print('x' * 10_000_000)")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "print('x' * 10_000_000)",
+        "from tdv_lucene.cli import _options; from tdv_lucene.report.table import Table\n"
+        "    _options.show_tables([Table('x', ('y',), [('z',)] * 10_000)] * 9)",
+    ],
+    ids=["text", "tables"],
+)
+def test_a_reader_that_leaves_is_no_error(body: str, tmp_path: Path) -> None:
+    program = _PROGRAM.format(body=f"    {body}")
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
