@@ -21,6 +21,10 @@ _OPTIONS = (
 )
 _VECTORS = ("", "", "", "v", "vp", "vo", "vpo", "vpy", "vpoy")
 _SCALES = (0.01, 0.5, 1.0, 1.0, 2.0, 3.7, 4.0, 100.0, 12345.678, 1e7)
+_BAKED = (
+    None, ((0.9, 0.4), (0.9, 0.4)), ((3.825, 0.2), (0.9, 0.4)), ((0.3, 0.9), (0.9, 0.4)),
+    ((2.5, 0.75), (1.2, 0.75)), ((4.5, 1.0), (1.2, 0.75)), ((50.0, 0.0), (0.5, 1.0)),
+)  # fmt: skip
 _LONGEST = 32_766
 """Bytes of the longest term Lucene takes."""
 
@@ -39,6 +43,7 @@ class FieldRule:
     length_norm : (fixed, per token): the K of a document in its saturation, by the length
     lead : (boost, span) of what a posting's place counts, or None for nothing
     least_lead : the same, in the saturation
+    baked : BM25's (k1, b) that norms hold, and a searcher's; None where norms are lengths
     """
 
     tf: str
@@ -48,6 +53,7 @@ class FieldRule:
     length_norm: tuple[float, float]
     lead: tuple[float, float] | None
     least_lead: tuple[float, float] | None
+    baked: tuple[tuple[float, float], tuple[float, float]] | None
 
     @property
     def keeps(self) -> bool:
@@ -256,7 +262,9 @@ def _rule(rng: random.Random, written: Case, field: str) -> FieldRule:
         lead = None
     # Without a draw, so that a seed is the case it always was.
     least_lead = lead and (lead, None, (2 * lead[0], 2 * lead[1]))[len(terms) % 3]
-    return FieldRule(tf, rng.choice(_SCALES), tdv, least, length_norm, lead, least_lead)
+    scale = rng.choice(_SCALES)
+    baked = None if kind["norms"] == "none" else _BAKED[written.seed % len(_BAKED)]
+    return FieldRule(tf, scale, tdv, least, length_norm, lead, least_lead, baked)
 
 
 def _values(rng: random.Random, terms: int) -> list[float]:

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 from fuzz_cases import Case, FieldRule, random_case, terms_of
-from oracle import int_to_byte4
+from oracle import assert_baked, int_to_byte4
 from testing_jar import dump_index, write_described
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
+from tdv_lucene.ranking import Baking
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 _LARGEST = 2**31 - 1
@@ -133,7 +134,7 @@ def _rewrite(case: Case, source: Path, pruned: Path) -> dict[str, Any]:
 
 def _check_verification(case: Case, source: Path, pruned: Path, after: dict[str, Any]) -> None:
     """The package's own verification agrees, and notices where a value has changed."""
-    fields = [_field_values(field, rule) for field, rule in case.rules.items()]
+    fields = [_with_average(case, _field_values(f, rule)) for f, rule in case.rules.items()]
 
     def compare(fields: list[rewriter.FieldValues]) -> dict[str, Any]:
         return rewriter.compare_indexes(source, pruned, fields, threads=case.threads)
@@ -152,6 +153,20 @@ def _check_verification(case: Case, source: Path, pruned: Path, after: dict[str,
             difference = compare(others)["difference"]
             named = difference["what"], difference["field"]
             assert named == ("term", values.vocabulary.field), difference
+        if kept[place] and values.baking is not None:
+            longer = replace(values.baking, average_length=2 * values.baking.average_length)
+            others = [*fields[:place], replace(values, baking=longer), *fields[place + 1 :]]
+            difference = compare(others)["difference"]
+            assert difference["what"] == "average length recorded", difference
+
+
+def _with_average(case: Case, values: rewriter.FieldValues) -> rewriter.FieldValues:
+    """What verification is told beside: the average length that an index records."""
+    if values.baking is None:
+        return values
+    lengths = Postings(case, values.vocabulary.field).lengths
+    average = lengths.sum() / max(1, np.count_nonzero(lengths)) or 1.0
+    return replace(values, baking=replace(values.baking, average_length=float(average)))
 
 
 def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
@@ -169,6 +184,7 @@ def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
         length_norm=None if rule.least is None else rule.length_norm,
         position_factors=factors(rule.lead),
         saturation_factors=None if rule.least is None else factors(rule.least_lead),
+        baking=None if rule.baked is None else Baking(*rule.baked),
     )
 
 
@@ -259,7 +275,13 @@ def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str
     _check_occurrences(field, before, after, keeps)
     kind, found = _norms(case, field), after["norms"].get(field, {})
     assert found.keys() == before["norms"].get(field, {}).keys(), f"norms of {field}"
-    for doc, norm in found.items():
+    baked = case.rules[field].baked
+    if baked is not None:
+        docs = np.array(list(map(int, found)), np.int64)
+        norms = np.zeros(len(postings.lengths), np.int64)
+        norms[docs] = list(found.values())
+        assert_baked(norms, postings.lengths, kind, baked)
+    for doc, norm in found.items() if baked is None else ():
         expected = _norm(int(postings.lengths[int(doc)]), kind)
         assert norm == expected, f"norm {norm} of {field} in {doc}, expected {expected}"
     documents = len({doc for _, doc in kept})
