@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tdv_lucene.indexes.user_data import FieldRecord
 from tdv_lucene.jvm import _plain, find_java, plain_pyserini, pyserini_jar
-from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
 
@@ -21,8 +21,7 @@ SEARCH = """
 import json, sys
 from pyserini.search.lucene import LuceneSearcher
 searcher = LuceneSearcher(sys.argv[1])
-searcher.set_bm25(float(sys.argv[2]), float(sys.argv[3]))
-hits = searcher.search("quick fox", 10)
+hits = searcher.search("quick fox", 1000)
 print(json.dumps([[hit.docid, f"{hit.score:.6f}"] for hit in hits]))
 """
 
@@ -42,15 +41,17 @@ def shell(script: str, *arguments: str) -> subprocess.CompletedProcess:
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_plain_pyserini_searches_a_pruned_index(times, tiny_index, tmp_path):
-    make_peer_values(tiny_index, tmp_path / "values", name="ridf")
-    prune_index(tiny_index, tmp_path / "values", tmp_path / "pruned", reduction=0.2)
+    """Without any parameter: norms hold those that suit the pruned index."""
+    prune_index(tiny_index, None, tmp_path / "pruned", reduction=0.2)
+    assert FieldRecord.read(tmp_path / "pruned").baked[0] > 0.9
     used = search_index(tmp_path / "pruned", {"q": "quick fox"}, tmp_path / "run")
     run = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
     ready = 'eval "$("$1" -m tdv_lucene env)"; ' * times
     done = shell(
-        ready + '"$1" -c "$2" "$3" "$4" "$5"',
-        SEARCH, str(tmp_path / "pruned"), str(used["k1"]), str(used["b"]),
+        ready + '"$1" -c "$2" "$3"',
+        SEARCH, str(tmp_path / "pruned"),
     )  # fmt: skip
+    assert (used["k1"], used["b"]) == (0.9, 0.4)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == [[line[2], line[4]] for line in run] != []
 

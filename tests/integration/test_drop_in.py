@@ -1,0 +1,323 @@
+"""A pruned or tuned index ranks right for whoever opens it, without being told anything."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import Doc
+from oracle import ANSERINI, assert_baked
+
+from tdv_lucene import TdvError
+from tdv_lucene.cli.prune import command as prune_command
+from tdv_lucene.cli.tune import command as tune_command
+from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.indexes.user_data import FieldRecord, recorded_parameters
+from tdv_lucene.jvm import java_class, rewriter
+from tdv_lucene.jvm.index import read_user_data
+from tdv_lucene.learning.peers import unlearned_values
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.ranking import Baking
+from tdv_lucene.searching.search import search_index
+from tdv_lucene.searching.tune import tune_index
+from tdv_lucene.values.term_values import TermValues
+
+pytestmark = pytest.mark.jvm
+
+LUCENE = "org.apache.lucene."
+WORDS = [f"w{i}" for i in range(60)]
+QUERIES = {f"q{i}": f"w{i} w{3 * i + 1} w{50 - i}" for i in range(12)}
+HELD = 2.1, 0.2
+SCALE = 3
+
+
+def _docs() -> list[Doc]:
+    """Lengths from one token to hundreds, so that norms of both kinds of byte occur."""
+    rng = random.Random(7)
+    weights = [1 / (i + 1) for i in range(len(WORDS))]
+    lengths = [1, 2, 5, 40, 41, 300] + [rng.randint(3, 120) for _ in range(54)]
+    return [Doc(f"d{i:02}", rng.choices(WORDS, weights, k=n)) for i, n in enumerate(lengths)]
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory):
+    """A source, and TDVs learned with other parameters than any searcher's."""
+    from lucene_indexes import write_index
+
+    folder = tmp_path_factory.mktemp("drop-in")
+    docs = _docs()
+    source = write_index(folder / "source", [docs[:35], docs[35:]])
+    matrix = extract_matrix(source, folder / "matrix")
+    made = unlearned_values(matrix, "ridf")
+    tdv = np.linspace(0.5, 1.5, matrix.shape[0]).astype(np.float32)
+    points = [{**point, "scale": SCALE} for point in made.manifest["points"]]
+    about = {"model": "bm25", "parameters": {"k1": HELD[0], "b": HELD[1]}, "points": points}
+    values = replace(made, weights=tdv, manifest={**made.manifest, **about})
+    values.save(folder / "values")
+    return source, values, folder
+
+
+def _prune(case, tmp_path: Path, search_as: str | None = None, **options) -> Path:
+    source, values, _ = case
+    prune_index(source, values, tmp_path / "P", reduction=0.3, search_as=search_as, **options)
+    return tmp_path / "P"
+
+
+def _plain(index: Path, k1: float | None = None, b: float | None = None) -> dict:
+    """query id -> [(document, score)] of Lucene's own searcher, which knows no parameters."""
+    directory = java_class(LUCENE + "store.FSDirectory").open(
+        java_class("java.nio.file.Paths").get(str(index))
+    )
+    reader = java_class(LUCENE + "index.DirectoryReader").open(directory)
+    searcher = java_class(LUCENE + "search.IndexSearcher")(reader.getContext())
+    bm25 = java_class(LUCENE + "search.similarities.BM25Similarity")
+    searcher.setSimilarity(bm25() if k1 is None else bm25(k1, b))
+    found = {}
+    for name, text in QUERIES.items():
+        builder = java_class(LUCENE + "search.BooleanQuery$Builder")()
+        for word in text.split():
+            term = java_class(LUCENE + "index.Term")("contents", word)
+            query = java_class(LUCENE + "search.TermQuery")(term)
+            builder.add(query, java_class(LUCENE + "search.BooleanClause$Occur").SHOULD)
+        top = searcher.search(builder.build(), 1000)
+        stored = reader.storedFields()
+        found[name] = [(stored.document(hit.doc).get("id"), hit.score) for hit in top.scoreDocs]
+    reader.close()
+    return found
+
+
+def _ours(index: Path, tmp_path: Path) -> dict:
+    search_index(index, QUERIES, tmp_path / "run", overwrite=True)
+    found: dict = {name: [] for name in QUERIES}
+    for line in (tmp_path / "run").read_text().splitlines():
+        query, _, document, _, score, _ = line.split()
+        found[query].append((document, float(score)))
+    return found
+
+
+def _same(found: dict, expected: dict) -> None:
+    """The same documents with the same scores, to the four decimals of a run; ties in any order."""
+    assert any(expected.values())
+    for name, hits in expected.items():
+        assert {d for d, _ in found[name]} == {d for d, _ in hits}
+        scores = dict(found[name])
+        for document, score in hits:
+            assert scores[document] == pytest.approx(score, abs=6e-5), (name, document)
+
+
+@pytest.mark.parametrize(
+    ("search_as", "parameters"),
+    [(None, ANSERINI), ("anserini", ANSERINI), ("lucene", (None, None)), ("0.5,1", (0.5, 1.0))],
+)
+def test_a_plain_searcher_ranks_as_ours(search_as, parameters, case, tmp_path) -> None:
+    pruned = _prune(case, tmp_path, search_as)
+    _same(_plain(pruned, *parameters), _ours(pruned, tmp_path))
+
+
+def test_norms_hold_the_learned_parameters(case, tmp_path) -> None:
+    """Exact lengths, the nearest norm; the same ranking as with the recorded ones, to rounding."""
+    pruned = _prune(case, tmp_path)
+    norms = extract_matrix(pruned, tmp_path / "M")
+    held = HELD[0] * SCALE, HELD[1]
+    assert_baked(np.asarray(norms.norms), np.asarray(norms.doc_len), "default", (held, ANSERINI))
+    recorded = tmp_path / "R"
+    prune_index(case[0], case[1], recorded, reduction=0.3, search_as="recorded")
+    assert recorded_parameters(recorded).values() == pytest.approx({"k1": held[0], "b": held[1]})
+    assert FieldRecord.read(recorded).baked is None
+    baked, told = _ours(pruned, tmp_path), _ours(recorded, tmp_path)
+    for name, hits in told.items():
+        scores = dict(baked[name])
+        # BM25's (k1 + 1) is no part of Lucene's score, so the two are on one scale.
+        assert all(scores[d] == pytest.approx(s, rel=0.08) for d, s in hits)
+
+
+def test_a_norm_that_is_one_step_off_is_found(case, tmp_path) -> None:
+    source, values, _ = case
+    pruned = _prune(case, tmp_path)
+    found = verify_pruned(source, pruned, values)
+    assert found["equal"] and found["postings"] > 0
+    point = values.at_reduction(0.3)
+    right = Baking((HELD[0] * SCALE, HELD[1]), ANSERINI)
+    norms = {}
+    for name, baking in {
+        "right": right,
+        "off": replace(right, held=(HELD[0] * SCALE, 0.206)),
+    }.items():
+        (tmp_path / name).mkdir()
+        only = rewriter.FieldValues(values.vocabulary, point.tdv, point.scale, baking=baking)
+        data = {k: v for k, v in read_user_data(pruned).items() if "average" not in k}
+        rewriter.rewrite_index(source, tmp_path / name, [only], threads=1, user_data=data)
+        norms[name] = np.asarray(extract_matrix(tmp_path / name, tmp_path / f"{name}-M").norms)
+    steps = np.abs(norms["off"] - norms["right"])
+    assert steps.max() == 1 and 0 < np.count_nonzero(steps) < len(steps) / 2
+    assert verify_pruned(source, tmp_path / "right", values)["equal"]
+    difference = verify_pruned(source, tmp_path / "off", values)["difference"]
+    assert difference["what"] == "norm" and difference["expected"].startswith("one for K = ")
+    assert difference["document"] == f"d{int(np.flatnonzero(steps)[0]):02}"
+
+
+def test_deletions_move_the_length_norm_with_the_average(case, tmp_path) -> None:
+    """K' = k1' (1 - b') + (K - k1' (1 - b')) average / new average: what is told in the method."""
+    pruned = _prune(case, tmp_path)
+    before = extract_matrix(pruned, tmp_path / "before")
+    gone = {f"d{i:02}" for i in range(0, 60, 4)}
+    _delete(pruned, gone)
+    after = extract_matrix(pruned, tmp_path / "after")
+    averages = [m.doc_len.sum() / m.doc_count for m in (before, after)]
+    assert averages[0] != pytest.approx(averages[1], rel=0.01)
+    kept = np.array([name.decode() not in gone for name in before.doc_ids])
+    np.testing.assert_array_equal(np.asarray(after.norms), np.asarray(before.norms)[kept])
+    k1, b = HELD[0] * SCALE, HELD[1]
+    least = ANSERINI[0] * (1 - ANSERINI[1])
+    held = k1 * (1 - b + b * np.asarray(before.doc_len)[kept] / averages[0])
+    moved = least + (held - least) * averages[0] / averages[1]
+    scores = _plain(pruned, *ANSERINI)
+    assert any(scores.values())
+    for name, text in QUERIES.items():
+        expected = _bm25(after, text, moved)
+        for document, score in scores[name]:
+            assert score == pytest.approx(expected[document], rel=0.06), (name, document)
+
+
+def _bm25(matrix, text: str, length_norm: np.ndarray) -> dict[str, float]:
+    """Lucene's BM25 with this K for each document."""
+    names = [name.decode() for name in matrix.doc_ids]
+    scores = dict.fromkeys(names, 0.0)
+    for row in matrix.vocabulary.find(text.split()):
+        if row < 0:
+            continue
+        span = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        df = int(matrix.doc_freq[row])
+        idf = np.log(1 + (matrix.doc_count - df + 0.5) / (df + 0.5))
+        for doc, tf in zip(matrix.indices[span], matrix.data[span]):
+            scores[names[doc]] += float(idf * tf / (tf + length_norm[doc]))
+    return scores
+
+
+def _delete(index: Path, ids: set[str]) -> None:
+    """As an application deletes, and merges them away."""
+    directory = java_class(LUCENE + "store.FSDirectory").open(
+        java_class("java.nio.file.Paths").get(str(index))
+    )
+    config = java_class(LUCENE + "index.IndexWriterConfig")(
+        java_class(LUCENE + "analysis.core.WhitespaceAnalyzer")()
+    )
+    writer = java_class(LUCENE + "index.IndexWriter")(directory, config)
+    for name in sorted(ids):
+        term = java_class(LUCENE + "index.Term")("id", name)
+        writer.deleteDocuments(java_class(LUCENE + "search.TermQuery")(term))
+    writer.forceMerge(1)
+    writer.close()
+
+
+def test_what_no_norm_can_hold_is_told(case, tmp_path) -> None:
+    """At a scale of 0.1 the length norm of short documents is below a searcher's least."""
+    source, values, _ = case
+    report = prune_index(source, values, tmp_path / "P", reduction=0, scale=0.1)
+    assert report["norms"]["beyond"] > 0
+    assert 0 < report["norms"]["mean_off"] <= report["norms"]["largest_off"]
+    assert verify_pruned(source, tmp_path / "P", values)["equal"]
+    values.save(tmp_path / "V")
+    words = ["--index", source, "--tdv", tmp_path / "V", "--output", tmp_path / "Q"]
+    shown = CliRunner().invoke(
+        prune_command, [*map(str, words), "--reduction", "0", "--scale", "0.1"]
+    )
+    assert "documents are too short or too long for that" in shown.output
+
+
+def test_a_baked_index_is_no_source(case, tmp_path) -> None:
+    pruned = _prune(case, tmp_path)
+    (field,) = (f for f in inspect_index(pruned)["fields"] if f["name"] == "contents")
+    assert field["norms"] == "baked"
+    for values in (None, case[1]):
+        with pytest.raises(TdvError, match="its norms hold k1 and b in place of lengths"):
+            prune_index(pruned, values, tmp_path / "again")
+    with pytest.raises(TdvError, match="its norms hold k1 and b in place of lengths"):
+        tune_index(pruned, None, None, tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+def test_another_model_is_warned_of(case, tmp_path, caplog) -> None:
+    pruned = _prune(case, tmp_path)
+    search_index(pruned, QUERIES, tmp_path / "run", model="qld")
+    assert any("hold BM25's k1 and b in place of document lengths" in m for m in caplog.messages)
+
+
+@pytest.mark.parametrize("norms", ["none", "accurate"])
+def test_other_kinds_of_norms(norms, make_index, tmp_path, case) -> None:
+    source = make_index([_docs()], norms=norms)
+    pruned = tmp_path / "P"
+    prune_index(source, case[1], pruned, reduction=0.3)
+    record = FieldRecord.read(pruned)
+    assert (record.baked is None) == (norms == "none")
+    assert record.parameters("bm25")["k1"] == (HELD[0] * SCALE if norms == "none" else 0.9)
+    assert verify_pruned(source, pruned, case[1])["equal"]
+    if norms == "none":
+        with pytest.raises(TdvError, match="has no norms, which k1 and b are written into"):
+            prune_index(source, case[1], tmp_path / "Q", reduction=0.3, search_as="lucene")
+
+
+def test_query_likelihood_is_baked_by_its_scale(case, tmp_path) -> None:
+    """mu 250 for searchers with 1,000: frequencies and lengths times 4; not by default."""
+    source, values, _ = case
+    about = {"model": "qld", "parameters": {"mu": 250.0}}
+    values = replace(values, manifest={**values.manifest, **about})
+    plain = prune_index(source, values, tmp_path / "P", reduction=0.3)
+    assert plain["scale"] == SCALE and plain["search"]["mu"] == 750
+    asked = prune_index(source, values, tmp_path / "Q", reduction=0.3, search_as="anserini")
+    assert asked["scale"] == 4 and asked["search"]["mu"] == 1000
+    assert "baked" not in asked
+    assert verify_pruned(source, tmp_path / "Q", values)["equal"]
+    with pytest.raises(TdvError, match="does not fit qld"):
+        prune_index(source, values, tmp_path / "R", reduction=0.3, search_as="0.9,0.4")
+
+
+def test_tuned_norms_alone(case, tmp_path) -> None:
+    """Nothing else changes; by judged queries, or by the prior."""
+    source, _, folder = case
+    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
+    topics.write_text("".join(f"{name}\t{text}\n" for name, text in QUERIES.items()))
+    qrels.write_text("".join(f"{name} 0 d{10 + i} 1\n" for i, name in enumerate(QUERIES)))
+    given = {"judged": ["--topics", str(topics), "--qrels", str(qrels)], "prior": []}
+    before = inspect_index(source)
+    for name, options in given.items():
+        output = tmp_path / name
+        words = ["--index", str(source), "--output", str(output), *options, "--json"]
+        done = CliRunner().invoke(tune_command, words)
+        assert done.exit_code == 0, done.exception
+        report = json.loads(done.stdout)
+        assert report["search"]["k1"] == 0.9 and set(report["baked"]) == {"k1", "b"}
+        assert report["postings"] == report["postings_before"]
+        fields = [{f["name"]: (f["tokens"], f["postings"]) for f in found["fields"]}
+                  for found in (before, inspect_index(output))]  # fmt: skip
+        assert fields[0] == fields[1]
+        assert verify_pruned(source, output, None)["equal"]
+        _same(_plain(output, *ANSERINI), _ours(output, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--topics", "T"], "--topics and --qrels, or neither"),
+        (["--search-as", "recorded"], "would leave the index as it is"),
+    ],
+)
+def test_tuning_says_what_it_needs(options, message, case, tmp_path) -> None:
+    from tdv_lucene.cli import _group
+
+    words = ["tune", "--index", str(case[0]), "--output", str(tmp_path / "P"), *options]
+    assert message in str(CliRunner().invoke(_group, words).exception)
+
+
+def test_values_of_a_folder_serve_as_those_in_memory(case, tmp_path) -> None:
+    source, values, folder = case
+    prune_index(source, folder / "values", tmp_path / "P", reduction=0.3)
+    assert isinstance(values, TermValues)
+    assert verify_pruned(source, tmp_path / "P", folder / "values")["equal"]
