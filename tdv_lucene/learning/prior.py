@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,8 +25,6 @@ from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from .features import STATISTICS, digit_share, residual_idf, standard_statistic
 from .recipes import Parameters
-
-_log = logging.getLogger(__name__)
 
 _NAMES = (
     "mean length", "spread of lengths", "tokens a posting", "mean RIDF", "bytes a token",
@@ -203,18 +200,9 @@ class Prior:
 def settings_for(
     prior: Prior, matrix: TermDocumentMatrix, model: str, *, positions: bool
 ) -> tuple[Settings, list[str]]:
-    """Return the settings for a collection, and how it differs from those the prior knows.
-
-    If it does, it gets the settings that lose least, and the user a warning.
-    """
+    """Return the settings for a collection, and how it differs from those the prior knows; if it
+    does, they are those that lose least."""
     differences = prior.differences(matrix)
-    if differences:
-        _log.warning(
-            "this collection differs from all that the prior was made from, in %s. It may be of "
-            "another kind of text, or indexed with another analyzer than Anserini's default. The "
-            "most careful settings are used: measure with 'tdv-lucene compare' before you serve it",
-            ", ".join(differences),
-        )
     tokens = float(np.sum(matrix.doc_len))
     mean_length = tokens / max(1, matrix.doc_count)
     found = prior.settings(model, positions, mean_length, tokens, unlike=bool(differences))

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
+from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.inspection import require_prunable
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import describe_boost
@@ -19,7 +20,7 @@ from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..values.term_values import KIND, TermValues
 from ..vocabulary import ByteStrings, Vocabulary
-from .prior import Prior, settings_for
+from .prior import Prior, Settings, settings_for
 from .recipes import CORRECTED_AT, DefaultRecipe
 from .term_orders import RANKING, preferred_order
 from .term_scores import rule_of_order
@@ -36,6 +37,7 @@ def prior_values(
     prefer: str = RANKING,
     prior: Prior | None = None,
     reductions: Sequence[float | None] = CORRECTED_AT,
+    quiet: bool = False,
 ) -> TermValues:
     """Return the prior's TDVs of every term of ``matrix``; no judgements are needed.
 
@@ -54,6 +56,8 @@ def prior_values(
     reductions
         The operating points; TDVs are corrected for what dropped postings add to idf at each.
         None stands for the one that the prior recommends.
+    quiet
+        Log no warning of what speaks against the prior here.
 
     Raises
     ------
@@ -67,14 +71,8 @@ def prior_values(
     prior = prior or Prior.load()
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions)
-    if not settings.reduction:
-        where = "with positions" if positions else "without positions"
-        _log.warning(
-            "for %s %s the prior drops nothing: each share of the postings that was tried lost "
-            "more than 3 %% of nDCG@5 on some query set it knows. Say how much to drop (%s), or "
-            "learn from judged queries",
-            model, where, argument("reduction"),
-        )  # fmt: skip
+    if not quiet:
+        _warn(settings, differences, model, positions)
     # One out of range is refused where it is used.
     points = [r if r is not None and 0 <= r < 1 else settings.reduction for r in reductions]
     counted = matrix.with_position_boost(settings.boost)
@@ -98,6 +96,25 @@ def prior_values(
         scale=settings.scale,
         recommended=settings.reduction,
     )
+
+
+def _warn(settings: Settings, differences: Sequence[str], model: str, positions: bool) -> None:
+    """Nothing was measured on this collection: whatever speaks against the prior is said."""
+    if differences:
+        _log.warning(
+            "this collection differs from all that the prior was made from, in %s. It may be of "
+            "another kind of text, or indexed with another analyzer than Anserini's default. The "
+            "most careful settings are used: measure with 'tdv-lucene compare' before you serve it",
+            ", ".join(differences),
+        )
+    if not settings.reduction:
+        where = "with positions" if positions else "without positions"
+        _log.warning(
+            "for %s %s the prior drops nothing: each share of the postings that was tried lost "
+            "more than 3 %% of nDCG@5 on some query set it knows. Say how much to drop, or learn "
+            "from judged queries",
+            model, where,
+        )  # fmt: skip
 
 
 def prior_values_of_index(
@@ -134,6 +151,7 @@ def prior_values_of_index(
             output, KIND, inputs=[index, matrix], overwrite=overwrite, made_by="learn"
         )
     require_prunable(index, field)
+    warn_of_another_analyzer(index, field)
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
         progress("apply the prior", 0, 0)
         values = prior_values(counts, model=model, lead=lead, prefer=prefer, reductions=reductions)

@@ -64,7 +64,7 @@ def values_again(
     )  # fmt: skip
     with open_matrix(index, field=record.field, positions=True, progress=progress) as matrix:
         possible = (
-            prior_values(matrix, model=model, lead=lead, prefer=prefer, reductions=at)
+            prior_values(matrix, model=model, lead=lead, prefer=prefer, reductions=at, quiet=True)
             for lead, at in ways
         )
         return in_memory(find_values(possible, record)[0])
