@@ -100,12 +100,14 @@ def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
     Raises
     ------
     TdvError
-        For shards.
+        For shards, and for what a search here refuses.
     """
     if isinstance(index, Shards):
         raise TdvError(
             f"Pyserini's searcher opens one folder, not {index}: search them with tdv-lucene"
         )
+    with translate_errors():
+        java_class("tdvlucene.search.Searchable").require(java_path(index), "contents")
     with importing_pyserini():
         from pyserini.search.lucene import LuceneSearcher
 

@@ -353,3 +353,5 @@ def test_an_impact_index_is_not_ranked_as_if_it_held_frequencies(make_index, tmp
         search_index(index, {"q": "t1"}, tmp_path / "run")
     with pytest.raises(TdvError, match="is of an impact index"):
         explain_query(index, index, "t1")
+    with pytest.raises(TdvError, match="is of an impact index"):
+        open_searcher(index)

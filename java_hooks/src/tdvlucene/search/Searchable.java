@@ -10,7 +10,7 @@ import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
 
 /** What every search needs of an index: nothing is searched here that this has not seen. */
-final class Searchable {
+public final class Searchable {
   private Searchable() {}
 
   /**
@@ -32,6 +32,16 @@ final class Searchable {
               + "would rank it wrongly. Search it with Pyserini's LuceneImpactSearcher");
     }
     ExternalIds.requireAll(reader, index);
+  }
+
+  /** As below, of an index that another program will search, perhaps in other fields. */
+  public static void require(String index, String field) throws IOException {
+    Indexes.read(index, reader -> {
+      if (Indexes.hasField(reader, field)) {
+        require(reader, index, field);
+      }
+      return null;
+    });
   }
 
   /** As above, in a moment. */
