@@ -1,0 +1,262 @@
+"""Every option of every command has an effect: what comes out changes, or the option is refused.
+
+``BASES`` are command lines; each option of the command is added to each of them, with every value
+of a choice and with the samples of ``SAMPLES``. What changes nothing and is not refused must stand
+in ``SAME`` with its reason. A new option is tried without a word here, or asks for a sample.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import Doc, Layout, write_index
+
+from tdv_lucene.cli import _COMMANDS, _group, _options
+from tdv_lucene.errors import TdvError
+from tdv_lucene.learning.peers import make_peer_values
+from tdv_lucene.pruning.prune import prune_index
+
+pytestmark = pytest.mark.jvm
+
+_JUDGED = "--topics {topics} --qrels {qrels}"
+BASES = [
+    "inspect --index {index}",
+    "extract --index {index} --output {output}",
+    "extract --index {index} --output {output} --no-positions",
+    "embed --index {index} --output {output}",
+    "embed --index {index} --output {output} --vectors {words}",
+    "learn --index {index} --output {output} --no-judgements",
+    "learn --index {index} --output {output} --no-judgements --model qld",
+    "peers --index {index} --output {output} --name ridf",
+    "peers --index {index} --output {output} --name random",
+    "prune --index {index} --output {output}",
+    "prune --index {index} --output {output} --tf original",
+    "prune --index {index} --output {output} --tdv {values}",
+    "prune --index {index} --output {output} --tdv {values} --tf original",
+    "verify --index {index} --pruned {pruned} --tdv {values}",
+    "search --index {index} --topics {topics} --output {output}",
+    "search --index {index} --topics {topics} --output {output} --model qld",
+    "search --index {index} --topics {topics} --output -",
+    "export --index {index} --output {output}",
+    "compare --index {index} --pruned {pruned} --output {output} --latency-budget 0.2 "
+    f"--latency-rounds 5 {_JUDGED}",
+    "explain --index {index} --pruned {pruned} --query 'index t1 t2'",
+    "env",
+    "doctor",
+]
+LEARNING = [
+    f"learn --index {{index}} --output {{output}} {_JUDGED}",
+    f"learn --index {{index}} --output {{output}} {_JUDGED} --model qld",
+    f"learn --index {{index}} --output {{output}} {_JUDGED} --recipe paper",
+    f"learn --index {{index}} --output {{output}} {_JUDGED} --no-values",
+]
+PASSED_ON = {
+    "demo": "demo",
+    "ranker": f"ranker --index {{index}} --output {{output}} {_JUDGED}",
+    "rerank": "rerank --index {index} --ranker R --run R --topics {topics} --output {output}",
+    "reproduce": f"reproduce --collection other --index {{index}} --output {{output}} {_JUDGED}",
+}
+"""These take minutes: their options are seen to reach their functions."""
+UNTRIED = {
+    "serve": "does not end; what it shows is tested in test_serve.py",
+    "index": "all but where to write are Anserini's own options",
+}
+
+SAMPLES: dict[str, tuple[str, ...]] = {
+    "b": ("0.9",), "dimensions": ("3",), "documents": ("{ids}",), "field": ("title",),
+    "folds": ("3",), "hits": ("2",), "k1": ("3",), "latency_budget_seconds": ("0.3",),
+    "latency_rounds": ("6",), "matrix": ("{matrix}",), "max_bytes": ("{size}",),
+    "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
+    "models": ("tfidf",), "mu": ("30",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
+    "plot": ("{new}.svg",), "pool": ("45",), "qrels": ("{qrels}",), "reduction": ("0.7",),
+    "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
+    "scheduler": ("tcp://127.0.0.1:1",), "seed": ("1",), "tag": ("x",), "threads": ("2",),
+    "throughput_threads": ("1",), "topics": ("{topics}",), "train_qrels": ("{qrels}",),
+    "train_topics": ("{topics}",), "tune_qrels": ("{qrels}",),
+    "tune_topics": ("{topics} --tune-qrels {qrels}",), "values": ("{values}",),
+    "vectors": ("{words}",),
+}  # fmt: skip
+"""Values of options that are neither flags nor choices; ``{...}`` are files."""
+
+SAME = {
+    "overwrite": "replaces what is there, and nothing is: see test_outputs.py",
+    "threads": "how fast, not what",
+    "matrix": "saves the time of extracting",
+    "memory": "a limit, which is not reached",
+    "trust_pickle": "a permission, for files that are pickles",
+    "latency_budget_seconds": "how long to measure",
+    "inspect check": "small indexes are compared with their checksums in any case",
+    "verify values": "given in the base",
+}
+"""Options, of a command or of a base, that need not change anything -> why."""
+
+_REFUSED = re.compile(
+    r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
+    r"needs points that were validated|is for (bm25|all documents)"
+)
+_TOLD = ("postings", "tokens", "terms", "scale", "search", "requested_reduction", "documents")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the command lines name."""
+    home = tmp_path_factory.mktemp("options")
+    rng = np.random.default_rng(1)
+    subjects = ["index", "prune", "rank", "weight", "learn", "retriev"]
+    docs = [
+        Doc(
+            f"d{i}",
+            [f"t{t}" for t in rng.integers(0, 30, rng.integers(5, 30))] + [subjects[i % 6]] * 2,
+            title=[subjects[i % 6], f"n{i % 30}", f"t{i % 7}"],
+        )
+        for i in range(90)
+    ]
+    layout = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
+    index = write_index(home / "index", [docs[:50], docs[50:]], layout)
+    make_peer_values(index, home / "values", "carmel-delta")
+    prune_index(index, home / "values", home / "pruned", reduction=0.3)
+    words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]
+    topics = [
+        {"id": f"q{n}", "title": f"{word} t{n}", "desc": f"t{n + 1} t{n + 9}", "narr": f"t{n + 3}"}
+        for n, word in enumerate(words)
+    ]
+    (home / "topics.jsonl").write_text("".join(f"{json.dumps(topic)}\n" for topic in topics))
+    judged = [(n, d) for n in range(6) for d in range(n, 40, 5)]
+    (home / "qrels.txt").write_text("".join(f"q{n} 0 d{d} {int(d % 6 == n)}\n" for n, d in judged))
+    (home / "ids.txt").write_text("d0\nd7\n")
+    (home / "words.vec").write_text("3 2\nindex 0.1 0.2\nt1 0.3 0.1\nt2 0.2 0.2\n")
+    _run("extract --index {index} --output {matrix}", {"index": index, "matrix": home / "matrix"})
+    size = sum(file.stat().st_size for file in index.iterdir())
+    return {
+        "index": index, "values": home / "values", "pruned": home / "pruned",
+        "topics": home / "topics.jsonl", "qrels": home / "qrels.txt", "ids": home / "ids.txt",
+        "words": home / "words.vec", "matrix": home / "matrix",
+        "size": int(0.9 * size), "work": tmp_path_factory.mktemp("work"),
+    }  # fmt: skip
+
+
+def _run(line: str, files: dict[str, Any]) -> Any:
+    return CliRunner().invoke(
+        _group, [word.format(**files) for word in shlex.split(line)], standalone_mode=True
+    )
+
+
+def _outcome(line: str, files: dict[str, Any]) -> dict[str, Any] | str:
+    """What comes out of a command line, without what differs from run to run; or the refusal."""
+    work: Path = files["work"]
+    shutil.rmtree(work)
+    work.mkdir()
+    said = _run(line, {**files, "output": work / "output", "new": work / "new"})
+    error = said.exception
+    if error is not None and not (isinstance(error, SystemExit) and error.code in (0, 1)):
+        told = str(error) if isinstance(error, TdvError) else said.output
+        assert _REFUSED.search(told), (line, error, said.output)
+        return told
+    found: dict[str, Any] = {"begins": said.stdout[:1] + said.stderr[:1]}
+    for path in sorted(work.rglob("*")):
+        if path.is_file():
+            found |= _content(path, work)
+    if not any(work.iterdir()):
+        found["printed"] = re.sub(r"[\d.]+ GB free", "", said.stdout)
+    return found
+
+
+def _content(path: Path, work: Path) -> dict[str, Any]:
+    """What of a file is the same in every run."""
+    name = path.relative_to(work).as_posix()
+    if path.name == "latency_ns.npy":
+        return {name: np.load(path).shape}
+    if path.suffix == ".npy" or path.name.endswith(".run") or name == "output":
+        return {name: hashlib.sha256(path.read_bytes()).hexdigest()}
+    if path.name == "report.json":
+        told = json.loads(path.read_text())
+        kept = ("indexes", "measures", "parameters", "tuning", "terms", "trade_off", "query_sets")
+        return {name: {key: told[key] for key in kept},
+                "further": [bool(told[key]) for key in ("throughput", "end_to_end")]}  # fmt: skip
+    if path.name in ("manifest.json", "tdv-manifest.json"):
+        told = json.loads(path.read_text())
+        points = [{**point, "scales": ()} for point in told.get("points", ())]
+        return {name: [points, [told.get(key) for key in (*_TOLD, "parameters", "lead", "field")]]}
+    size = path.stat().st_size if path.suffix in (".doc", ".pos") else None
+    return {} if path.suffix == ".html" else {name: size}
+
+
+def _options_of(name: str) -> list[click.Option]:
+    command = _group.get_command(click.Context(_group), name)
+    assert command is not None
+    return [param for param in command.params if isinstance(param, click.Option)]
+
+
+def _trials(option: click.Option, base: str) -> Iterator[str]:
+    """The option with each of its other values, as typed."""
+    flag = max(option.opts, key=len)
+    if option.is_flag:
+        both = (*option.opts, *option.secondary_opts)
+        yield from (words for words in both if words not in base.split())
+        return
+    if f"{flag} " in base and (option.name == "output" or option.name not in SAMPLES):
+        return  # what it reads and writes
+    if isinstance(option.type, click.Choice):
+        values = [value for value in option.type.choices if value != option.default]
+    else:
+        assert option.name in SAMPLES, f"{flag} is new: give a value of it in SAMPLES"
+        values = list(SAMPLES[option.name])
+    for value in values:
+        if f"{flag} {value}" not in base:
+            yield f"{flag} {value}"
+
+
+def _check(base: str, files: dict[str, Any]) -> list[str]:
+    """What the options of a command line do not do."""
+    name, wrong = base.split()[0], []
+    first = _outcome(base, files)
+    assert not isinstance(first, str), first
+    assert _outcome(base, files) == first, f"{base}: does not give the same twice"
+    for option in _options_of(name):
+        flag = max(option.opts, key=len)
+        same = []
+        for words in _trials(option, base):
+            line = base if option.multiple else re.sub(rf" {flag} \S+", "", base)
+            found = _outcome(f"{line} {words}", files)
+            if found == first:
+                same.append(words)
+        known = {option.name, f"{name} {option.name}"} & SAME.keys()
+        if len(same) > _has_default(option, base) and not known:
+            wrong.append(f"{base}: {', '.join(same)} changes nothing")
+    return wrong
+
+
+def _has_default(option: click.Option, base: str) -> bool:
+    """Whether one of the values tried is what the command does anyway: a switch that is on, or off,
+    and one of the choices where the default depends on the index."""
+    if option.is_flag:
+        return bool(option.secondary_opts) and not {*option.opts, *option.secondary_opts} & {
+            *base.split()
+        }
+    return isinstance(option.type, click.Choice) and option.default not in option.type.choices
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_an_option_has_an_effect_or_is_refused(base: str, files: dict[str, Any]) -> None:
+    wrong = _check(base, files)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", LEARNING)
+def test_an_option_of_learning_has_an_effect_or_is_refused(
+    base: str, files: dict[str, Any]
+) -> None:
+    wrong = _check(base, files)
+    assert not wrong, "\n".join(wrong)
