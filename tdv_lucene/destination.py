@@ -24,7 +24,7 @@ from .store import describe_file, unlisted_files
 _COMMIT = re.compile(r"segments_[0-9a-z]+")
 _OVERWRITE = argument("overwrite", True)
 _NAMED = 3  # files named in a refusal
-FIRST_MAKERS = {"term-values": "learn", "run": "search"}
+FIRST_MAKERS = {"term-values": "learn", "run": "search", "pruned-index": "prune"}
 """Kinds that several commands make -> the one whose results take longest to make again."""
 
 

@@ -146,7 +146,25 @@ def prune_index(
         no posting would be left, or no reduction is given and none is recommended; when ``output``
         exists or overlaps the index.
     """
-    config = gathered(PruneConfig, config, locals())
+    return write_pruned(
+        index, values, output, gathered(PruneConfig, config, locals()), others=others,
+        save_values=save_values, overwrite=overwrite, progress=progress,
+    )  # fmt: skip
+
+
+def write_pruned(
+    index: str | os.PathLike[str],
+    values: str | os.PathLike[str] | TermValues | None,
+    output: str | os.PathLike[str],
+    config: PruneConfig,
+    *,
+    others: Sequence[str | os.PathLike[str] | TermValues] = (),
+    save_values: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    made_by: str = "prune",
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Do the work of :func:`prune_index`, for the command ``made_by``."""
     from ..jvm.index import identify
 
     given = [v for v in (values, *others) if v is not None]
@@ -158,8 +176,9 @@ def prune_index(
             save_values=save_values, overwrite=overwrite, progress=progress,
         )  # fmt: skip
     place = Output.folder(
-        output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST
-    )
+        output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST,
+        made_by=made_by,
+    )  # fmt: skip
     kept = save_values and Output.folder(
         save_values,
         VALUES,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..arguments import Shards
+from ..arguments import ANYTHING, Effect, Shards, refuses_idle
 from ..errors import TdvError, argument
 from ..evaluation.topics import Qrels, read_qrels, read_topics
 from ..indexes.inspection import require_prunable
@@ -17,13 +17,17 @@ from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
-from ..pruning.prune import prune_index
+from ..pruning.prune import write_pruned
 from ..pruning.search_target import RECORDED
 from ..ranking import DEFAULT_MODEL, SearchParameters
 from ..values.term_values import TermValues
 from .baseline_tuning import tune_parameters
 
+EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", only=(ANYTHING,)),)
+"""Beside what the options have an effect."""
 
+
+@refuses_idle(*EFFECTS)
 def tune_index(
     index: str | os.PathLike[str],
     topics: str | os.PathLike[str] | Mapping[str, str] | None,
@@ -89,7 +93,9 @@ def tune_index(
         about = {"tuned_on": len(judged.keys() & queries.keys())}
     with open_matrix(index, field=field, positions=False, progress=progress) as matrix:
         values = in_memory(tuned_values(matrix, tuned, about) if tuned else _by_prior(matrix))
-    return prune_index(index, values, output, config=config, overwrite=overwrite, progress=progress)
+    return write_pruned(
+        index, values, output, config, overwrite=overwrite, made_by="tune", progress=progress
+    )
 
 
 def _by_prior(matrix: TermDocumentMatrix) -> TermValues:

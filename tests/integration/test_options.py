@@ -24,7 +24,7 @@ from lucene_indexes import Doc, Layout, write_index
 
 from tdv_lucene.cli import _COMMANDS, _group, _options
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.peers import make_peer_values
+from tdv_lucene.learning.prior_alone import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
 
 pytestmark = pytest.mark.jvm
@@ -42,6 +42,8 @@ BASES = [
     "peers --index {index} --output {output} --name random",
     "prune --index {index} --output {output} --tdv {values}",
     "prune --index {index} --output {output} --tdv {values} --tf original",
+    "tune --index {index} --output {output}",
+    f"tune --index {{index}} --output {{output}} {_JUDGED}",
     "verify --index {index} --pruned {pruned} --tdv {values}",
     "search --index {index} --topics {topics} --output {output}",
     "search --index {index} --topics {topics} --output {output} --model qld",
@@ -83,9 +85,9 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "models": ("tfidf",), "mu": ("30",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
     "plot": ("{new}.svg",), "pool": ("45",), "qrels": ("{qrels}",), "reduction": ("0.7",),
     "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
-    "scheduler": ("tcp://127.0.0.1:1",), "seed": ("1",), "tag": ("x",), "threads": ("2",),
-    "throughput_threads": ("1",), "topics": ("{topics}",), "train_qrels": ("{qrels}",),
-    "train_topics": ("{topics}",), "tune_qrels": ("{qrels}",),
+    "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
+    "tag": ("x",), "threads": ("2",), "throughput_threads": ("1",), "topics": ("{topics}",),
+    "train_qrels": ("{qrels}",), "train_topics": ("{topics}",), "tune_qrels": ("{qrels}",),
     "tune_topics": ("{topics} --tune-qrels {qrels}",), "values": ("{values}",),
     "vectors": ("{words}",),
 }  # fmt: skip
@@ -107,9 +109,18 @@ SAME = {
 
 _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
-    r"needs points that were validated|is for (bm25|all documents)"
+    r"tuning needs|go into its norms|needs points that were validated|is for (bm25|all documents)"
 )
-_TOLD = ("postings", "tokens", "terms", "scale", "search", "requested_reduction", "documents")
+_TOLD = (
+    "postings",
+    "tokens",
+    "terms",
+    "scale",
+    "search",
+    "requested_reduction",
+    "documents",
+    "baked",
+)
 
 
 @pytest.fixture(scope="module")
@@ -128,11 +139,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     ]
     layout = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
     index = write_index(home / "index", [docs[:50], docs[50:]], layout)
-    make_peer_values(index, home / "values", "carmel-delta")
-    prune_index(index, home / "values", home / "pruned", reduction=0.3)
+    values = prior_values_of_index(index, output=home / "values")
+    prune_index(index, values, home / "pruned", reduction=0.3)
     words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]
     topics = [
-        {"id": f"q{n}", "title": f"{word} t{n}", "desc": f"t{n + 1} t{n + 9}", "narr": f"t{n + 3}"}
+        {
+            "id": f"q{n}",
+            "title": f"{word} t{n}",
+            "desc": f"{word} t{n + 9} t{n + 2}",
+            "narr": f"t{n + 3}",
+        }
         for n, word in enumerate(words)
     ]
     (home / "topics.jsonl").write_text("".join(f"{json.dumps(topic)}\n" for topic in topics))

@@ -107,6 +107,7 @@ WRITERS = [
         quick=True,
     ),
     Writer("prune --index {index} --tdv {values} --output {output}", "pruned-index", quick=True),
+    Writer("tune --index {index} --output {output}", "pruned-index", quick=True),
     Writer(
         "prune --index {index} --output {new} --save-values {output}", "term-values", quick=True
     ),

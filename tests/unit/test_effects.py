@@ -18,6 +18,7 @@ from tdv_lucene import (
     make_peer_values,
     prune_index,
     search_index,
+    tune_index,
 )
 from tdv_lucene.arguments import ANYTHING, Effect
 from tdv_lucene.cli import _group
@@ -28,6 +29,7 @@ STAGES = {
     "peers": make_peer_values,
     "prune": prune_index,
     "search": search_index,
+    "tune": tune_index,
     "compare": compare_indexes,
 }
 """The functions of the commands that have such options, or whose command has."""
@@ -37,13 +39,16 @@ NEEDED: dict[str, dict[str, Any]] = {
     "prune": {"index": ".", "values": None, "output": "O"},
     "embed": {"index": ".", "output": "O"},
     "peers": {"index": ".", "name": "df", "output": "O"},
+    "tune": {"index": ".", "output": "O"},
     "search": {"index": ".", "topics": "T", "output": "O"},
     "compare": {"indexes": ".", "pruned": "P", "topics": "T", "qrels": "Q", "output": "O"},
 }
 WITHOUT = {"no_judgements": ("topics", "qrels"), "pruned": ("indexes",)}
 """What the other option excludes itself: it would be told first."""
-OTHERS = {"vectors": ("f.vec", "lsa", "train", None), "values": ("V", None), "output": ("-", "O"),
-          "pruned": ("P", None), "indexes": ("a=.",)}  # fmt: skip
+OTHERS = {
+    "vectors": ("f.vec", "lsa", "train", None), "values": ("V", None), "topics": ("T", None),
+    "output": ("-", "O"), "pruned": ("P", None), "indexes": ("a=.",),
+}  # fmt: skip
 """What an option may be that is neither a flag nor a choice."""
 SAMPLES = {"names": ("a", "b"), "memory": "4GB", "max_loss": 0.01, "scale": 2, "plot": "p.svg"}
 
@@ -165,7 +170,7 @@ def test_what_is_in_a_config_is_given():
 
 def test_none_and_false_ask_for_nothing():
     """Programs pass on what they were not given."""
-    with pytest.raises(TdvError, match="needs topics and qrels"):
+    with pytest.raises(TdvError, match="name the judged queries"):
         learn_from_index("I", None, None, "O", vectors=None, trust_pickle=False, plot=None)
 
 
