@@ -241,19 +241,9 @@ class Effect:
 def refuse_idle(
     effects: Iterable[Effect], given: Collection[str], values: Mapping[str, Any]
 ) -> None:
-    """Refuse options that can have no effect beside the others.
+    """Raise :class:`TdvError` where an option that was ``given`` has no effect beside the others.
 
-    Parameters
-    ----------
-    given
-        Names of the options that the user gave; what is left at its default asks for nothing.
-    values
-        All options, also those left at their defaults.
-
-    Raises
-    ------
-    TdvError
-        With the reason.
+    ``values`` has all options, also those at their defaults.
     """
     for effect in effects:
         idle = [name for name in effect.options if name in given]
@@ -268,7 +258,7 @@ def refuse_idle(
 
 
 def _beside(name: str, value: Any) -> str:
-    if value is None:
+    if value in (None, ()):
         return f"without {argument(name)}"
     return f"with {argument(name, value if isinstance(value, (str, bool)) else None)}"
 
@@ -280,14 +270,11 @@ def _listed(names: list[str]) -> str:
 
 def changed(config: _Dataclass) -> dict[str, Any]:
     """The options of a config that are not at their defaults."""
-    values = {field.name: getattr(config, field.name) for field in fields(config)}
-    return {field.name: values[field.name] for field in fields(config)
-            if values[field.name] != field.default}  # fmt: skip
+    values = ((field, getattr(config, field.name)) for field in fields(config))
+    return {field.name: value for field, value in values if value != field.default}
 
 
-def refuses_idle(
-    *effects: Effect,
-) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+def refuses_idle(*effects: Effect) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """Let a public function refuse, before anything else, options that have no effect.
 
     An option is given if the caller wrote it down, at its default too, or if it is not at its

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from ..report.table import Table
 
 STDOUT = "-"  # in place of a file to write
+PRINTED_EFFECTS = (
+    Effect(("overwrite",), "output", "what is printed replaces nothing", unless=(STDOUT,)),
+)
 TOPICS_HELP = (
     "TSV, TREC topics, JSON lines, '-' (standard input), a name Pyserini knows, or irds:NAME."
 )

@@ -6,16 +6,12 @@ from typing import Any
 
 import click
 
-from ..arguments import Effect
 from . import _options as options
 
 _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
-_EFFECTS = (
-    Effect(("overwrite",), "output", "what is printed replaces nothing", unless=(options.STDOUT,)),
-)
 
 
-@options.command("search", effects=_EFFECTS)
+@options.command("search", effects=options.PRINTED_EFFECTS)
 @options.shards_option
 @options.scheduler_option
 @options.topics_option

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_hits, checked_seed
+from ..arguments import Effect, checked_hits, checked_seed, refuses_idle
 from ..embedding.embed import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
@@ -36,7 +36,14 @@ KIND = "reproduction"
 _REDUCTION = 0.45
 """Of the default recipe, where none is asked for: its own recommendation takes all points."""
 
+EFFECTS = (
+    Effect(("rerank_depth",), "neural", "nothing is re-ranked", unless=((),)),
+    Effect(("folds",), "train_topics", "all learn from those", only=(None,)),
+)
+"""Beside what the options have an effect."""
 
+
+@refuses_idle(*EFFECTS)
 def reproduce_paper(
     collection: str,
     index: str | os.PathLike,

@@ -22,7 +22,11 @@ from tdv_lucene import (
 )
 from tdv_lucene.arguments import ANYTHING, Effect
 from tdv_lucene.cli import _group
+from tdv_lucene.cli._groups import leaves
+from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
+from tdv_lucene.paper.reproduce import reproduce_paper
 
+COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 STAGES = {
     "embed": embed_terms,
     "learn": learn_from_index,
@@ -31,6 +35,9 @@ STAGES = {
     "search": search_index,
     "tune": tune_index,
     "compare": compare_indexes,
+    "paper ranker": train_ranker,
+    "paper rerank": rerank_run,
+    "paper reproduce": reproduce_paper,
 }
 """The functions of the commands that have such options, or whose command has."""
 
@@ -42,39 +49,43 @@ NEEDED: dict[str, dict[str, Any]] = {
     "tune": {"index": ".", "output": "O"},
     "search": {"index": ".", "topics": "T", "output": "O"},
     "compare": {"indexes": ".", "pruned": "P", "topics": "T", "qrels": "Q", "output": "O"},
+    "paper ranker": {"index": ".", "topics": "T", "qrels": "Q", "output": "O"},
+    "paper rerank": {"index": ".", "ranker": "R", "topics": "T", "run": "R", "output": "O"},
+    "paper reproduce": {
+        "collection": "other",
+        "index": ".",
+        "topics": "T",
+        "qrels": "Q",
+        "output": "O",
+    },
 }
 WITHOUT = {"no_judgements": ("topics", "qrels"), "pruned": ("indexes",)}
 """What the other option excludes itself: it would be told first."""
 OTHERS = {
     "vectors": ("f.vec", "lsa", "train", None), "values": ("V", None), "topics": ("T", None),
-    "output": ("-", "O"), "pruned": ("P", None), "indexes": ("a=.",),
+    "output": ("-", "O"), "pruned": ("P", None), "neural": ("drmm", ()),
+    "train_topics": ("T", None),
 }  # fmt: skip
 """What an option may be that is neither a flag nor a choice."""
 SAMPLES = {"names": ("a", "b"), "memory": "4GB", "max_loss": 0.01, "scale": 2, "plot": "p.svg"}
 
 
-def _command(name: str) -> click.Command:
-    command = _group.get_command(click.Context(_group), name)
-    assert command is not None
-    return command
-
-
 def _tables() -> Iterator[tuple[str, Effect]]:
     for name, function in STAGES.items():
-        for effect in (*getattr(function, "effects", ()), *_command(name).effects):
+        for effect in (*getattr(function, "effects", ()), *COMMANDS[name].effects):
             yield name, effect
 
 
 def _idle_cases() -> Iterator[tuple[str, str, str, Any]]:
     """(command, option, other, its value) of everything that the tables refuse."""
     for name, effect in _tables():
-        params = {param.name: param for param in _command(name).params}
+        params = {param.name: param for param in COMMANDS[name].params}
         other = params[effect.beside]
         if isinstance(other.type, click.Choice):
             values = tuple(other.type.choices)
         else:
             values = (True, False) if other.is_flag else OTHERS[effect.beside]
-        has_default = isinstance(other.get_default(click.Context(_command(name))), str)
+        has_default = isinstance(other.get_default(click.Context(COMMANDS[name])), str)
         values = [value for value in values if value is not None or not has_default]
         refused = [value for value in values if not effect.is_had(value)]
         assert refused, f"no value of {effect.beside} is refused beside {effect.options}"
@@ -88,12 +99,12 @@ CASES = list(_idle_cases())
 
 def _sample(name: str, option: str) -> Any:
     """A value of the option: its default where it has one, for that is given as well."""
-    param = next(param for param in _command(name).params if param.name == option)
+    param = next(param for param in COMMANDS[name].params if param.name == option)
     if param.is_flag:
         return False if param.default is True else True
     if option in SAMPLES:
         return SAMPLES[option]
-    default = param.get_default(click.Context(_command(name)))
+    default = param.get_default(click.Context(COMMANDS[name]))
     if isinstance(default, (str, int, float)):
         return default
     return {"integer": 3, "float": 0.5}.get(param.type.name, "X")
@@ -102,9 +113,9 @@ def _sample(name: str, option: str) -> Any:
 def _words(name: str, options: dict[str, Any]) -> list[str]:
     """The options as typed."""
     words = []
-    for param in _command(name).params:
+    for param in COMMANDS[name].params:
         value = options.get(param.name)
-        if value is None:
+        if value in (None, ()):
             continue
         flag = max(param.opts, key=len)
         if param.is_flag:
@@ -126,7 +137,7 @@ def test_what_has_no_effect_is_refused(name, option, other, value, tmp_path, mon
     """By the command, and with the same reason by its function, before anything is read."""
     monkeypatch.chdir(tmp_path)
     options = _options(name, option, other, value)
-    said = CliRunner().invoke(_group, [name, *_words(name, options)])
+    said = CliRunner().invoke(_group, [*name.split(), *_words(name, options)])
     assert isinstance(said.exception, TdvError), (said.exception, said.output)
     told = str(said.exception)
     assert "no effect with" in told and told.startswith("--")

@@ -10,7 +10,7 @@ from ...cli import _options as options
 from ._options import rerank_depth_option, tokens_matrix_option
 
 
-@options.command("rerank")
+@options.command("rerank", effects=options.PRINTED_EFFECTS)
 @options.index_option
 @click.option("--ranker", required=True, metavar="FOLDER", help="From 'ranker', of this index.")
 @options.topics_option

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...arguments import checked_hits, checked_seed
+from ...arguments import ANYTHING, Effect, checked_hits, checked_seed, refuses_idle
 from ...embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
 from ...errors import TdvError, argument
 from ...evaluation.topics import read_qrels, read_topics
@@ -18,7 +18,11 @@ from ...progress import Progress, silent
 from ...searching.search import RUN
 from . import KIND, RANKERS, check_name, require_equinox
 
+EFFECTS = (Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),)
+"""Beside what the options have an effect."""
 
+
+@refuses_idle(*EFFECTS)
 def train_ranker(
     index: str | os.PathLike,
     topics: str | os.PathLike,
@@ -155,7 +159,7 @@ def rerank_run(
     checked_hits(rerank_depth, "rerank_depth")
     require_equinox()
     read = [index, ranker, topics, run, matrix]
-    place = Output.file(output, RUN, inputs=read, overwrite=overwrite, made_by="rerank")
+    place = Output.file(output, RUN, inputs=read, overwrite=overwrite, made_by="paper rerank")
     texts = read_topics(topics, topic_field)
     from ...jvm.index import analyze_topics
     from .reading import Reader
