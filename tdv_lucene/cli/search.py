@@ -51,6 +51,6 @@ def command(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
     if not as_json:
         empty = summary["queries_without_hits"]
         ids = " ".join(empty[:_SHOWN]) + (" ..." if len(empty) > _SHOWN else "")
-        summary["queries_without_hits"] = f"{len(empty)} ({ids})" if empty else "0"
+        summary["queries_without_hits"] = f"{len(empty)} (ids: {ids})" if empty else "0"
     printed = arguments["output"] == options.STDOUT
     options.show({"output": arguments["output"], **summary}, as_json, err=printed)

@@ -268,7 +268,7 @@ def test_command_line(tiny_index, tmp_path, capsys, monkeypatch):
     arguments = ["search", "--index", str(tiny_index), "--topics", str(topics)]
     monkeypatch.setattr("sys.argv", ["tdv-lucene", *arguments, "--output", str(tmp_path / "a")])
     main()
-    assert "queries_without_hits  1 (q2)" in capsys.readouterr().out
+    assert "queries_without_hits  1 (ids: q2)" in capsys.readouterr().out
     other = ["--output", str(tmp_path / "b"), "--model", "qld", "--json"]
     monkeypatch.setattr("sys.argv", ["tdv-lucene", *arguments, *other])
     main()
@@ -285,7 +285,7 @@ def test_in_a_pipe(tiny_index, tmp_path):
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
     assert done.stdout == (tmp_path / "run").read_text()
-    assert "queries_without_hits  1 (q2)" in done.stderr
+    assert "queries_without_hits  1 (ids: q2)" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"run", "run.manifest.json"}
 
 
