@@ -3,7 +3,8 @@
 Source: Mitra, Diaz and Craswell, "Learning to Match using Local and Distributed Representations of
 Text for Web Search", WWW 2017. Differences: words with frozen vectors stand in place of n-graphs of
 characters, layers are smaller (:class:`.config.NeuralConfig`), documents are read up to
-``doc_terms``, pooling windows do not overlap, and there is no dropout.
+``doc_terms``, pooling windows do not overlap, there is no dropout, and all places of a text begin
+with the same weights.
 """
 
 from __future__ import annotations
@@ -19,10 +20,15 @@ from .dense import Dense, draw_normal
 from .layers import convolve, exact_matches, masked_max
 
 _WORDS = 3  # of the distributed model's convolutions
+_SMALL = 0.3
+"""Of the distributed model's first output weights: exact matches begin by saying more."""
 
 
 class Local(eqx.Module):
     """On the matrix of exact matches: where in the document each query term stands.
+
+    A match begins by counting the same wherever it stands. With random weights for each place, a
+    thousand judged queries do not teach that it does.
 
     Attributes
     ----------
@@ -42,9 +48,9 @@ class Local(eqx.Module):
     def __init__(self, config: NeuralConfig, rng: np.random.Generator) -> None:
         units = config.units
         # A term occurs a few times in a document: that many inputs are not 0.
-        self.window = draw_normal(rng, (config.doc_terms, units), 4)
+        self.window = _alike(draw_normal(rng, (1, units), 4), config.doc_terms)
         self.bias = jnp.zeros(units)
-        self.gather = draw_normal(rng, (config.query_terms, units, units), 4 * units)
+        self.gather = _alike(draw_normal(rng, (1, units, units), 4 * units), config.query_terms)
         self.gather_bias = jnp.zeros(units)
         self.hidden = Dense(units, units, rng)
         self.output = Dense(units, 1, rng)
@@ -91,7 +97,8 @@ class Distributed(eqx.Module):
         self.doc_dense = Dense(units, units, rng)
         self.gather = draw_normal(rng, (windows, units, units), windows * units)
         self.gather_bias = jnp.zeros(units)
-        self.output = Dense(units, 1, rng)
+        drawn = Dense(units, 1, rng)
+        self.output = eqx.tree_at(lambda layer: layer.weight, drawn, drawn.weight * _SMALL)
 
     def __call__(self, batch: Batch) -> jax.Array:
         """Return float[B, C]."""
@@ -105,6 +112,11 @@ class Distributed(eqx.Module):
         product = asked[:, None, None] * found
         gathered = jnp.einsum("bcwf,wfg->bcg", product, self.gather[: product.shape[2]])
         return self.output(jnp.tanh(gathered + self.gather_bias))[..., 0]
+
+
+def _alike(weights: jax.Array, places: int) -> jax.Array:
+    """Return float[places, ...] of float[1, ...]."""
+    return jnp.repeat(weights, places, axis=0)
 
 
 def _windows(values: jax.Array, axis: int = -1) -> jax.Array:

@@ -285,6 +285,14 @@ def test_an_empty_text_has_a_finite_gradient() -> None:
         assert all(np.isfinite(leaf).all() for leaf in leaves), name
 
 
+def test_duet_begins_without_a_preference_for_places() -> None:
+    query, doc = [3, 7, 5], [4, 3, 3, 0, 7, 2]
+    texts = [(query, doc), (query[::-1], doc), (query, doc[::-1])]
+    local = ranker_of("duet").local
+    found = [float(local(batch_of([asked], [[text]]))[0, 0]) for asked, text in texts]
+    np.testing.assert_allclose(found, found[0], rtol=1e-5)
+
+
 def test_parameters_are_counted() -> None:
     assert count_parameters(ranker_of("drmm")) == 30 * 5 + 5 + 5 + 1 + 1
     filters = sum(length * DIMENSIONS * 4 + 4 for length in (1, 2, 3))
