@@ -23,8 +23,8 @@ from . import _options as options
 def command(output: str, form: str, as_json: bool, **arguments: Any) -> None:
     """Write a field of a full or pruned index as one file that other engines read.
 
-    Frequencies are those in the index. A pruned index must be ranked with its own parameters, which
-    the file's description repeats.
+    Frequencies are those in the index, lengths their sums. Rank a pruned index with the parameters
+    in the file's description: lengths cannot hold k1 for an engine with one of its own.
     """
     from ..matrix.ciff import export_ciff
 

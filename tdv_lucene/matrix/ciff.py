@@ -39,10 +39,13 @@ def export_ciff(
 ) -> dict[str, Any]:
     """Write ``field`` of a full or pruned index as the CIFF file ``output``.
 
-    Frequencies are those in the index: in a pruned one they are quantised, and are to be ranked
-    with the parameters it records, which the file's description repeats. Live documents are
+    Frequencies are those in the index: in a pruned one they are quantised. Live documents are
     numbered densely in index order; their lengths are exact, the sums of their frequencies (where
     Lucene ranks with lengths rounded to a byte). Terms are in the order of their bytes.
+
+    A pruned index is to be ranked with the parameters that suit these lengths, which the file's
+    description tells. Other than norms, lengths cannot hold k1 for an engine with one of its own:
+    it divides them by their mean, so that BM25's length norm has the mean k1 whatever they are.
 
     Memory is that of the vocabulary's bounds and a few million postings; the matrix passes through
     a temporary folder.
@@ -114,7 +117,10 @@ def _describe(index: StrPath, field: str) -> str:
     if record.values_sha256 is None:
         return text
     found = recorded_parameters(index, field=field)
-    told = ", ".join(f"{name} {value:g}" for name, value in found.values().items())
+    values = found.values()
+    if record.baked is not None:  # the norms hold them, and lengths here are sums
+        values = {"k1": record.baked[0], "b": record.baked[1]}
+    told = ", ".join(f"{name} {value:g}" for name, value in values.items())
     return f"{text}; pruned by it, with {record.tf} frequencies: rank by {found.model}, {told}"
 
 
