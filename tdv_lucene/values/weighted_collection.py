@@ -27,7 +27,8 @@ class WeightedCollection:
         What the stored frequencies are multiplied by; None is the real-valued model of training.
     statistics : Statistics of float64[V] and float64[]
     doc_len : float64[D]
-        As the ranking function reads it: with a scale, after Lucene's byte.
+        As the ranking function reads it: with a scale, after Lucene's byte. Norms that hold k1 and
+        b (:mod:`..pruning.search_target`) tell K to 5 %, by another rounding of the exact length.
     cut : PostingCut or None
         Postings that were not counted, besides those of terms with a TDV of 0.
     postings : int or None
