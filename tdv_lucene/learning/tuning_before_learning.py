@@ -28,7 +28,7 @@ _SPANS = (1.0, 2.0, 4.0, 8.0, 16.0)
 _WIDTHS = {"k1": 0.5, "b": 0.2, "mu": 0.5, "boost": 0.5, "span": 0.7}
 """How much parameters differ between collections, about: b as it is, the boost as log(1 + boost),
 the others as logarithms."""
-_PRICE = 1.6
+_PRICE = 0.8
 """What moving by one width from a prior must gain, summed over the queries, in the objective."""
 
 

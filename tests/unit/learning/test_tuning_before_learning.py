@@ -89,7 +89,7 @@ def test_training_queries_that_disagree_choose_nothing():
 def test_from_a_prior_the_gain_of_all_queries_pays_for_the_distance():
     """One query's gain does not pay for the parameters that serve it; that of thirty does, and
     those nearest to the prior are taken, distances being squares of widths."""
-    price = 1.6
+    price = 0.8
     for queries, moves in ((1, False), (30, True)):
         collection = make_long_answers(queries)
         problem = problem_of(collection)
