@@ -155,11 +155,11 @@ def _note_on_analyzer(
     if best.share < found.share + _MISSING or len(best.known) < len(found.known):
         return ""
     return (
-        f"{where} seems to be made with another analyzer than Anserini's default English one, by "
-        f"which queries are analysed here: it has {found.share:.0%} of the {found.terms:,} terms "
-        f"of {what} (not {_such_as(found)}), and {best.share:.0%} of those that the option "
-        f"{option} makes. So queries find less than they could, and all that is learned and "
-        "measured is worse: index the collection with the default analyzer"
+        f"{where} seems to be made with another analyzer than queries are analysed by here, "
+        f"Anserini's default English one: it has {found.share:.0%} of the {found.terms:,} terms of "
+        f"{what} (not {_such_as(found)}), and would have {best.share:.0%} by Anserini's {option}. "
+        "Queries find less than they could, and all that is learned and measured is worse: index "
+        "the collection with the default analyzer"
     )
 
 
