@@ -22,6 +22,8 @@ _STRANGE = 0.5
 """A share that no queries lack which are of the index's collection and language."""
 _MOST_TEXTS = 1000
 
+_UNLIKE = "is the index of their collection and language, and of the default analyzer?"
+
 _Form: TypeAlias = Literal["NFC", "NFD"]
 _FORMS: tuple[tuple[_Form, str, str], ...] = (
     ("NFC", "a base and marks (Unicode NFD)", "single characters (NFC)"),
@@ -118,7 +120,7 @@ def note_on_nothing_found(
     elif asked.known:
         why = "only deleted documents hold their terms"
     elif _is_pruned(index, field):
-        why = "pruning dropped all of their terms; drop less"
+        why = "pruning left none of their terms; drop less"
     else:
         why = f"the field has none of their {asked.terms:,} terms ({_such_as(asked)})"
         for other in others:
@@ -128,8 +130,13 @@ def note_on_nothing_found(
                 why += f"; the field '{other}' has {len(known):,} of them: search that"
                 break
         else:
-            why += "; is the index of their collection and language, and of the default analyzer?"
-    return f"no query finds a document in the field '{field}' of {name or index}: {why}"
+            why += f"; {_UNLIKE}"
+    return nothing_found(field, name or index, why)
+
+
+def nothing_found(field: str, name: object, why: str = _UNLIKE) -> str:
+    """Return in words that no query finds anything, and why."""
+    return f"no query finds a document in the field '{field}' of {name}: {why}"
 
 
 def _some(texts: Sequence[str]) -> Sequence[str]:

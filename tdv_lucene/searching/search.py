@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from ..arguments import Shards, checked_hits, checked_threads
 from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
-from ..indexes.analysis import warn_of_lost_queries
+from ..indexes.analysis import nothing_found, warn_of_lost_queries
 from ..indexes.queries import searchable_topics
 from ..indexes.search_warnings import warn_of_another_search
 from ..indexes.user_data import (
@@ -20,6 +21,8 @@ from ..indexes.user_data import (
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
+
+_log = logging.getLogger(__name__)
 
 RUN = "run"
 
@@ -167,6 +170,8 @@ def _search_far(
             )  # fmt: skip
             summary = _summary(parameters, None, field, queries, found)
             place.write_manifest({**summary, "depth": hits, "source": far.identity})
+    if len(summary["queries_without_hits"]) == len(queries):
+        _log.warning("%s", nothing_found(field, shards))  # whose dictionaries are not here
     return summary
 
 

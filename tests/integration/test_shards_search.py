@@ -114,6 +114,14 @@ def test_without_doc_values_ties_are_in_the_shards_order(
         assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
 
 
+def test_that_workers_find_nothing_is_told(
+    base: Path, far: Callable[[str], tdv.Shards], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tdv.search_index(far(f"{base}/S/*"), {"q": "zyzzy"}, tmp_path / "run")
+    (told,) = (line for line in caplog.messages if "no query finds a document" in line)
+    assert "in the field 'contents' of 7 shards" in told
+
+
 def test_what_workers_cannot_search_is_refused_and_nothing_written(
     base: Path, far: Callable[[str], tdv.Shards], tmp_path: Path
 ) -> None:
