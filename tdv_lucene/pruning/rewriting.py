@@ -23,7 +23,7 @@ from ..values.term_values import TermValues
 from .config import PruneConfig
 from .field_description import describe_field
 from .field_rule import point_at, rule_of
-from .search_target import RECORDED, baking_of, scale_for
+from .search_target import RECORDED, baking_of, refuse_scale, scale_for
 
 if TYPE_CHECKING:
     from ..jvm.rewriter import FieldValues
@@ -74,6 +74,7 @@ class Rewriting:
         self, values: TermValues, reduction: float | None, unit: str | None
     ) -> OperatingPoint:
         config = self.config
+        refuse_scale(values, config.target, config.tf, config.fixed_scale)
         point = point_at(
             values, reduction, tf=config.tf, scale=config.fixed_scale, unit=unit,
             min_doc_freq=config.min_doc_freq,

@@ -141,6 +141,25 @@ def scale_for(
     return needed if scale < needed <= _MOST_SCALED * scale else scale
 
 
+def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float | None) -> None:
+    """Refuse a target for query likelihood where its scale, which holds mu, cannot be taken.
+
+    Parameters
+    ----------
+    scale
+        The one that was asked for, if any.
+    """
+    searched = target_parameters(values, target) if target.given else None
+    if searched is None or "mu" not in searched:
+        return
+    needed = searched["mu"] / {**ANSERINI_DEFAULTS, **values.parameters}["mu"]
+    if tf != "scaled" or not (scale is None or math.isclose(scale, needed, rel_tol=1e-6)):
+        raise TdvError(
+            f"{argument('search_as', target.name)} holds mu in frequencies at a scale of "
+            f"{needed:g}: leave out {argument('scale')} and {argument('tf')}"
+        )
+
+
 def baking_of(values: TermValues, scale: float | None, target: SearchTarget) -> Baking | None:
     """What the norms of a field are to hold; None where they are lengths."""
     searched = target_parameters(values, target)

@@ -33,6 +33,7 @@ MODULES = {
         "integration/test_posting_rule.py",
     ),
     "pruning": (
+        "integration/test_drop_in.py",
         "integration/test_places.py",
         "integration/test_prune.py",
         "integration/test_prune_fields.py",
