@@ -52,8 +52,8 @@ def inspect_index(
         ``none``), counts of documents, terms, postings and tokens (Lucene's: deleted documents
         count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned`` says
         whether any field can, ``why_not`` gives any other reason against it, such as documents
-        without ids. ``notes`` tell where queries will be analysed otherwise than the index was
-        (see :mod:`.analysis`).
+        without ids. ``notes`` tell of ids that are not unique, and where queries will be
+        analysed otherwise than the index was (see :mod:`.analysis`).
 
     Raises
     ------
@@ -73,7 +73,7 @@ def inspect_index(
         **found,
         "can_be_pruned": not why_not,
         "why_not": why_not,
-        "notes": _notes_on_analysis(index, found["fields"]),
+        "notes": _notes_on_ids(found) + _notes_on_analysis(index, found["fields"]),
         "bytes": sum(kinds.values()),
         "bytes_by_kind": kinds,
     }
@@ -85,6 +85,17 @@ def _why_not(found: dict[str, Any]) -> str:
     if all(field["why_not_pruned"] for field in found["fields"]):
         return "no field of it can be pruned: see the fields"
     return str(found["without_ids"])
+
+
+def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:
+    """Deleted documents may have the ids of live ones, and count in a dictionary."""
+    ids: Mapping[str, Any] = next((field for field in found["fields"] if field["name"] == "id"), {})
+    shared = ids.get("documents", 0) - ids.get("terms", 0)
+    if found["deleted"] or shared <= 0:
+        return []
+    return [
+        f"{shared:,} documents have the id of another: a run in which an id stands twice is refused"
+    ]
 
 
 def _notes_on_analysis(

@@ -140,6 +140,14 @@ def test_documents_without_ids_cannot_be_pruned(stored_only: bool, make_index) -
             require_prunable(index, "contents")
 
 
+def test_ids_that_are_not_unique_are_told(make_index) -> None:
+    docs = [Doc("a", ["x"]), Doc("a", ["y"]), Doc("b", ["x"])]
+    (note,) = inspect_index(make_index([docs, [Doc("b", ["z"])]], name="twice"))["notes"]
+    assert note.startswith("2 documents have the id of another")
+    updated = [Doc("a", ["x"], deleted=True), Doc("b", ["y"])]
+    assert inspect_index(make_index([updated], name="updated"))["notes"] == []
+
+
 def test_not_an_index(tmp_path: Path) -> None:
     with pytest.raises(TdvError, match="not a Lucene index"):
         inspect_index(tmp_path)
