@@ -47,6 +47,11 @@ Baked = tuple[tuple[float, float], tuple[float, float]]
 ANSERINI = 0.9, 0.4
 
 
+def read_norms(norms: np.ndarray) -> np.ndarray:
+    """int64[D]: the lengths that bytes stand for."""
+    return _DECODED[np.asarray(norms) % 256]
+
+
 def expected_frequencies(
     matrix: TermDocumentMatrix,
     tdv: np.ndarray,

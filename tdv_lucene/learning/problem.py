@@ -200,7 +200,16 @@ class Problem:
         boosted = self.matrix.with_position_boost(point.position_boost)
         matrix = keep_postings(boosted, point.tdv, point.cut)
         left = replace(self, judged=replace(self.judged, matrix=matrix))
-        return left, apply_values(matrix, point.tdv, point.scale)
+        held = self.held(point.scale)
+        return left, apply_values(matrix, point.tdv, point.scale, held=held)
+
+    def held(self, scale: float | None) -> tuple[float, float] | None:
+        """k1 and b that the norms of an index hold which is pruned at ``scale``; None where norms
+        are lengths: of other ranking functions, and in the real-valued model.
+        """
+        if self.model != "bm25" or scale is None:
+            return None
+        return self.parameters.k1 * scale, self.parameters.b
 
     def impacts(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
         """Return the impacts of the query terms' postings in ``collection``.

@@ -51,11 +51,11 @@ class TermScores(NamedTuple):
 
         ``scale`` None is the real-valued model.
         """
-        matrix = left.problem.matrix
+        matrix, held = left.problem.matrix, left.problem.held(scale)
         if unit == "posting":
-            return apply_values(matrix, self.weights * left.factors, scale)
+            return apply_values(matrix, self.weights * left.factors, scale, held=held)
         tdv, _ = drop_terms(self.weights, self.priority, matrix.doc_freq, reduction)
-        return apply_values(matrix, tdv, scale)
+        return apply_values(matrix, tdv, scale, held=held)
 
 
 def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.ndarray:

@@ -34,6 +34,14 @@ def lucene_length(doc_len: np.ndarray) -> np.ndarray:
     return lengths
 
 
+def nearest_length(doc_len: np.ndarray) -> np.ndarray:
+    """Return float64[...]: the nearest of the lengths from 1 up that a byte can stand for."""
+    lengths = _LENGTHS[1:].astype(np.float64)
+    between = (lengths[1:] + lengths[:-1]) / 2
+    nearest: np.ndarray = lengths[np.searchsorted(between, doc_len, side="left")]
+    return nearest
+
+
 def norm_bytes(doc_len: np.ndarray) -> np.ndarray:
     """Return uint8[...]: the byte that Lucene keeps of a length, as a number up to 255."""
     return (np.searchsorted(_LENGTHS, doc_len, side="right") - 1).astype(np.uint8)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..matrix.norms import NormKind, lucene_length
+from ..matrix.norms import NormKind, lucene_length, nearest_length
+from ..ranking import ANSERINI_DEFAULTS
 
 LEAST_FREQUENCY = 1
 """Of a posting that stays."""
@@ -33,7 +34,12 @@ def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float) -> n
     return np.where(tdv > 0, np.maximum(rounded, LEAST_FREQUENCY), 0)
 
 
-def written_lengths(lengths: np.ndarray, kind: NormKind) -> np.ndarray:
+def written_lengths(
+    lengths: np.ndarray,
+    kind: NormKind,
+    average: float,
+    held: tuple[float, float] | None = None,
+) -> np.ndarray:
     """Return float64[D]: the lengths that searches read of an index that was written with norms of
     this ``kind``.
 
@@ -44,7 +50,28 @@ def written_lengths(lengths: np.ndarray, kind: NormKind) -> np.ndarray:
     ----------
     lengths : float64[D]
         Sums of stored frequencies.
+    average
+        Of documents with terms.
+    held : (k1, b) or None
+        BM25's, where norms hold them for a searcher with Anserini's defaults, as ``prune`` writes
+        them (:mod:`..pruning.search_target`). The lengths returned are then those of which ``held``
+        gives the length norm that the searcher computes.
     """
+    if held is not None and held[1] > 0:
+        return _held_lengths(lengths, kind, average, *held)
     if kind is NormKind.EXACT:
         return np.asarray(lengths, np.float64)
     return lucene_length(lengths).astype(np.float64)
+
+
+def _held_lengths(
+    lengths: np.ndarray, kind: NormKind, average: float, k1: float, b: float
+) -> np.ndarray:
+    """``tdvlucene.common.BakedNorms``: the nearest length that a norm can hold, read back."""
+    other_k1, other_b = ANSERINI_DEFAULTS["k1"], ANSERINI_DEFAULTS["b"]
+    length_norm = k1 * (1 - b + b * np.asarray(lengths, np.float64) / average)
+    exact = average * (length_norm / other_k1 - (1 - other_b)) / other_b
+    stored = np.maximum(np.rint(exact), 1) if kind is NormKind.EXACT else nearest_length(exact)
+    seen = other_k1 * (1 - other_b + other_b * stored / average)
+    read = average * (seen / k1 - (1 - b)) / b
+    return np.where(np.asarray(lengths) > 0, np.maximum(read, 0), 0)

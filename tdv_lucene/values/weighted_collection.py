@@ -27,8 +27,7 @@ class WeightedCollection:
         What the stored frequencies are multiplied by; None is the real-valued model of training.
     statistics : Statistics of float64[V] and float64[]
     doc_len : float64[D]
-        As the ranking function reads it: with a scale, after Lucene's byte. Norms that hold k1 and
-        b (:mod:`..pruning.search_target`) tell K to 5 %, by another rounding of the exact length.
+        As the ranking function reads it: with a scale, after Lucene's byte.
     cut : PostingCut or None
         Postings that were not counted, besides those of terms with a TDV of 0.
     postings : int or None
@@ -57,10 +56,12 @@ def apply_values(
     tdv: np.ndarray,
     scale: float | None = None,
     cut: PostingCut | None = None,
+    held: tuple[float, float] | None = None,
 ) -> WeightedCollection:
     """Weight every posting and recount what a ranking function needs, O(postings).
 
-    Of a pool's matrix the statistics are estimates of the whole collection's.
+    Of a pool's matrix the statistics are estimates of the whole collection's. ``held`` are BM25's
+    k1 and b where norms hold them (see :func:`.quantisation.written_lengths`).
     """
     terms, documents = matrix.shape
     staying = None if cut is None else _Staying(matrix, cut)
@@ -90,7 +91,8 @@ def apply_values(
     )
     if scale is not None:
         assert matrix.norm_kind is not None  # the matrix sees to it
-        doc_len = written_lengths(doc_len, matrix.norm_kind)
+        average = float(statistics.total_tokens) / float(statistics.doc_count)
+        doc_len = written_lengths(doc_len, matrix.norm_kind, average, held)
     left = int(doc_freq.sum())
     return WeightedCollection(tdv, scale, statistics, doc_len, cut, left)
 

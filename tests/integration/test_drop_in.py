@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc
-from oracle import ANSERINI, assert_baked
+from oracle import ANSERINI, assert_baked, read_norms
 
 from tdv_lucene import TdvError
 from tdv_lucene.cli.prune import command as prune_command
@@ -28,6 +28,7 @@ from tdv_lucene.ranking import Baking
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.searching.tune import tune_index
 from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.values.weighted_collection import apply_values
 
 pytestmark = pytest.mark.jvm
 
@@ -126,6 +127,12 @@ def test_norms_hold_the_learned_parameters(case, tmp_path) -> None:
     pruned = _prune(case, tmp_path)
     norms = extract_matrix(pruned, tmp_path / "M")
     held = HELD[0] * SCALE, HELD[1]
+    point = case[1].at_reduction(0.3)
+    foreseen = apply_values(extract_matrix(case[0], tmp_path / "S"), point.tdv, SCALE, held=held)
+    average = norms.doc_len.sum() / norms.doc_count
+    seen = ANSERINI[0] * (1 - ANSERINI[1] + ANSERINI[1] * read_norms(norms.norms) / average)
+    simulated = held[0] * (1 - held[1] + held[1] * foreseen.doc_len / average)
+    np.testing.assert_allclose(simulated, seen, rtol=1e-12)
     assert_baked(np.asarray(norms.norms), np.asarray(norms.doc_len), "default", (held, ANSERINI))
     recorded = tmp_path / "R"
     prune_index(case[0], case[1], recorded, reduction=0.3, search_as="recorded")

@@ -207,7 +207,8 @@ def test_learning_measures_what_pruning_writes(reduction, scale):
     left, collection = what_is_left.problem, scored.prune(what_is_left, reduction, scale, "posting")
 
     tdv, cut = rule.drop(weights, priority, matrix.doc_freq, reduction)
-    written = apply_values(matrix, tdv, scale, cut)
+    held = None if scale is None else (0.9 * scale, 0.4)
+    written = apply_values(matrix, tdv, scale, cut, held=held)
     assert collection.postings == written.postings
     np.testing.assert_allclose(collection.doc_len, written.doc_len)
     point = OperatingPoint(tdv, scale, cut, reduction, {})
