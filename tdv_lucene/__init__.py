@@ -30,14 +30,14 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .learning.config import LearnConfig as LearnConfig
     from .learning.from_index import learn_from_index as learn_from_index
     from .learning.learn import learn_term_values as learn_term_values
-    from .learning.peers import binary_values as binary_values
-    from .learning.peers import make_peer_values as make_peer_values
-    from .learning.peers import unlearned_values as unlearned_values
     from .learning.prior_alone import prior_values as prior_values
     from .matrix.ciff import export_ciff as export_ciff
     from .matrix.extract import extract_matrix as extract_matrix
     from .matrix.extract import load_matrix as load_matrix
     from .matrix.term_document_matrix import TermDocumentMatrix as TermDocumentMatrix
+    from .peers.unlearned import binary_values as binary_values
+    from .peers.unlearned import make_peer_values as make_peer_values
+    from .peers.unlearned import unlearned_values as unlearned_values
     from .pruning.config import PruneConfig as PruneConfig
     from .pruning.prune import prune_index as prune_index
     from .pruning.verify import verify_pruned as verify_pruned
@@ -64,7 +64,7 @@ _PUBLIC = {
     "TermValues": "values.term_values",
     "Vocabulary": "vocabulary",
     "analyze": "jvm.index",
-    "binary_values": "learning.peers",
+    "binary_values": "peers.unlearned",
     "build_index": "indexes.build",
     "compare_indexes": "comparison.compare",
     "embed_terms": "embedding.embed",
@@ -79,7 +79,7 @@ _PUBLIC = {
     "learn_term_values": "learning.learn",
     "load_matrix": "matrix.extract",
     "load_term_vectors": "embedding.embed",
-    "make_peer_values": "learning.peers",
+    "make_peer_values": "peers.unlearned",
     "open_searcher": "searching.search",
     "prior_values": "learning.prior_alone",
     "prune_index": "pruning.prune",
@@ -90,7 +90,7 @@ _PUBLIC = {
     "tune_index": "searching.tune",
     "tune_parameters": "searching.baseline_tuning",
     "verify_pruned": "pruning.verify",
-    "unlearned_values": "learning.peers",
+    "unlearned_values": "peers.unlearned",
 }
 __all__ = ["__version__", "start_jvm", *sorted(_PUBLIC)]
 

@@ -137,7 +137,7 @@ def _check_verification(case: Case, source: Path, pruned: Path, after: dict[str,
     fields = [_with_average(case, _field_values(f, rule)) for f, rule in case.rules.items()]
 
     def compare(fields: list[rewriter.FieldValues]) -> dict[str, Any]:
-        return rewriter.compare_indexes(source, pruned, fields, threads=case.threads)
+        return rewriter.prove_pruned(source, pruned, fields, threads=case.threads)
 
     try:
         assert "difference" not in (found := compare(fields)), found

@@ -31,7 +31,7 @@ from typing import Any
 from commands import Commands, folder_parser
 from results import machine, markdown_table, write_run
 
-from tdv_lucene.learning.peers import PEERS
+from tdv_lucene.peers.orders import PEERS
 
 SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
 # Names of systems have no spaces.

@@ -29,9 +29,9 @@ from table_summary import write
 from table_work import MEASURES, Work
 
 from tdv_lucene import TdvError
-from tdv_lucene.learning.peers import PEERS
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.paper.pairwise import PaperRecipe
+from tdv_lucene.peers.orders import PEERS
 
 PAPER = replace(PaperRecipe(), folds=2)
 """Its folds only validate points; the values are those of a training on all queries, so two folds

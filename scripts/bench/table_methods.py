@@ -23,7 +23,7 @@ _LEARNED_BY = ("learning", "core", "embedding", "matrix", "values", "ranking.py"
 _PAPER_BY = ("paper/learn.py", "paper/pairwise.py", "paper/similarities.py")
 _READ_BY_PRUNING = ("unit", "posting_rule", "lead")
 """Of a manifest, what pruning reads."""
-_ORDERED_BY = ("learning/peers.py", "learning/features.py", "values")
+_ORDERED_BY = ("peers", "core/scoring.py", "values")
 
 
 @dataclass(frozen=True)

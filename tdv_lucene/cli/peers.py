@@ -31,7 +31,7 @@ def command(as_json: bool, **arguments: object) -> None:
     All TDVs are 1. 'prune' takes the folder like one from 'learn'; 'prune --tf original' keeps
     positions.
     """
-    from ..learning.peers import make_peer_values
+    from ..peers.unlearned import make_peer_values
 
     values = options.run(make_peer_values, **arguments)
     manifest = values.manifest

@@ -30,7 +30,7 @@ from ..indexes.queries import searchable_topics
 from ..indexes.user_data import recorded_model
 from ..output import Output
 from ..ranking import SearchParameters
-from ..searching.search import RUN, write_run
+from ..searching.search import RUN, search_with
 from ..timing.latency import DEPTH
 
 _LOOKED_UP = 10_000
@@ -200,7 +200,7 @@ def search_all(
         run = results.runs[name] = folder / f"{prefix}{name}.run"
         place = Output.file(run, RUN, inputs=[system.path], made_by="compare")
         with TemporaryDirectory(prefix="tdv-lucene-") as arrays:
-            summary = write_run(
+            summary = search_with(
                 system.path, queries.topics, place, system.parameters,
                 hits=DEPTH, arrays=Path(arrays), **search,
             )  # fmt: skip

@@ -63,6 +63,18 @@ def bm25_idf(doc_freq: Array, doc_count: Array, xp: Any = np) -> Array:
     return xp.log1p((doc_count - doc_freq + 0.5) / (doc_freq + 0.5))
 
 
+def residual_idf(doc_freq: np.ndarray, total_term_freq: np.ndarray, doc_count: int) -> np.ndarray:
+    """Return float64[V]: log(N / df) + log(1 - exp(-cf / N)).
+
+    How much rarer a term is, by documents, than a Poisson with its total frequency would have it
+    (Church and Gale 1995). Near 0 for terms that occur like noise.
+    """
+    documents = max(1, doc_count)
+    expected = -np.expm1(-total_term_freq / documents)
+    found: np.ndarray = np.log(documents / doc_freq) + np.log(expected)
+    return found
+
+
 class Similarity(Protocol):
     """A ranking function as the sum over query terms of ``query_tf * term_scores``."""
 

@@ -128,7 +128,7 @@ def rewrite_index(
         return json.loads(run_job(job, progress))
 
 
-def compare_indexes(
+def prove_pruned(
     index: str | os.PathLike,
     pruned: str | os.PathLike,
     fields: Sequence[FieldValues],

@@ -43,7 +43,7 @@ def topics_as_json(topics: Mapping[str, str]) -> str:
     return json.dumps([[qid, " ".join(text.split())] for qid, text in topics.items()])
 
 
-def write_run(
+def search_topics(
     index: str | os.PathLike,
     similarity: Any,
     field: str,

@@ -8,7 +8,7 @@ from ..arguments import ANYTHING, Effect, changed, checked_seed, parse_bytes, re
 from ..errors import TdvError
 from ..evaluation.topics import check_topic_field
 from ..ranking import MODELS, SearchParameters
-from .pool import check_pool
+from .pool_drawing import check_pool
 from .term_orders import RANKING, preferred_order
 
 EFFECTS = (

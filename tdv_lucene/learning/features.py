@@ -6,20 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..core import scoring
 from ..core.tdv import Features
 from ..embedding.embed import TermVectors
 from ..matrix.term_document_matrix import TermDocumentMatrix
 
 
 def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
-    """Return float64[V]: log(N / df) + log(1 - exp(-cf / N)).
-
-    How much rarer the term is, by documents, than a Poisson with its total frequency would have
-    it (Church and Gale 1995). Near 0 for terms that occur like noise.
-    """
-    documents = max(1, matrix.doc_count)
-    expected = -np.expm1(-np.asarray(matrix.total_term_freq) / documents)
-    return np.log(documents / np.asarray(matrix.doc_freq)) + np.log(expected)
+    """Return float64[V]: :func:`..core.scoring.residual_idf` of every term."""
+    counts = np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq)
+    return scoring.residual_idf(*counts, matrix.doc_count)
 
 
 def term_features(matrix: TermDocumentMatrix, vectors: TermVectors, kind: str = "all") -> Features:

@@ -21,7 +21,7 @@ from .default import learn_default
 from .learned_values import values_of
 from .memory import Extent, fitting_pool, within
 from .points import Learned
-from .pool import draw_pool
+from .pool_drawing import draw_pool
 from .pool_search import Search, search_matrix, searched
 from .prior import Prior, Settings, settings_for
 from .prior_as_start import start_from_prior
@@ -76,9 +76,9 @@ def learn_term_values(
     prior
         What learning starts from; None for the one that comes with the package.
     pool
-        Documents to learn from, see :mod:`.pool`: the memory and time that learning takes depend on
-        it and not on the collection. 0 for all; None for all of up to ``POOLED_FROM``, and
-        ``POOL`` of more.
+        Documents to learn from, see :mod:`.pool_drawing`: the memory and time that learning takes
+        depend on it and not on the collection. 0 for all; None for all of up to ``POOLED_FROM``,
+        and ``POOL`` of more.
     memory
         Bytes that learning may take, see :mod:`.memory`. With ``pool`` None it takes a pool, or a
         smaller one, where that is needed. If it takes more all the same, it ends.

@@ -19,12 +19,12 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import MODELS
 from ..values.term_values import KIND, TermValues
+from ..values.unvalidated import unvalidated_values
 from ..vocabulary import ByteStrings, Vocabulary
 from .prior import Prior, Settings, settings_for
 from .recipes import CORRECTED_AT, DefaultRecipe
 from .term_orders import RANKING, preferred_order
 from .term_scores import rule_of_order
-from .unvalidated import unvalidated_values
 
 _log = logging.getLogger(__name__)
 

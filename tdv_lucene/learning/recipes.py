@@ -8,10 +8,9 @@ from ..core import scoring
 from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..ranking import SearchParameters as Parameters
+from ..values.operating_point import REDUCTIONS
 from .term_orders import ORDERS, PREFERENCES, RANKING, preferred_order
 
-REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
-"""The points that are validated."""
 CORRECTED_AT = (*REDUCTIONS, 0.9, 0.95)
 """Where TDVs are corrected for the larger idf that dropped postings give their term, and
 interpolated between: as far as `prune` goes."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..values.term_values import TermValues
+from ..values.unvalidated import unvalidated_values
 from .recipes import Parameters
-from .unvalidated import unvalidated_values
 
 RECIPE = "tune"
 

@@ -91,7 +91,7 @@ def verify_pruned(
             return {**nothing_compared, "difference": difference}
         rules.append(rule_of(values, point, recorded_baking(record)))
     _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
-    found = rewriter.compare_indexes(
+    found = rewriter.prove_pruned(
         index, pruned, rules,
         threads=checked, is_shard=shard_name(user_data) is not None, progress=progress,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from ..indexes.user_data import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from .search import RUN, write_run
+from .search import RUN, search_with
 
 _HITS = 10
 """More than the objective looks at: equal scores are put in order before they are cut off."""
@@ -50,7 +50,7 @@ def tune_parameters(
         run = Path(folder) / "run"
 
         def measure(choice: dict[str, float]) -> np.ndarray:
-            write_run(
+            search_with(
                 index, topics, Output.file(run, RUN, inputs=[index], overwrite=True),
                 SearchParameters(own.model, **choice), hits=_HITS, threads=threads, field=field,
             )  # fmt: skip

@@ -93,7 +93,7 @@ def search_index(
         )  # fmt: skip
     parameters = recorded_parameters(index, model, field=field, k1=k1, b=b, mu=mu)
     warn_of_another_search(index, parameters, field)
-    summary = write_run(
+    summary = search_with(
         index, queries, place, parameters, hits=hits, threads=threads, field=field,
         feedback=feedback, tag=tag, progress=progress,
     )  # fmt: skip
@@ -101,7 +101,7 @@ def search_index(
     return summary
 
 
-def write_run(
+def search_with(
     index: str | os.PathLike[str],
     queries: Mapping[str, str],
     place: Output,
@@ -125,7 +125,7 @@ def write_run(
     threads, hits = checked_threads(threads), checked_hits(hits)
     source = identify(index)
     with place as unfinished:
-        found = searcher.write_run(
+        found = searcher.search_topics(
             index,
             searcher.make_similarity(parameters),
             field,
@@ -164,7 +164,7 @@ def _search_far(
         parameters = record.search_parameters(model, **given)
         warn_of_another_search(shards, parameters, record=record)
         with place as unfinished:
-            found = far.write_run(
+            found = far.search_topics(
                 parameters, queries, hits=hits, threads=threads,
                 tag=_tag(tag, parameters, None), output=unfinished, progress=progress,
             )  # fmt: skip

@@ -70,7 +70,7 @@ class FarShards:
         self.identity = whole_identity(shards, [look.identity for look in looks])
         self.user_data = user_data_of_whole(shards, [look.user_data for look in looks])
 
-    def write_run(
+    def search_topics(
         self,
         parameters: SearchParameters,
         topics: Mapping[str, str],
@@ -81,7 +81,7 @@ class FarShards:
         output: Path,
         progress: Progress,
     ) -> dict[str, Any]:
-        """Do what :func:`..jvm.searcher.write_run` does, of the topics that were opened with.
+        """Do what :func:`..jvm.searcher.search_topics` does, of the topics that were opened with.
 
         Raises
         ------

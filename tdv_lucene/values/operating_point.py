@@ -11,6 +11,9 @@ import numpy as np
 from ..matrix.first_positions import FirstPositionBoost
 from .dropped_postings import PostingCut
 
+REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
+"""Where TDVs have operating points, unless learning is told otherwise."""
+
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:

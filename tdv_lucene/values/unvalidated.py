@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..values.dropped_postings import PostingRule
-from ..values.term_values import TermValues
+from .dropped_postings import PostingRule
+from .term_values import TermValues
 
 
 def unvalidated_values(

@@ -80,7 +80,7 @@ TOPICS = {"a": "word001 word002", "b": "word039 word020 word000"}
 
 def _write_run(index: Path, scratch: Path) -> None:
     similarity = searcher.make_similarity(BM25)
-    searcher.write_run(
+    searcher.search_topics(
         index, similarity, "contents", TOPICS,
         hits=1000, threads=2, tag="t", output=scratch / "run",
     )  # fmt: skip
@@ -103,7 +103,7 @@ def _rewrite(index: Path, scratch: Path, vocabulary: Any) -> None:
 
 def _verify(index: Path, other: Path, vocabulary: Any) -> None:
     ones = rewriter.FieldValues(vocabulary, np.ones(len(vocabulary), np.float32), None)
-    found = rewriter.compare_indexes(index, other, [ones], threads=2)
+    found = rewriter.prove_pruned(index, other, [ones], threads=2)
     assert "difference" not in found
 
 

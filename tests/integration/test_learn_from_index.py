@@ -16,9 +16,9 @@ from tdv_lucene.cli import learn as learn_command
 from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.values.term_values import TermValues
 

@@ -24,9 +24,9 @@ from tiny_collection import tiny_segments
 from tdv_lucene.cli import _group
 from tdv_lucene.cli._groups import leaves
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.peers import make_peer_values
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.output import Output
+from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 
 pytestmark = pytest.mark.jvm

@@ -19,8 +19,8 @@ from tdv_lucene.comparison.term_changes import trade_off
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.user_data import recorded_parameters
 from tdv_lucene.jvm import rewriter
-from tdv_lucene.learning.peers import unlearned_values
 from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.baseline_tuning import tune_parameters
 from tdv_lucene.searching.search import open_searcher, search_index

@@ -21,7 +21,7 @@ from tdv_lucene.indexes.user_data import recorded_parameters
 from tdv_lucene.jvm import java_class
 from tdv_lucene.output import Output
 from tdv_lucene.ranking import SearchParameters
-from tdv_lucene.searching.search import open_searcher, search_index, write_run
+from tdv_lucene.searching.search import open_searcher, search_index, search_with
 
 pytestmark = pytest.mark.jvm
 
@@ -302,7 +302,7 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model):
     parameters = recorded_parameters(tied_index, model)
     (tmp_path / "arrays").mkdir()
     run = Output.file(tmp_path / "run", "run", inputs=())
-    write_run(
+    search_with(
         tied_index, topics, run, parameters, hits=250, field="contents", arrays=tmp_path / "arrays"
     )
     found, read = load_run(tmp_path / "arrays", list(topics)), read_run(tmp_path / "run")

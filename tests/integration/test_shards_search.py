@@ -162,7 +162,7 @@ def test_a_shard_that_changes_meanwhile_ends_the_search(
     ):
         shutil.rmtree(tmp_path / "S" / "b")
         write_index(tmp_path / "S" / "b", [[Doc("b", ["fox"])]])
-        opened.write_run(
+        opened.search_topics(
             SearchParameters("tfidf"), {"q": "fox"}, hits=5, threads=1, tag="t",
             output=tmp_path / "run", progress=silent,
         )  # fmt: skip

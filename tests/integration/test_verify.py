@@ -76,7 +76,7 @@ def _compare(source: Path, other: Path, scratch: Path, weights: dict[bytes, floa
     for term, value in (weights or {}).items():
         tdv[matrix.vocabulary.find([term])] = value
     values = rewriter.FieldValues(matrix.vocabulary, tdv, None)
-    found = rewriter.compare_indexes(source, other, [values], threads=2)
+    found = rewriter.prove_pruned(source, other, [values], threads=2)
     return found.get("difference")
 
 

@@ -13,7 +13,7 @@ from tdv_lucene.embedding.lsa import latent_semantic_vectors
 from tdv_lucene.embedding.term_vectors import TermVectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.peers import unlearned_values
+from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.values.term_values import TermValues
 
 

@@ -16,7 +16,7 @@ from tdv_lucene.learning import memory
 from tdv_lucene.learning.features import standard_statistic
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.memory import Extent, fitting_pool, learning_bytes
-from tdv_lucene.learning.pool import LEAST_POOL, POOL, POOLED_FROM, draw_pool, pool_size
+from tdv_lucene.learning.pool_drawing import LEAST_POOL, POOL, POOLED_FROM, draw_pool, pool_size
 from tdv_lucene.learning.pool_search import search_matrix, searched
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import DefaultRecipe, Parameters

@@ -9,9 +9,10 @@ from small_problem import make_collection, make_matrix
 from tdv_lucene.cli.peers import _NAMES
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.peers import CARMEL_K, PEERS, binary_values, unlearned_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.norms import stored_lengths
+from tdv_lucene.peers.orders import CARMEL_K, PEERS
+from tdv_lucene.peers.unlearned import binary_values, unlearned_values
 from tdv_lucene.values.weighted_collection import apply_values
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 

@@ -11,7 +11,7 @@ from small_problem import make_matrix
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.user_data import read_records
 from tdv_lucene.indexes.written_record import as_user_data
-from tdv_lucene.learning.peers import unlearned_values
+from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.pruning.field_description import describe_field
 from tdv_lucene.pruning.field_rule import point_at
 from tdv_lucene.pruning.search_target import SearchTarget

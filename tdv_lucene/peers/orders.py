@@ -1,0 +1,99 @@
+"""What each peer drops first: an order of terms, or a factor of postings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.scoring import bm25_idf, residual_idf
+from ..matrix.term_document_matrix import TermDocumentMatrix
+
+STOP_WORDS = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then "
+    "there these they this to was will with"
+).split()
+"""Lucene's ``EnglishAnalyzer.ENGLISH_STOP_WORDS_SET``. Anserini's analyzer drops them already."""
+
+CARMEL_K = 10
+"""The rank that Carmel's epsilon version protects."""
+
+
+class Order(NamedTuple):
+    """An order of terms (given a seed) or a factor of postings (given K_d), and what it is."""
+
+    compute: Callable[..., np.ndarray]
+    about: str
+
+
+def _by_doc_freq(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    return -np.asarray(matrix.doc_freq, np.float32)
+
+
+def _by_residual_idf(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    counts = np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq)
+    return residual_idf(*counts, matrix.doc_count).astype(np.float32)
+
+
+def _at_random(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).random(matrix.shape[0], np.float32)
+
+
+def _by_stop_list(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    """The standard list, then the collection's most frequent words: how stop lists are made.
+
+    Fox (1990), "A stop list for general text"; Manning, Raghavan and Schuetze (2008), 2.2.2.
+    """
+    order = -np.asarray(matrix.total_term_freq, np.float64)
+    standard = matrix.vocabulary.find(STOP_WORDS)
+    order[standard[standard >= 0]] -= matrix.total_term_freq.sum()
+    return order.astype(np.float32)
+
+
+def _uniform(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
+    """A posting's BM25 score against one threshold for all: idf times saturation."""
+    return bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
+
+
+def _delta(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
+    """A posting's score as a share of the best of its list; idf cancels."""
+    return 1 / _best_saturations(matrix, length_norm, 1)
+
+
+def _epsilon(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
+    """As a share of the list's ``CARMEL_K``-th best; shorter lists are dropped last of all."""
+    best = _best_saturations(matrix, length_norm, CARMEL_K)
+    least = np.nanmin(best, initial=1.0)
+    return 1 / np.where(np.isnan(best), least / 1000, best)
+
+
+def _best_saturations(matrix: TermDocumentMatrix, length_norm: np.ndarray, k: int) -> np.ndarray:
+    """Return float64[V]: the ``k``-th largest tf / (tf + K_d) of each list; NaN if it is short."""
+    found = np.full(matrix.shape[0], np.nan)
+    for term in np.flatnonzero(np.asarray(matrix.doc_freq) >= k):
+        span = slice(matrix.indptr[term], matrix.indptr[term + 1])
+        tf = matrix.data[span]
+        saturation = tf / (tf + length_norm[matrix.indices[span]])
+        found[term] = np.partition(saturation, len(saturation) - k)[len(saturation) - k]
+    return found
+
+
+POSTINGS = {
+    "carmel-uniform": Order(_uniform, "postings of the smallest BM25 score (Carmel et al. 2001)"),
+    "carmel-delta": Order(_delta, "postings of the smallest share of their list's best score"),
+    "carmel-epsilon": Order(
+        _epsilon, f"postings of the smallest share of their list's {CARMEL_K}th best score"
+    ),
+}
+
+ORDERS = {
+    "df": Order(_by_doc_freq, "terms of most documents first"),
+    "ridf": Order(_by_residual_idf, "lowest residual idf first (Church and Gale 1995)"),
+    "random": Order(_at_random, "terms at random"),
+    "stopwords": Order(_by_stop_list, "a longer and longer stop list (Fox 1990)"),
+}
+
+PEERS = {name: order.about for name, order in (ORDERS | POSTINGS).items()}
+"""Name -> what is dropped first. Carmel et al.: "Static index pruning for information retrieval
+systems" (SIGIR 2001), with BM25 as the score."""
