@@ -4,16 +4,23 @@ itself than others need."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "java_hooks" / "src" / "tdvlucene"
-STAGES = ["common", "inspect", "extract", "prune", "verify", "search"]
+STAGES = ["common", "inspect", "extract", "rules", "prune", "verify", "search"]
+MOST_CLASSES = 30
 FILES = {path: path.read_text() for path in sorted(SOURCES.rglob("*.java"))}
 
 
 def test_the_packages_are_the_stages() -> None:
     assert {path.parent.relative_to(SOURCES).as_posix() for path in FILES} == {*STAGES}
+
+
+def test_no_package_is_too_large() -> None:
+    sizes = Counter(path.parent.name for path in FILES)
+    assert {name: size for name, size in sizes.items() if size > MOST_CLASSES} == {}
 
 
 def test_no_package_uses_a_later_one() -> None:

@@ -179,7 +179,7 @@ def _open_rule(values: FieldValues) -> Iterator[tuple[Any, Any]]:
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         _write_table(Path(folder), values)
         with translate_errors():
-            table = java_class("tdvlucene.prune.TermTable")(folder)
+            table = java_class("tdvlucene.rules.TermTable")(folder)
         try:
             yield table, _rule(table, values)
         finally:
@@ -188,12 +188,12 @@ def _open_rule(values: FieldValues) -> Iterator[tuple[Any, Any]]:
 
 def _rule(table: Any, values: FieldValues) -> Any:
     if values.scale is None:
-        rule = java_class("tdvlucene.prune.UnscaledRule")(table)
+        rule = java_class("tdvlucene.rules.UnscaledRule")(table)
     else:
-        rule = java_class("tdvlucene.prune.ScaledRule")(table, float(values.scale))
+        rule = java_class("tdvlucene.rules.ScaledRule")(table, float(values.scale))
     if values.least_saturation is None:
         return rule
-    return java_class("tdvlucene.prune.SaturationRule")(
+    return java_class("tdvlucene.rules.SaturationRule")(
         rule, table, *map(float, values.length_norm)
     )
 

@@ -42,7 +42,7 @@ class FirstPositionBoost(NamedTuple):
     def weigh(self, tf: np.ndarray, first: np.ndarray) -> np.ndarray:
         """Return float32[n]: ``tf`` int[n] as it counts at positions ``first`` uint16[n].
 
-        One product of float32, as ``tdvlucene.prune.FirstPositionBoost`` has it.
+        One product of float32, as ``tdvlucene.rules.FirstPositionBoost`` has it.
         """
         factors = self.factors[np.minimum(first, POSITIONS - 1)]
         counted: np.ndarray = np.asarray(tf, np.float32) * factors

@@ -15,7 +15,7 @@ LEAST_FREQUENCY = 1
 def stored_frequency(tf: np.ndarray, tdv: np.ndarray | float, scale: float) -> np.ndarray:
     """Return float64[n]: max(1, rint(scale tf tdv)), and 0 where ``tdv`` is 0.
 
-    In double precision and half to even, as ``tdvlucene.prune.ScaledRule`` has it. A posting that
+    In double precision and half to even, as ``tdvlucene.rules.ScaledRule`` has it. A posting that
     stays has a frequency of at least 1: the posting rule alone decides which are dropped. So the
     scale can be so small that most frequencies are 1, which Lucene packs in two bytes a block,
     without dropping a single posting. Large frequencies are not capped: they are few, and they

@@ -114,7 +114,7 @@ def _rule_that_acts_once(act: Callable[[], None]):
     from jnius import PythonJavaClass, java_method
 
     class Rule(PythonJavaClass):
-        __javainterfaces__ = ["tdvlucene/prune/PostingRule"]
+        __javainterfaces__ = ["tdvlucene/rules/PostingRule"]
         __javacontext__ = "app"
         acted = False
 
@@ -155,7 +155,7 @@ def test_writer_that_commits_meanwhile_is_noticed(tmp_path: Path) -> None:
     save_array(tmp_path / "table" / "terms.npy", vocabulary.terms.data)
     save_array(tmp_path / "table" / "terms_indptr.npy", vocabulary.terms.indptr)
     save_array(tmp_path / "table" / "tdv.npy", np.ones(len(vocabulary), np.float32))
-    table = java_class("tdvlucene.prune.TermTable")(str(tmp_path / "table"))
+    table = java_class("tdvlucene.rules.TermTable")(str(tmp_path / "table"))
     output = tmp_path / "pruned"
     output.mkdir()
     new_job = java_class("tdvlucene.prune.PruneJob")

@@ -28,7 +28,7 @@ def _java_rule(keeps_frequencies: bool):
     from jnius import PythonJavaClass, java_method
 
     class Rule(PythonJavaClass):
-        __javainterfaces__ = ["tdvlucene/prune/PostingRule"]
+        __javainterfaces__ = ["tdvlucene/rules/PostingRule"]
         __javacontext__ = "app"
 
         @java_method("(I)Z")
@@ -71,7 +71,7 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
     save_array(table / "tdv.npy", np.ones(matrix.shape[0], np.float32))
     pruned = tmp_path / "pruned"
     pruned.mkdir()
-    values = java_class("tdvlucene.prune.TermTable")(str(table))
+    values = java_class("tdvlucene.rules.TermTable")(str(table))
     rule = _java_rule(keeps_frequencies)
     new_job = java_class("tdvlucene.prune.PruneJob")
     job = new_job(str(source), str(pruned), 2)

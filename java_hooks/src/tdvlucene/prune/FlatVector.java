@@ -7,6 +7,7 @@ import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.rules.TermTexts;
 
 /** One document's term vector of the pruned field, only terms and frequencies, in flat arrays. */
 final class FlatVector extends Fields {

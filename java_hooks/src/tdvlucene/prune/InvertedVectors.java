@@ -6,6 +6,7 @@ import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.ArrayUtil;
+import tdvlucene.rules.TermTexts;
 
 /**
  * Term vectors made from the pruned postings rather than from the old vectors.

@@ -8,6 +8,7 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
 import tdvlucene.common.Job;
 import tdvlucene.common.NormKind;
+import tdvlucene.rules.PostingRule;
 
 /** Document lengths before pruning, which a {@link PostingRule} may read. */
 public final class OriginalLengths {

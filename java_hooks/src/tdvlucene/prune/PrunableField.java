@@ -8,6 +8,7 @@ import tdvlucene.common.ExternalIds;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
+import tdvlucene.rules.PostingRule;
 
 /** Refuses fields to which a rule cannot be applied. */
 public final class PrunableField {

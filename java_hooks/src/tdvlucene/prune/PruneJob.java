@@ -26,6 +26,9 @@ import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.Pool;
 import tdvlucene.common.Segments;
+import tdvlucene.rules.FirstPositions;
+import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermTable;
 
 /**
  * Writes a new index in which a {@link PostingRule} has decided the frequencies of one or more
@@ -146,7 +149,7 @@ public final class PruneJob extends Job {
       boolean vectors = info != null && Lucene.hasTermVectors(info);
       if (vectors && target.rule.readsPositions()) {
         for (Segment segment : segments) {
-          FirstPositions.requireInVectors(segment, target.field);
+          FirstPositions.requireInVectors(segment.reader, segment.live, target.field);
         }
       }
       toWrite += survey(segments, target, vectors, pool);

@@ -3,6 +3,7 @@ package tdvlucene.prune;
 import java.io.IOException;
 import org.apache.lucene.index.FilterLeafReader.FilterPostingsEnum;
 import org.apache.lucene.index.PostingsEnum;
+import tdvlucene.rules.FirstPositions;
 
 /** A term's postings with their new frequencies; those with frequency 0 are dropped. */
 final class PrunedPostings extends FilterPostingsEnum {

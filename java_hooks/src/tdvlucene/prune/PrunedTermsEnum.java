@@ -5,6 +5,7 @@ import java.util.function.LongConsumer;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.rules.TermTable;
 
 /**
  * Walks the terms that keep postings, in step with the vocabulary.

@@ -15,6 +15,8 @@ import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
+import tdvlucene.rules.FirstPositions;
+import tdvlucene.rules.TermLookup;
 
 /**
  * Term vectors that agree with the pruned postings; RM3 and Rocchio read them.

@@ -6,6 +6,8 @@ import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Job;
 import tdvlucene.common.LocatedException;
 import tdvlucene.common.UserException;
+import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermTable;
 
 /** How one field is pruned in one segment: what the wrappers of its readers share. */
 final class Pruning {

@@ -18,6 +18,9 @@ import tdvlucene.common.LocatedException;
 import tdvlucene.common.Pool;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
+import tdvlucene.rules.FirstPositions;
+import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermTable;
 
 /**
  * The rewriter's first pass over a field: it computes the new document lengths, counts what is

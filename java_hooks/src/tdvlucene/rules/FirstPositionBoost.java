@@ -1,4 +1,4 @@
-package tdvlucene.prune;
+package tdvlucene.rules;
 
 /**
  * The first-position boost: a frequency counts for more or less depending on the term's first

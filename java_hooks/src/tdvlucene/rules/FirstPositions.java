@@ -1,11 +1,13 @@
-package tdvlucene.prune;
+package tdvlucene.rules;
 
 import java.io.IOException;
 import org.apache.lucene.codecs.TermVectorsReader;
+import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.util.Bits;
 import tdvlucene.common.UserException;
 
 /** Reads the first position of a term in a document, from postings or from term vectors. */
@@ -16,7 +18,7 @@ public final class FirstPositions {
   private FirstPositions() {}
 
   /** In the current document; moves {@code postings} there if it is wanted. */
-  static int of(PostingsEnum postings, boolean wanted) throws IOException {
+  public static int of(PostingsEnum postings, boolean wanted) throws IOException {
     return wanted ? postings.nextPosition() : UNKNOWN;
   }
 
@@ -35,10 +37,11 @@ public final class FirstPositions {
   }
 
   /** Refuses a segment whose term vectors have no positions; looks at the first vector. */
-  static void requireInVectors(Segment segment, String field) throws IOException {
-    TermVectorsReader vectors = segment.reader.getTermVectorsReader();
-    for (int doc = 0; vectors != null && doc < segment.reader.maxDoc(); doc++) {
-      Fields fields = segment.isLive(doc) ? vectors.get(doc) : null;
+  public static void requireInVectors(CodecReader segment, Bits live, String field)
+      throws IOException {
+    TermVectorsReader vectors = segment.getTermVectorsReader();
+    for (int doc = 0; vectors != null && doc < segment.maxDoc(); doc++) {
+      Fields fields = live == null || live.get(doc) ? vectors.get(doc) : null;
       Terms terms = fields == null ? null : fields.terms(field);
       if (terms != null && !terms.hasPositions()) {
         throw missing(field);

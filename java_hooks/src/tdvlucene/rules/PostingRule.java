@@ -1,4 +1,4 @@
-package tdvlucene.prune;
+package tdvlucene.rules;
 
 /**
  * Decides the new frequency of a posting; called once for each posting, so it must not allocate.

@@ -1,4 +1,4 @@
-package tdvlucene.prune;
+package tdvlucene.rules;
 
 /**
  * Drops the postings that add little to a BM25 score, and leaves the others to another rule.

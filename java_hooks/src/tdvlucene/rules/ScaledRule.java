@@ -1,4 +1,4 @@
-package tdvlucene.prune;
+package tdvlucene.rules;
 
 import tdvlucene.common.UserException;
 

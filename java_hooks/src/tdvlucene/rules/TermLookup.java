@@ -1,4 +1,4 @@
-package tdvlucene.prune;
+package tdvlucene.rules;
 
 import java.io.IOException;
 import java.util.Arrays;
@@ -15,7 +15,7 @@ import org.apache.lucene.util.BytesRef;
  *
  * <p>Read-only once made, so threads can share it. Memory: 16 to 32 bytes for each term.
  */
-final class TermLookup {
+public final class TermLookup {
   private static final long FREE = -1; // no term has it: a number is never all ones
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
@@ -49,7 +49,7 @@ final class TermLookup {
   }
 
   /** The term's number, -1 when the vocabulary lacks it. */
-  int find(BytesRef term) {
+  public int find(BytesRef term) {
     long found = slots[slot(hash(term))];
     return found == FREE ? -1 : (int) (found & numberMask);
   }

@@ -1,4 +1,4 @@
-package tdvlucene.prune;
+package tdvlucene.rules;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -60,13 +60,13 @@ public final class TermTable implements Closeable {
   }
 
   /** The terms on the heap, made when first asked for. */
-  synchronized TermTexts texts() throws IOException {
+  public synchronized TermTexts texts() throws IOException {
     texts = texts == null ? new TermTexts(this) : texts;
     return texts;
   }
 
   /** Finds a term's number; made when first asked for. */
-  synchronized TermLookup lookup() throws IOException {
+  public synchronized TermLookup lookup() throws IOException {
     lookup = lookup == null ? new TermLookup(this) : lookup;
     return lookup;
   }

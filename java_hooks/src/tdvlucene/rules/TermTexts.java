@@ -1,11 +1,11 @@
-package tdvlucene.prune;
+package tdvlucene.rules;
 
 import java.io.IOException;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.UserException;
 
 /** The vocabulary's terms on the heap, by number. Read-only, so threads can share it. */
-final class TermTexts {
+public final class TermTexts {
   private final byte[] bytes;
   private final int[] ends;
 
@@ -26,7 +26,7 @@ final class TermTexts {
   }
 
   /** Points {@code text} at a term; its bytes are not to be changed. */
-  void get(int term, BytesRef text) {
+  public void get(int term, BytesRef text) {
     text.bytes = bytes;
     text.offset = ends[term];
     text.length = ends[term + 1] - ends[term];

@@ -1,4 +1,4 @@
-package tdvlucene.prune;
+package tdvlucene.rules;
 
 /** Drops the terms whose TDV is 0 and keeps the frequencies of all others. */
 public final class UnscaledRule implements PostingRule {

@@ -5,9 +5,9 @@ import java.util.List;
 import org.apache.lucene.index.TermsEnum;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.common.NormKind;
-import tdvlucene.prune.FirstPositions;
-import tdvlucene.prune.PostingRule;
-import tdvlucene.prune.TermTable;
+import tdvlucene.rules.FirstPositions;
+import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermTable;
 
 /** A field to be compared, and what pruning should have made of it. */
 final class ComparedField {

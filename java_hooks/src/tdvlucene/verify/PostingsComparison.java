@@ -12,8 +12,8 @@ import tdvlucene.common.IndexPostings;
 import tdvlucene.common.Job;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
-import tdvlucene.prune.FirstPositions;
-import tdvlucene.prune.TermTable;
+import tdvlucene.rules.FirstPositions;
+import tdvlucene.rules.TermTable;
 
 /** Compares a field's terms and postings with what a rule makes of the source's. */
 final class PostingsComparison {

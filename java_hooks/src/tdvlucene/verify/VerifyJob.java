@@ -26,11 +26,11 @@ import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
 import tdvlucene.extract.MatrixPlan;
 import tdvlucene.prune.OriginalLengths;
-import tdvlucene.prune.PostingRule;
 import tdvlucene.prune.PrunableField;
 import tdvlucene.prune.PruneJob;
 import tdvlucene.prune.Segment;
-import tdvlucene.prune.TermTable;
+import tdvlucene.rules.PostingRule;
+import tdvlucene.rules.TermTable;
 
 /**
  * Compares a pruned index with what the rule makes of its source, and stops at the first
