@@ -107,7 +107,7 @@ def job_of(name: str, index: Path, work: Path, threads: int) -> Callable[[], obj
     if name == "verify":
         pruned = work / f"{index.name} prune"
         return lambda: _require_equal(
-            rewriter.compare_indexes(index, pruned, [values], threads=threads)
+            rewriter.prove_pruned(index, pruned, [values], threads=threads)
         )
     if name == "identity":
         ones = np.ones(matrix.shape[0], np.float32)

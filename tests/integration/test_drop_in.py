@@ -20,8 +20,8 @@ from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.indexes.user_data import FieldRecord, recorded_parameters
 from tdv_lucene.jvm import java_class, rewriter
 from tdv_lucene.jvm.index import read_user_data
-from tdv_lucene.learning.peers import unlearned_values
 from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import Baking
