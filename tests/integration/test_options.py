@@ -84,8 +84,8 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "latency_rounds": ("6",), "matrix": ("{matrix}",), "max_bytes": ("{size}",),
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
     "models": ("tfidf",), "mu": ("30",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
-    "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",), "reduction": ("0.7",),
-    "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
+    "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
+    "reduction": ("0.7",), "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
     "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
     "tag": ("x",), "threads": ("2",), "throughput_threads": ("1",), "topics": ("{topics}",),
     "train_qrels": ("{qrels}",), "train_topics": ("{topics}",), "tune_qrels": ("{qrels}",),
@@ -110,7 +110,8 @@ SAME = {
 
 _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
-    r"goes with one|tuning needs|go into its norms|needs points that were validated|is for (bm25|all documents)"
+    r"goes with one|tuning needs|go into its norms|needs points that were validated|"
+    r"is for (bm25|all documents)"
 )
 _TOLD = (
     "postings",
