@@ -103,10 +103,11 @@ SAME = {
     "latency_budget_seconds": "how long to measure",
     "compare seed": "matters where not all queries are timed, or signs are not all tried",
     "end_to_end": "needs Pyserini's own Python: tested in test_compare.py",
+    "--no-values seed": "which queries share a fold: that changes no choice of these few",
     "inspect check": "small indexes are compared with their checksums in any case",
     "verify values": "given in the base",
 }
-"""Options, of a command or of a base, that need not change anything -> why."""
+"""Options, of a command or beside another, that need not change anything -> why."""
 
 _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
@@ -257,7 +258,8 @@ def _check(base: str, files: dict[str, Any]) -> list[str]:
             found = _outcome(f"{line} {words}", files)
             if found == first:
                 same.append(words)
-        known = {option.name, f"{_name(base)} {option.name}"} & SAME.keys()
+        beside = ("", _name(base), base.split()[-1])
+        known = {f"{each} {option.name}".strip() for each in beside} & SAME.keys()
         if len(same) > _has_default(option, base) and not known:
             wrong.append(f"{base}: {', '.join(same)} changes nothing")
     return wrong
