@@ -83,7 +83,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "folds": ("3",), "hits": ("2",), "k1": ("3",), "latency_budget_seconds": ("0.3",),
     "latency_rounds": ("6",), "matrix": ("{matrix}",), "max_bytes": ("{size}",),
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
-    "models": ("tfidf",), "mu": ("30",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
+    "models": ("tfidf",), "mu": ("70",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
     "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
     "reduction": ("0.7",), "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
     "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
@@ -142,7 +142,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     ]
     layout = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
     index = write_index(home / "index", [docs[:50], docs[50:]], layout)
-    values = prior_values_of_index(index, output=home / "values")
+    values = prior_values_of_index(index, output=home / "values", prefer="size")
     prune_index(index, values, home / "pruned", reduction=0.3)
     words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]
     topics = [
