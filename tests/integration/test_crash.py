@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from testing_jar import dump_index
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, run_job, start
+from tdv_lucene.jvm.searcher import every_pair
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.store import save_array
@@ -78,6 +80,19 @@ def test_full_disk(kilobytes: int, crashes: Crashes, tmp_path: Path) -> None:
             assert same_content(dump_index(disk / "pruned"), crashes.expected)
     assert kilobytes > 4 or not whole
     assert digest(crashes.source) == crashes.digest
+
+
+def test_a_full_disk_of_temporary_files_is_no_defect(
+    crashes: Crashes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Java writes there without a job, which would know a full disk."""
+    with _small_disk(tmp_path / "disk", 4) as disk:
+        monkeypatch.setattr(tempfile, "tempdir", str(disk))
+        with (
+            pytest.raises(OSError, match="No space left on device"),
+            every_pair(crashes.source, crashes.source, "contents"),
+        ):
+            pass
 
 
 def test_readers_of_the_source_are_unharmed(crashes: Crashes, tmp_path: Path) -> None:
