@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import tdv_lucene
+from tdv_lucene.ranking import MODELS as RANKING_FUNCTIONS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = "tdv_lucene"
@@ -22,7 +23,7 @@ MODULES = {
 }
 # Tools first, then the stages in the order of the flow.
 ROOMS = [
-    "core", "jvm", "evaluation", "indexes", "timing", "report",
+    "ranking", "core", "jvm", "evaluation", "indexes", "timing", "report",
     "matrix", "embedding", "values", "peers", "learning", "pruning", "searching", "comparison",
     "demo", "cli", "paper",
 ]  # fmt: skip
@@ -133,7 +134,7 @@ def test_records_and_errors_need_only_numpy(module: str) -> None:
 @pytest.mark.parametrize("module", _within("core"))
 def test_core_is_pure_jax(module: str) -> None:
     assert _third_party(module) <= {"jax", "optax", "numpy"}
-    allowed = {*_within("core"), f"{PACKAGE}.vocabulary", f"{PACKAGE}.errors"}
+    allowed = {*_within("core"), *_within("ranking"), f"{PACKAGE}.vocabulary", f"{PACKAGE}.errors"}
     assert _own_imports(module) <= allowed
     forbidden = {"os", "io", "pathlib", "time", "datetime", "logging", "random"}
     assert not {_top(name) for name, _ in EDGES[module]} & forbidden
@@ -250,3 +251,21 @@ LONGEST = 300
 def test_no_module_is_too_long() -> None:
     lines = {name: path.read_text("utf-8").count("\\n") for name, path in MODULES.items()}
     assert {name: count for name, count in lines.items() if count > LONGEST} == {}
+
+
+def test_only_ranking_functions_know_their_names() -> None:
+    """Everything else asks :func:`tdv_lucene.ranking.ranking_function`. The paper's experiment has
+    published figures by name.
+    """
+    names = set(RANKING_FUNCTIONS)
+    known = {*_within("ranking"), *_within("paper")}
+    literals = {
+        module: sorted(
+            node.value
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Constant) and node.value in names
+        )
+        for module, path in MODULES.items()
+        if module not in known
+    }
+    assert {module: found for module, found in literals.items() if found} == {}

@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..ranking import NAMED_DEFAULTS
+from ..ranking import MODELS, NAMED_DEFAULTS, RankingFunction, ranking_function
 from ._options import percent
 
 
 def how_to_search(report: dict[str, Any]) -> str:
     """How to search with other programs: by the model that was validated, and no other."""
     model, search = report["model"], report["search"]
-    if model == "tfidf":
+    if model not in MODELS:  # any will do
+        return _to_be_told([ranking_function(name) for name in MODELS], search)
+    function = ranking_function(model)
+    if not function.parameters:
         return (
             "\nSearch it with 'tdv-lucene search', which reads this from the index, or with "
             "tdv_lucene.open_searcher(...)."
         )
-    k1, b, mu = (f"{search[name]:g}" for name in ("k1", "b", "mu"))
-    ways = {
-        "bm25": (f"--bm25 --k1 {k1} --b {b}    set_bm25({k1}, {b})",
-                 f"-bm25 -bm25.k1 {k1} -bm25.b {b}"),
-        "qld": (f"--qld --mu {mu}    set_qld({mu})", f"-qld -qld.mu {mu}"),
-    }  # fmt: skip
-    plain = {
-        "bm25": ("BM25", ("k1", "b"), f"k1 {k1}, b {b}"),
-        "qld": ("query likelihood", ("mu",), f"mu {mu}"),
-    }
-    if model in plain:
-        title, names, told = plain[model]
-        for searcher, defaults in NAMED_DEFAULTS.items():
-            if all(search[name] == defaults[name] for name in names):
-                return (
-                    f"\nSearch it like any other index: {title} with {searcher.title()}'s default "
-                    f"parameters ({told}) ranks as learned.{_beyond(report)}"
-                )
-        if "baked" in report:
-            return f"\nSearch it with {title}, {told}.{_beyond(report)}"
-    shown = [ways[model]] if model in ways else ways.values()
-    pyserini, anserini = ("    ".join(parts) for parts in zip(*shown))
+    told = ", ".join(f"{name} {search[name]:g}" for name in function.parameters)
+    for searcher, defaults in NAMED_DEFAULTS.items():
+        if all(search[name] == defaults[name] for name in function.parameters):
+            return (
+                f"\nSearch it like any other index: {function.title} with {searcher.title()}'s "
+                f"default parameters ({told}) ranks as learned.{_beyond(report)}"
+            )
+    if "baked" in report:
+        return f"\nSearch it with {function.title}, {told}.{_beyond(report)}"
+    return _to_be_told([function], search)
+
+
+def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float]) -> str:
+    """The flags of the ranking functions that plain searchers have."""
+    flags = [given for function in functions if (given := function.flags(search)) is not None]
+    pyserini, anserini = ("    ".join(parts) for parts in zip(*flags))
     return (
         "\nPass these parameters at search ('tdv-lucene search' reads them from the index):\n"
         f"  Pyserini  {pyserini}\n  Anserini  {anserini}"

@@ -20,6 +20,7 @@ from ..arguments import Effect, refuse_idle
 from ..errors import TdvError, argument
 from ..interruption import check
 from ..progress import ProgressBar
+from ..ranking import DEFAULT_MODEL, MODELS
 from ..report.wording import visible
 
 if TYPE_CHECKING:
@@ -139,14 +140,14 @@ overwrite_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 model_option = click.option(
     "--model",
-    type=click.Choice(["bm25", "qld", "tfidf"]),
-    default="bm25",
+    type=click.Choice(list(MODELS)),
+    default=DEFAULT_MODEL,
     show_default=True,
     help="Ranking function.",
 )
 search_model_option = click.option(
     "--model",
-    type=click.Choice(["bm25", "qld", "tfidf"]),
+    type=click.Choice(list(MODELS)),
     help="Ranking function.  [default: what the index was learned for, else bm25]",
 )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..ranking import MODELS
 from . import _options as options
 
 if TYPE_CHECKING:
@@ -116,7 +117,6 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 def _show_unmeasured(output: str, values: TermValues) -> None:
     """What the prior alone says: there are no points to print."""
-    from ..ranking import MODELS
 
     model, recommended = values.manifest["model"], values.manifest["recommended_reduction"]
     parameters = {name: values.parameters[name] for name in MODELS[model]}
@@ -172,7 +172,7 @@ def _notes(values: TermValues) -> Iterator[str]:
             f"Measured in a pool of {pool['documents']:,} of {pool['of']:,} documents, with the "
             "statistics of all: ranks far down, and so R@1000, are estimates, and sizes too"
         )
-    names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
+    names = MODELS.get(values.manifest["model"], ())
     if names:
         pruned, tuned = (
             ", ".join(f"{name} {chosen[name]:g}" for name in names)
@@ -225,7 +225,7 @@ def _measured(
 
 def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
     """How far learning moved away from the prior, and what that gained."""
-    names = {"bm25": ("k1", "b"), "qld": ("mu",)}.get(values.manifest["model"], ())
+    names = MODELS.get(values.manifest["model"], ())
     changes = [
         f"{name} {prior['parameters'][name]:g} -> {values.parameters[name]:g}"
         for name in names

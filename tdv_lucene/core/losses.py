@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from .scoring import Array
+from ..ranking import Array
 
 
 def listwise(scores: Array, gains: Array, where: Array, temperature: Array) -> jax.Array:

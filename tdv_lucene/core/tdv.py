@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .scoring import Array
+from ..ranking import Array
 
 
 class Features(NamedTuple):

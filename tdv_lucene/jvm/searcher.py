@@ -16,13 +16,12 @@ from ..arguments import Shards
 from ..arrays import load_array
 from ..errors import TdvError
 from ..progress import Progress, silent
-from ..ranking import SearchParameters
+from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 from ..vocabulary import ByteStrings
 from ._jobs import java_class, java_path, run_job, translate_errors
 from ._pyserini import importing_pyserini
 
 _PAIR_FILES = ("terms", "ends", "counts")
-_SIMILARITIES = "org.apache.lucene.search.similarities"
 
 
 def make_similarity(parameters: SearchParameters, model: str | None = None) -> Any:
@@ -30,12 +29,8 @@ def make_similarity(parameters: SearchParameters, model: str | None = None) -> A
 
     ``model`` is for parameters that name none.
     """
-    model = model or parameters.model
-    if model == "bm25":
-        return java_class(f"{_SIMILARITIES}.BM25Similarity")(parameters.k1, parameters.b)
-    if model == "qld":
-        return java_class(f"{_SIMILARITIES}.LMDirichletSimilarity")(parameters.mu)
-    return java_class("tdvlucene.search.TfIdfSimilarity")()
+    function = ranking_function(model or parameters.model or DEFAULT_MODEL)
+    return java_class(function.java_class)(*function.values(parameters))
 
 
 def topics_as_json(topics: Mapping[str, str]) -> str:

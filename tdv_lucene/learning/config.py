@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..arguments import ANYTHING, Effect, changed, checked_seed, parse_bytes, refuse_idle
 from ..errors import TdvError
 from ..evaluation.topics import check_topic_field
-from ..ranking import MODELS, SearchParameters
+from ..ranking import DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
 from .pool_drawing import check_pool
 from .term_orders import RANKING, preferred_order
 
@@ -17,8 +17,11 @@ EFFECTS = (
          "term_values", "seed", "k1", "b", "mu", "pool", "memory", "plot"),
         "no_judgements", "nothing is learned, and nothing measured", only=(False,),
     ),
-    Effect(("k1", "b"), "model", "only BM25 has such a parameter", only=("bm25",)),
-    Effect(("mu",), "model", "only the language model (qld) has it", only=("qld",)),
+    *(
+        Effect(names, "model", f"only {ranking_function(name).title} has such a parameter",
+               only=(name,))
+        for name, names in MODELS.items() if names
+    ),
     Effect(("vectors",), "term_values", "only learned TDVs need vectors", only=(True,)),
     Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),
 )  # fmt: skip
@@ -56,7 +59,7 @@ class LearnConfig:
     """
 
     topic_field: str = "title"
-    model: str = "bm25"
+    model: str = DEFAULT_MODEL
     trust_pickle: bool = False
     field: str = "contents"
     prior: bool = True

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import tdv
 from ..progress import Progress
+from ..ranking import ranking_function
 from ..values.dropped_postings import PostingRule
 from .damping import DAMPING_SCALES, best_ranking_scale
 from .features import term_features
@@ -113,7 +114,7 @@ def learn_default(
 
 def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
     """Return how operating points get their scales; too ``few`` queries leave the prior's."""
-    if problem.model == "tfidf":
+    if ranking_function(problem.model).scale_ranks:
         first = 1.0 if start is None else start.settings.scale
         others = () if few else DAMPING_SCALES
         return partial(best_ranking_scale, first=first, others=others)

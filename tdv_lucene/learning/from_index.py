@@ -18,6 +18,7 @@ from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
+from ..ranking import DEFAULT_MODEL
 from ..report.path_plot import check_plot, plot_points
 from ..values.term_values import KIND, TermValues
 from .config import EFFECTS, LearnConfig
@@ -39,7 +40,7 @@ def learn_from_index(
     *,
     no_judgements: bool = False,
     topic_field: str = "title",
-    model: str = "bm25",
+    model: str = DEFAULT_MODEL,
     recipe: DefaultRecipe | None = None,
     vectors: str | os.PathLike | None = None,
     trust_pickle: bool = False,

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.scoring import Statistics
 from ..evaluation.tuning import OBJECTIVE, Choice, tune
 from ..matrix.blocks import row_sums
 from ..progress import Progress
+from ..ranking import Statistics
 from .measures import MEASURES
 from .problem import Problem
 from .recipes import Parameters

@@ -14,6 +14,7 @@ from ..interruption import deferred
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
+from ..ranking import DEFAULT_MODEL
 from ..values.posting_thresholds import count_thresholds
 from ..values.term_values import TermValues
 from .config import check_model
@@ -38,7 +39,7 @@ def learn_term_values(
     topics: Mapping[str, Sequence[str]],
     qrels: Mapping[str, Mapping[str, int]],
     *,
-    model: str = "bm25",
+    model: str = DEFAULT_MODEL,
     recipe: DefaultRecipe | None = None,
     vectors: TermVectors | None = None,
     parameters: Parameters | Mapping[str, float] | None = None,

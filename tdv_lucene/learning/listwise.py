@@ -12,7 +12,8 @@ import numpy as np
 import optax
 
 from ..core import losses, tdv
-from ..core.scoring import Array, Similarity, score_batch, weighted_statistics
+from ..core.scoring import score_batch, weighted_statistics
+from ..ranking import Array, Similarity
 from .candidates import Lists
 from .recipes import DefaultRecipe
 from .training_task import Collection, Task, batches

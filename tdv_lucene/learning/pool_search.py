@@ -10,6 +10,7 @@ from typing import TypeAlias
 from ..arguments import checked_threads
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
+from ..ranking import ranking_function
 from ..values.weighted_collection import plain_collection
 from .queries import make_queries
 from .recipes import Parameters, similarity_of
@@ -18,12 +19,6 @@ from .retrieval import QueryPostings
 Search: TypeAlias = Callable[[Parameters, int], Mapping[str, Sequence[str]]]
 """Called as ``search(parameters, hits)``; returns query id -> document ids, best first."""
 
-_SETTINGS = {
-    "bm25": (Parameters(k1=0.9, b=0.4), Parameters(k1=3.0, b=0.4), Parameters(k1=1.2, b=0.75)),
-    "qld": (Parameters(mu=1000.0), Parameters(mu=250.0), Parameters(mu=50.0)),
-    "tfidf": (Parameters(),),
-}
-"""Far enough apart that what learning puts on top was found by one of them."""
 _FEWEST_HITS, _MOST_HITS = 10, 1000
 
 
@@ -32,8 +27,8 @@ def searched(search: Search, model: str, queries: int, size: int) -> dict[str, l
     # Lists have much in common: twice as many as fill it.
     hits = min(max(2 * size // max(1, queries), _FEWEST_HITS), _MOST_HITS)
     rankings: dict[str, list[Sequence[str]]] = {}
-    for parameters in _SETTINGS[model]:
-        for query_id, found in search(parameters, hits).items():
+    for setting in ranking_function(model).pool_searches:
+        for query_id, found in search(Parameters(**setting), hits).items():
             rankings.setdefault(query_id, []).append(found)
     return rankings
 

@@ -17,7 +17,7 @@ from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import MODELS
+from ..ranking import DEFAULT_MODEL, MODELS
 from ..values.term_values import KIND, TermValues
 from ..values.unvalidated import unvalidated_values
 from ..vocabulary import ByteStrings, Vocabulary
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 def prior_values(
     matrix: TermDocumentMatrix,
     *,
-    model: str = "bm25",
+    model: str = DEFAULT_MODEL,
     lead: bool = True,
     prefer: str = RANKING,
     prior: Prior | None = None,
@@ -121,7 +121,7 @@ def prior_values_of_index(
     index: str | os.PathLike,
     *,
     output: str | os.PathLike | None = None,
-    model: str = "bm25",
+    model: str = DEFAULT_MODEL,
     matrix: str | os.PathLike | None = None,
     field: str = "contents",
     lead: bool = True,

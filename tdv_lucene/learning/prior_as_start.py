@@ -11,6 +11,7 @@ from ..core import tdv
 from ..evaluation.significance import t_test
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import ranking_function
 from .fidelity import ScaleChoice
 from .measures import MEASURES
 from .prior import Prior, Settings
@@ -68,7 +69,7 @@ class PriorStart(NamedTuple):
         own, everyone = self._scores(), [np.arange(len(problem.queries))]
         unmoved = Tuned.untuned(self.problem, everyone)
         alone = Reduced(unmoved, own, [own], everyone, reduction, "posting")
-        if problem.model == "tfidf":
+        if ranking_function(problem.model).scale_ranks:
             scales = choose_scale(learned).of_folds, [self.settings.scale]
         else:
             scales = [None] * len(folds), [None]

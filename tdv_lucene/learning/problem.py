@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.scoring import Similarity
 from ..embedding.embed import TermVectors
 from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import Similarity, ranking_function
 from ..values.dropped_postings import PostingRule
 from ..values.operating_point import OperatingPoint
 from ..values.weighted_collection import (
@@ -207,9 +207,7 @@ class Problem:
         """k1 and b that the norms of an index hold which is pruned at ``scale``; None where norms
         are lengths: of other ranking functions, and in the real-valued model.
         """
-        if self.model != "bm25" or scale is None:
-            return None
-        return self.parameters.k1 * scale, self.parameters.b
+        return None if scale is None else ranking_function(self.model).held(self.parameters, scale)
 
     def impacts(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
         """Return the impacts of the query terms' postings in ``collection``.

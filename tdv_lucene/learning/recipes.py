@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core import scoring
 from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..ranking import SearchParameters as Parameters
+from ..ranking import Similarity, ranking_function
 from ..values.operating_point import REDUCTIONS
 from .term_orders import ORDERS, PREFERENCES, RANKING, preferred_order
 
@@ -16,19 +16,12 @@ CORRECTED_AT = (*REDUCTIONS, 0.9, 0.95)
 interpolated between: as far as `prune` goes."""
 
 
-def similarity_of(
-    model: str, parameters: Parameters, scale: float | None = None
-) -> scoring.Similarity:
+def similarity_of(model: str, parameters: Parameters, scale: float | None = None) -> Similarity:
     """Return ``model`` as Lucene computes it, on frequencies multiplied by ``scale``.
 
     BM25 with k1 * scale and the language model with mu * scale rank as they did unscaled.
     """
-    times = scale or 1
-    return {
-        "bm25": scoring.Bm25(parameters.k1 * times, parameters.b),
-        "qld": scoring.Dirichlet(parameters.mu * times),
-        "tfidf": scoring.TfIdf(),
-    }[model]
+    return ranking_function(model).similarity(parameters, scale)
 
 
 @dataclass(frozen=True)

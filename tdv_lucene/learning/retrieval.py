@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..core.scoring import Similarity
 from ..interruption import check
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import Similarity
 from ..values.weighted_collection import WeightedCollection
 from .queries import Queries
 

@@ -6,19 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.scoring import bm25_idf
 from ..errors import TdvError, argument
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import DEFAULT_MODEL, MODELS, ranking_function
+from ..ranking.bm25 import bm25_idf
 from .features import residual_idf
 
 RANKING = "ranking"
 """The preference for orders that keep the ranking, recall included, on all kinds of collection."""
 PREFERENCES = (RANKING, "size", "speed")
-_PREFERRED = {
-    ("size", "bm25"): "smallest",
-    ("speed", "bm25"): "fastest",
-    ("size", "qld"): "lean",
-}
 
 
 class Saturation(NamedTuple):
@@ -47,17 +43,13 @@ would drop most of what long documents have, and with it recall."""
 WHOLE_TERMS = {"lean": 0.8}
 """The share of the reduction that is made by dropping whole terms, where an order has its own."""
 
-BOOST_TIMES = {"bm25": 2.0}
-"""How many times as large, and as far-reaching, the first-position boost is in the saturation that
-decides what is dropped as in what is stored; 1 for the other models."""
-
 _KEPT_FOR_RARITY = {"balanced": 0.7, "lean": 0.25}
 
 _USES = {"smallest": (1.4, 0.57, 0.1), "fastest": (1.44, 0.62, 0.02)}
 """The a, x0 and r of :func:`order_by_use`."""
 
 
-def order_terms(matrix: TermDocumentMatrix, kind: str, model: str = "bm25") -> np.ndarray:
+def order_terms(matrix: TermDocumentMatrix, kind: str, model: str = DEFAULT_MODEL) -> np.ndarray:
     """Return float32[V], above 0: the order in which terms are dropped, smallest first.
 
     The learned TDV does not say whether a posting list is worth its bytes: dropping the terms with
@@ -80,9 +72,8 @@ def order_terms(matrix: TermDocumentMatrix, kind: str, model: str = "bm25") -> n
         "smallest" and "fastest" are :func:`order_by_use`, with a low price on what a search must
         visit and with a high one. In collections of short documents, where saturation tells little,
         both lose more of the ranking than the others do, and everywhere more of the recall.
-    model : "bm25", "qld" or "tfidf"
-        The language model has 0.2 in place of 0.1, which keeps more rare terms: at 45 % of the
-        postings .02 better on lisa, time and scifact's training claims, .005 worse on tydi-train.
+    model
+        A ranking function, whose ``rarity`` stands in place of 0.1.
     """
     if kind in _USES:
         return order_by_use(matrix, *_USES[kind])
@@ -92,7 +83,7 @@ def order_terms(matrix: TermDocumentMatrix, kind: str, model: str = "bm25") -> n
         mean = float(np.average(importance, weights=matrix.doc_freq)) if len(idf) else 0.0
         rare = _KEPT_FOR_RARITY[kind] * mean * np.minimum(idf / 8, 1) ** 4
         return ((importance + 0.05 + rare) * np.sqrt(idf)).astype(np.float32)
-    importance += 0.2 if model == "qld" else 0.1
+    importance += ranking_function(model).rarity
     if kind == "named":
         importance += 0.25 * (idf / 8) ** 4
     return (importance * idf).astype(np.float32)
@@ -105,7 +96,7 @@ def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocument
     the ranking at all, it counts for more in what is kept. Over eight collections an index of as
     many bytes ranks a little better for it on the mean (``runs/2026-11-23-frontier`` of the bench).
     """
-    boost, times = matrix.position_boost, BOOST_TIMES.get(model, 1.0)
+    boost, times = matrix.position_boost, ranking_function(model).boost_times
     return matrix.with_position_boost(None if boost is None else boost.times(times))
 
 
@@ -141,9 +132,10 @@ def preferred_order(prefer: str, model: str) -> str | None:
         raise TdvError(f"{argument('prefer', prefer)} is unknown: choose one of {known}")
     if prefer == RANKING:
         return None
-    if (prefer, model) not in _PREFERRED:
-        models = " and ".join(known for known_as, known in _PREFERRED if known_as == prefer)
+    preferred = ranking_function(model).preferred
+    if prefer not in preferred:
+        models = " and ".join(m for m in MODELS if prefer in ranking_function(m).preferred)
         raise TdvError(
             f"{argument('prefer', prefer)} is for {models}, not for model '{model}': leave it out"
         )
-    return _PREFERRED[prefer, model]
+    return preferred[prefer]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import ranking_function
 from ..values.dropped_postings import PostingRule
 from ..values.dropped_terms import drop_terms
 from ..values.posting_thresholds import make_posting_rule, make_up_for
@@ -78,7 +79,7 @@ def rule_of_order(
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
     """
     order, saturation = order_terms(matrix, kind, model), ORDERS[kind]
-    usual = recipe.whole_terms_qld if model == "qld" else recipe.whole_terms
+    usual = getattr(recipe, ranking_function(model).whole_terms)
     rule = make_posting_rule(
         counted_for_dropping(matrix, model),
         np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import tdv
-from ..core.scoring import Array
 from ..interruption import check
+from ..ranking import Array
 from ..values.weighted_collection import term_totals
 from .candidates import Candidates, Lists, make_candidates, make_lists, sample_places
 from .problem import Problem

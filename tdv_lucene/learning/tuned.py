@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import DEFAULT_MODEL
 from ..values.term_values import TermValues
 from ..values.unvalidated import unvalidated_values
 from .recipes import Parameters
@@ -25,7 +26,7 @@ def tuned_values(
     matrix.require_whole("tuning")
     weights = np.ones(matrix.shape[0], np.float32)
     described = {
-        "model": "bm25",
+        "model": DEFAULT_MODEL,
         "parameters": parameters.values(),
         "lead": None,
         "positions": False,

@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from ..core.scoring import Array, Batch, doc_lengths
-from ..ranking import SearchParameters
+from ..core.scoring import Batch, doc_lengths
+from ..ranking import Array, SearchParameters
 
 
 class BatchStatistics(NamedTuple):

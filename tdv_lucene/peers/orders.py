@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.scoring import bm25_idf, residual_idf
+from ..core.scoring import residual_idf
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking.bm25 import bm25_idf
 
 STOP_WORDS = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then "

@@ -22,7 +22,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError, argument
-from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, Baking
+from ..ranking import (
+    ANSERINI_DEFAULTS,
+    DEFAULT_MODEL,
+    MODELS,
+    NAMED_DEFAULTS,
+    Baking,
+    at_scale,
+    ranking_function,
+)
 from ..values.term_values import TermValues
 
 RECORDED = "recorded"
@@ -117,6 +125,12 @@ def target_parameters(values: TermValues, target: SearchTarget) -> dict[str, flo
     return target.parameters(model)
 
 
+def _held_by(values: TermValues) -> str | None:
+    """What of an index can hold the parameters; TDVs of no model are taken for the default's."""
+    model = values.manifest["model"]
+    return ranking_function(model if model in MODELS else DEFAULT_MODEL).held_by
+
+
 def scale_for(
     values: TermValues, scale: float, target: SearchTarget, reduction: float | None
 ) -> float:
@@ -131,8 +145,9 @@ def scale_for(
     if searched is None:
         return scale
     learned = {**ANSERINI_DEFAULTS, **values.parameters}
-    if "mu" in searched:
-        baked = searched["mu"] / learned["mu"]
+    if _held_by(values) == "scale":
+        (name,) = searched
+        baked = searched[name] / learned[name]
         cheap = baked >= scale and _share_of_bytes(values, reduction, scale, baked) <= MOST_BYTES
         return baked if target.given or cheap else scale
     least = searched["k1"] * (1 - searched["b"])
@@ -150,12 +165,13 @@ def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float
         The one that was asked for, if any.
     """
     searched = target_parameters(values, target) if target.given else None
-    if searched is None or "mu" not in searched:
+    if searched is None or _held_by(values) != "scale":
         return
-    needed = searched["mu"] / {**ANSERINI_DEFAULTS, **values.parameters}["mu"]
+    (name,) = searched
+    needed = searched[name] / {**ANSERINI_DEFAULTS, **values.parameters}[name]
     if tf != "scaled" or not (scale is None or math.isclose(scale, needed, rel_tol=1e-6)):
         raise TdvError(
-            f"{argument('search_as', target.name)} holds mu in frequencies at a scale of "
+            f"{argument('search_as', target.name)} holds {name} in frequencies at a scale of "
             f"{needed:g}: leave out {argument('scale')} and {argument('tf')}"
         )
 
@@ -163,7 +179,7 @@ def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float
 def baking_of(values: TermValues, scale: float | None, target: SearchTarget) -> Baking | None:
     """What the norms of a field are to hold; None where they are lengths."""
     searched = target_parameters(values, target)
-    if searched is None or "mu" in searched:
+    if searched is None or _held_by(values) != "norms":
         return None
     learned = {**ANSERINI_DEFAULTS, **values.parameters}
     held = learned["k1"] * (1.0 if scale is None else scale), learned["b"]
@@ -175,13 +191,14 @@ def search_parameters(
 ) -> dict[str, float]:
     """k1, b and mu to search a field with that is written for ``target``."""
     learned = {**ANSERINI_DEFAULTS, **values.parameters}
-    factor = 1.0 if scale is None else float(scale)
-    found = {"k1": learned["k1"] * factor, "b": learned["b"], "mu": learned["mu"] * factor}
+    found = at_scale(learned, 1.0 if scale is None else float(scale))
+    searched = target_parameters(values, target) or {}
     if baking is not None:
-        return {**found, "k1": baking.searched[0], "b": baking.searched[1]}
-    mu = (target_parameters(values, target) or {}).get("mu", math.nan)
+        return {**found, **searched}
     # Otherwise it would have cost too many bytes, or another scale was asked for.
-    return {**found, "mu": mu} if math.isclose(mu, found["mu"], rel_tol=1e-6) else found
+    near = [name for name in searched if math.isclose(searched[name], found[name], rel_tol=1e-6)]
+    is_held = _held_by(values) == "scale" and near == [*searched]
+    return {**found, **searched} if is_held else found
 
 
 def _share_of_bytes(

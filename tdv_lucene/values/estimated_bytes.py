@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.scoring import Statistics
 from ..matrix.norms import norm_bytes
 from ..matrix.pool import Pool
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import Statistics
 from ..vocabulary import ByteStrings
 from .list_sample import sample_bytes
 from .posting_bytes import LUCENE_9, PostingFormat, posting_bytes

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.scoring import bm25_idf
 from ..matrix.blocks import blocks, release
 from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import ranking_function
+from ..ranking.bm25 import LEAST_K1, bm25_idf
 from .dropped_postings import LengthNorm, PostingRule
 from .dropped_terms import postings_before
 from .weighted_collection import apply_values
@@ -19,7 +20,6 @@ REDUCTIONS = np.arange(100) / 100
 """Where thresholds are computed; between two of them they are interpolated."""
 
 _CELLS = 1 << 14
-_LEAST_K1 = 0.1
 
 
 def make_posting_rule(
@@ -85,7 +85,7 @@ def rule_length_norm(matrix: TermDocumentMatrix, k1: float, b: float) -> LengthN
     pool = matrix.pool
     tokens = stored_lengths(matrix).sum() if pool is None else pool.stored_tokens
     # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
-    return LengthNorm.of(max(k1, _LEAST_K1), b, float(tokens / max(1, matrix.doc_count)))
+    return LengthNorm.of(max(k1, LEAST_K1), b, float(tokens / max(1, matrix.doc_count)))
 
 
 def make_up_for(
@@ -99,10 +99,11 @@ def make_up_for(
     """Return the rule with factors that take back what dropped postings add to their term's idf.
 
     A term that loses postings gets a larger idf, and a common term gains most. Its TDV is lowered
-    until a posting of the mean frequency that is left scores what it scored before. The language
-    model has no idf, and its collection frequency cancels a term's TDV: nothing is done.
+    until a posting of the mean frequency that is left scores what it scored before. Query
+    likelihood has no idf, and its collection frequency cancels a term's TDV: nothing is done.
     """
-    if model == "qld":
+    function = ranking_function(model)
+    if not function.has_idf:
         return rule
     ones = np.ones(matrix.shape[0], np.float32)
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
@@ -111,11 +112,7 @@ def make_up_for(
         tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
         left = apply_values(matrix, tdv, None, cut).statistics
         share = np.minimum(idf / bm25_idf(left.doc_freq, left.doc_count), 1)
-        if model == "bm25":
-            odds = np.maximum(left.total_term_freq / left.doc_freq, 1) / max(k1, _LEAST_K1)
-            wanted = share * odds / (1 + odds)
-            share = wanted / (odds * (1 - wanted))
-        factors[row] = share
+        factors[row] = function.corrected(share, left.total_term_freq / left.doc_freq, k1)
     return replace(rule, factors_at=tuple(reductions), factors=factors)
 
 
@@ -172,7 +169,7 @@ class _Codes:
 
     def __init__(self, priority: np.ndarray, length_norm: np.ndarray, largest_tf: float) -> None:
         widest, narrowest = (
-            length_norm.max(initial=_LEAST_K1),
+            length_norm.max(initial=LEAST_K1),
             max(length_norm.min(initial=1), 1e-3),
         )
         low = 1 / (1 + widest) * priority.min(initial=1)

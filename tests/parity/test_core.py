@@ -9,14 +9,17 @@ import ranking_oracle as oracle
 
 from tdv_lucene.core import scoring
 from tdv_lucene.paper import similarities as paper
+from tdv_lucene.ranking.bm25 import Bm25
+from tdv_lucene.ranking.query_likelihood import Dirichlet
+from tdv_lucene.ranking.tf_idf import TfIdf
 
 TERMS, DOCS = 12, 7
 K1, B, MU = 0.9, 0.4, 50.0
 QUERIES = [{0: 1, 3: 2}, {5: 1, 7: 1, 9: 1}, {1: 1, 2: 1, 11: 3}]
 LUCENE = {
-    "bm25": (scoring.Bm25(K1, B), lambda tf, q, d: oracle.bm25(tf, q, d, K1, B)),
-    "qld": (scoring.Dirichlet(MU), lambda tf, q, d: oracle.dirichlet(tf, q, d, MU)),
-    "tfidf": (scoring.TfIdf(), oracle.tf_idf),
+    "bm25": (Bm25(K1, B), lambda tf, q, d: oracle.bm25(tf, q, d, K1, B)),
+    "qld": (Dirichlet(MU), lambda tf, q, d: oracle.dirichlet(tf, q, d, MU)),
+    "tfidf": (TfIdf(), oracle.tf_idf),
 }
 PAPER = {
     "bm25": paper.PaperBm25(K1, B),
@@ -180,7 +183,7 @@ def test_the_papers_idf_differs_from_the_printed_one_by_at_most_one_document(tf,
 def test_scaling_frequencies_with_the_parameter_changes_no_score(model, tf):
     """BM25 with k1 * s and the language model with mu * s rank scaled frequencies alike."""
     scale = 4.0
-    scaled = {"bm25": scoring.Bm25(K1 * scale, B), "qld": scoring.Dirichlet(MU * scale)}[model]
+    scaled = {"bm25": Bm25(K1 * scale, B), "qld": Dirichlet(MU * scale)}[model]
     plain = LUCENE[model][0]
     lengths, frequency = tf.sum(0), tf.sum(1)[3]
     once = scoring.Statistics(4.0, frequency, float(DOCS), tf.sum())
@@ -195,5 +198,5 @@ def test_scaling_frequencies_with_the_parameter_changes_no_score(model, tf):
 @pytest.mark.parametrize(("k1", "b"), [(0.0, 0.4), (0.9, 1.0)])
 def test_an_absent_term_of_an_empty_document_scores_zero_at_the_edge_of_bm25(k1, b):
     statistics = scoring.Statistics(np.array(3.0), np.array(5.0), 10.0, 50.0)
-    scores = scoring.Bm25(k1, b).term_scores(np.zeros(1), np.zeros(1), statistics)
+    scores = Bm25(k1, b).term_scores(np.zeros(1), np.zeros(1), statistics)
     assert scores.tolist() == [0.0]

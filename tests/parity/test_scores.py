@@ -11,11 +11,13 @@ import pytest
 import ranking_oracle as oracle
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene.core.scoring import Bm25, Dirichlet, Statistics, TfIdf
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.searcher import explain_scores, make_similarity
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.ranking import SearchParameters, Statistics
+from tdv_lucene.ranking.bm25 import Bm25
+from tdv_lucene.ranking.query_likelihood import Dirichlet
+from tdv_lucene.ranking.tf_idf import TfIdf
 
 pytestmark = pytest.mark.jvm
 

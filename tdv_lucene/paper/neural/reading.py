@@ -9,10 +9,10 @@ from functools import cached_property
 import jax
 import numpy as np
 
-from ...core.scoring import bm25_idf
 from ...embedding.embed import TermVectors
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...matrix.token_sequences import TokenSequences
+from ...ranking.bm25 import bm25_idf
 from .batch import Batch
 from .config import POOLED, NeuralConfig
 

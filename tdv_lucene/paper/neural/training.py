@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ...core.scoring import Bm25
 from ...embedding.embed import TermVectors
 from ...evaluation.topics import Qrels
 from ...interruption import check, deferred
@@ -23,6 +22,7 @@ from ...learning.problem import JudgedMatrix
 from ...learning.queries import make_queries
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...progress import Progress, silent
+from ...ranking.bm25 import Bm25
 from ..similarities import hinge_with_sparsity
 from . import RANKERS
 from .batch import Batch

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.core.scoring import bm25_idf
 from tdv_lucene.core.tdv import term_values
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
@@ -33,6 +32,7 @@ from tdv_lucene.learning.term_orders import order_terms
 from tdv_lucene.matrix import blocks
 from tdv_lucene.matrix.extract import load_matrix
 from tdv_lucene.ranking import MODELS
+from tdv_lucene.ranking.bm25 import bm25_idf
 from tdv_lucene.values import weighted_collection
 from tdv_lucene.values.term_values import TermValues
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from small_problem import make_collection
 
-from tdv_lucene.core.scoring import bm25_idf
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.config import LearnConfig
 from tdv_lucene.learning.features import residual_idf
@@ -20,6 +19,7 @@ from tdv_lucene.learning.term_scores import rule_of_order
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.pruning.reduction_choice import LARGEST_REDUCTION
+from tdv_lucene.ranking.bm25 import bm25_idf
 from tdv_lucene.values.dropped_postings import LengthNorm
 from tdv_lucene.values.weighted_collection import keep_postings
 

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.core.scoring import Bm25, Statistics
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.problem import Problem
 from tdv_lucene.learning.recipes import Parameters
 from tdv_lucene.learning.term_scores import TermScores
 from tdv_lucene.matrix.norms import lucene_length, stored_lengths
+from tdv_lucene.ranking import Statistics
+from tdv_lucene.ranking.bm25 import Bm25
 from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut, PostingRule, stays
 from tdv_lucene.values.dropped_terms import first_terms
 from tdv_lucene.values.operating_point import OperatingPoint

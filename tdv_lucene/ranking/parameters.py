@@ -1,4 +1,4 @@
-"""The ranking functions, their parameters and what is legal for these."""
+"""The numbers that ranking functions take, and what is legal for them."""
 
 from __future__ import annotations
 
@@ -6,37 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import TdvError, argument
-
-MODELS = {"bm25": ("k1", "b"), "qld": ("mu",), "tfidf": ()}
-"""Ranking functions and the parameters each of them has."""
-
-DEFAULT_MODEL = "bm25"
-"""Where nothing else is recorded or asked for."""
-
-ANY_MODEL = "any"
-"""In place of a model: values that were made without one."""
-
-ANSERINI_DEFAULTS = {"k1": 0.9, "b": 0.4, "mu": 1000.0}
-
-NAMED_DEFAULTS: dict[str, dict[str, float]] = {
-    "anserini": dict(ANSERINI_DEFAULTS),
-    "lucene": {"k1": 1.2, "b": 0.75, "mu": 2000.0},
-}
-"""Defaults of searchers. Lucene's are also those of Solr, Elasticsearch and OpenSearch."""
-
-GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
-    "bm25": {"k1": (0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), "b": (0.2, 0.4, 0.6, 0.8)},
-    "qld": {"mu": (25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0)},
-    "tfidf": {},
-}
-"""Values tried when parameters are tuned, by model; an index's own are tried as well."""
-
-
-def check_model(model: str) -> None:
-    """Raise :class:`TdvError` when there is no such ranking function."""
-    if model not in MODELS:
-        raise TdvError(f"no such model: '{model}'; choose one of {', '.join(MODELS)}")
+from ..errors import TdvError, argument
+from .registry import ANSERINI_DEFAULTS, MODELS, check_model
 
 
 @dataclass(frozen=True)

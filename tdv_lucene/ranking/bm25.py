@@ -1,0 +1,82 @@
+"""BM25, as Lucene's ``BM25Similarity`` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .function import Array, RankingFunction, Statistics
+
+if TYPE_CHECKING:
+    from .parameters import SearchParameters
+
+LEAST_K1 = 0.1
+"""In place of a smaller k1, with which no frequency would count for more than another."""
+
+
+def bm25_idf(doc_freq: Array, doc_count: Array, xp: Any = None) -> Array:
+    """Return ln(1 + (N - df + 0.5) / (df + 0.5)), by the array namespace ``xp``."""
+    xp = xp or doc_freq.__array_namespace__()
+    return xp.log1p((doc_count - doc_freq + 0.5) / (doc_freq + 0.5))
+
+
+@dataclass(frozen=True)
+class Bm25:
+    """Lucene's ``BM25Similarity``: the factor (k1 + 1) of the paper's eq. (5) is left out.
+
+    The score is idf * tf / (tf + k1 * (1 - b + b * |d| / avgdl)), idf being :func:`bm25_idf`, with
+    S' in place of tf everywhere (the paper prints S in one place of its eq. (10), which would make
+    the score unbounded in tdv).
+    Lucene passes |d| through one byte; the difference is bounded by a test.
+    """
+
+    k1: float = 0.9
+    b: float = 0.4
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
+        xp = tf.__array_namespace__()
+        idf = bm25_idf(statistics.doc_freq, statistics.doc_count, xp)
+        length_norm = 1 - self.b + self.b * doc_len / statistics.avg_doc_len
+        divisor = tf + self.k1 * length_norm
+        # 0 only where tf is 0 as well (k1 = 0, or b = 1 and an empty document): a score of 0.
+        return idf * tf / xp.where(divisor > 0, divisor, xp.ones_like(divisor))
+
+
+class Bm25Function(RankingFunction):
+    """See :class:`Bm25`."""
+
+    name = "bm25"
+    title = "BM25"
+    parameters = ("k1", "b")
+    anserini = {"k1": 0.9, "b": 0.4}
+    lucene = {"k1": 1.2, "b": 0.75}
+    grid = {"k1": (0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), "b": (0.2, 0.4, 0.6, 0.8)}
+    pool_searches = ({"k1": 0.9, "b": 0.4}, {"k1": 3.0, "b": 0.4}, {"k1": 1.2, "b": 0.75})
+    scaled = ("k1",)
+    held_by = "norms"
+    java_class = "org.apache.lucene.search.similarities.BM25Similarity"
+    boost_times = 2.0
+    preferred = {"size": "smallest", "speed": "fastest"}
+
+    def similarity(self, parameters: SearchParameters, scale: float | None = None) -> Bm25:
+        assert parameters.k1 is not None and parameters.b is not None
+        return Bm25(parameters.k1 * (scale or 1), parameters.b)
+
+    def corrected(self, share: Array, mean_tf: Array, k1: float) -> Array:
+        """Through the saturation of the mean frequency, in a document of average length."""
+        xp = share.__array_namespace__()
+        odds = xp.maximum(mean_tf, 1) / max(k1, LEAST_K1)
+        wanted = share * odds / (1 + odds)
+        return wanted / (odds * (1 - wanted))
+
+    def held(self, parameters: SearchParameters, scale: float) -> tuple[float, float]:
+        assert parameters.k1 is not None and parameters.b is not None
+        return parameters.k1 * scale, parameters.b
+
+    def flags(self, values: Mapping[str, float]) -> tuple[str, str]:
+        k1, b = (f"{values[name]:g}" for name in self.parameters)
+        return (
+            f"--bm25 --k1 {k1} --b {b}    set_bm25({k1}, {b})",
+            f"-bm25 -bm25.k1 {k1} -bm25.b {b}",
+        )

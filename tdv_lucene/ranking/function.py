@@ -1,0 +1,144 @@
+"""What the package must know of a ranking function: all of it stands in one object."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from .parameters import SearchParameters
+
+Array = Any
+"""A NumPy or JAX array: formulas accept both and return what they were given."""
+
+
+class Statistics(NamedTuple):
+    """Collection statistics after the term values have been applied.
+
+    Attributes
+    ----------
+    doc_freq : float[...]
+        Documents with the term. A positive term value does not change it.
+    total_term_freq : float[...]
+        Sum over the collection of S' of the term.
+    doc_count : float[]
+        Documents with at least one term (Lucene's N).
+    total_tokens : float[]
+        Sum of S'.
+    """
+
+    doc_freq: Array
+    total_term_freq: Array
+    doc_count: Array
+    total_tokens: Array
+
+    @property
+    def avg_doc_len(self) -> Array:
+        """avgdl'."""
+        return self.total_tokens / self.doc_count
+
+    def at(self, terms: Array) -> Statistics:
+        """Statistics of the given terms only (any index NumPy understands)."""
+        return self._replace(
+            doc_freq=self.doc_freq[terms], total_term_freq=self.total_term_freq[terms]
+        )
+
+
+class Similarity(Protocol):
+    """A formula with its parameters, as the sum over query terms of ``query_tf * term_scores``.
+
+    Each is written once, with operators and the array namespace of its input: JAX arrays in
+    training, NumPy arrays in retrieval. Lucene's ``Similarity`` computes the same
+    (``tests/parity``).
+    """
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
+        """Score of a term in a document: float[...], the broadcast shape of the arguments."""
+        ...
+
+
+class RankingFunction(ABC):
+    """One ranking function. A new one is a file here, and an entry in ``ranking/__init__.py``.
+
+    Attributes
+    ----------
+    name : str
+        In commands, manifests and records.
+    title : str
+        For people.
+    parameters : tuple of str
+        Names, in the order of the Java constructor.
+    anserini, lucene : mapping
+        Defaults of searchers: Anserini's and Pyserini's; Lucene's, and of what is built on it.
+    grid : mapping
+        Values that tuning tries; an index's own are tried as well.
+    pool_searches : tuple of mappings
+        Parameters far enough apart that one of them finds what learning puts on top.
+    scaled : tuple of str
+        Parameters that grow with the scale of frequencies, so that the ranking stays.
+    held_by : "norms", "scale" or None
+        What of an index can hold the parameters for a searcher with its own (see
+        :mod:`..pruning.search_target`).
+    java_class : str
+        Lucene's ``Similarity``, or ours.
+    scale_ranks : bool
+        Whether the scale of frequencies does more than round, so that it is chosen by the ranking.
+    boost_times : float
+        How many times as large, and as far-reaching, the first-position boost is in the saturation
+        that decides what is dropped as in what is stored.
+    preferred : mapping
+        Preference -> order of postings (see :mod:`..learning.term_orders`).
+    rarity : float
+        What an order adds to RIDF so that terms of few documents are kept.
+    whole_terms : str
+        The recipe's option that says which share is dropped as whole terms.
+    has_idf : bool
+        Whether a term that loses postings counts for more.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    parameters: ClassVar[tuple[str, ...]] = ()
+    anserini: ClassVar[Mapping[str, float]] = {}
+    lucene: ClassVar[Mapping[str, float]] = {}
+    grid: ClassVar[Mapping[str, tuple[float, ...]]] = {}
+    pool_searches: ClassVar[tuple[Mapping[str, float], ...]] = ({},)
+    scaled: ClassVar[tuple[str, ...]] = ()
+    held_by: ClassVar[str | None] = None
+    java_class: ClassVar[str]
+    scale_ranks: ClassVar[bool] = False
+    boost_times: ClassVar[float] = 1.0
+    preferred: ClassVar[Mapping[str, str]] = {}
+    rarity: ClassVar[float] = 0.1
+    whole_terms: ClassVar[str] = "whole_terms"
+    has_idf: ClassVar[bool] = True
+
+    @abstractmethod
+    def similarity(self, parameters: SearchParameters, scale: float | None = None) -> Similarity:
+        """The formula on frequencies multiplied by ``scale``, which ranks as it did unscaled."""
+
+    def corrected(self, share: Array, mean_tf: Array, k1: float) -> Array:
+        """float64[V], at most 1: what TDVs are multiplied by so that a posting of the mean
+        frequency scores what it scored before postings were dropped.
+
+        Parameters
+        ----------
+        share : float64[V]
+            idf before, as a share of that after.
+        mean_tf : float64[V]
+            Of the postings left.
+        """
+        return share
+
+    def held(self, parameters: SearchParameters, scale: float) -> tuple[float, float] | None:
+        """k1 and b, of frequencies at a scale, that norms can hold; None if norms are lengths."""
+        return None
+
+    def flags(self, values: Mapping[str, float]) -> tuple[str, str] | None:
+        """How to pass parameters to Pyserini and to Anserini; None where neither has it."""
+        return None
+
+    def values(self, parameters: SearchParameters) -> tuple[float, ...]:
+        """Those it has, in the order of the Java constructor."""
+        return tuple(getattr(parameters, name) for name in self.parameters)
