@@ -22,8 +22,8 @@ def _values(**parameters: float) -> SimpleNamespace:
 
 
 def test_a_prior_that_stays_is_told() -> None:
-    assert "it stays" in _moved(PRIOR, _values())
-    assert "it stays" in _moved({**PRIOR, "values": 1e-8}, _values())
+    assert "Learning kept the prior made" in _moved(PRIOR, _values())
+    assert "Learning kept the prior made" in _moved({**PRIOR, "values": 1e-8}, _values())
 
 
 def test_what_moved_and_its_worth_are_told() -> None:
