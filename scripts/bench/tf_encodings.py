@@ -72,7 +72,7 @@ class Bench:
         report = tdv.compare_indexes(
             collection.index, path, collection.topics, collection.qrels, self.work / "report",
             names=("full", first), further_indexes=dict(others),
-            latency_budget_seconds=self.budget, latency_rounds=5, overwrite=True,
+            latency_budget_seconds=self.budget, overwrite=True,
         )  # fmt: skip
         self.versions = report["versions"]
         for name, index in {"full": collection.index, **made}.items():

@@ -67,12 +67,6 @@ _EFFECTS = (
     help="Seconds for measuring latency. If not all queries fit, fewer are timed.",
 )
 @click.option(
-    "--latency-rounds",
-    default=7,
-    show_default=True,
-    help="Timed rounds, at least 5.",
-)
-@click.option(
     "--seed", default=0, show_default=True, help="Seed for choosing and ordering the queries timed."
 )
 @options.overwrite_option

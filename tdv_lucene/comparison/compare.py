@@ -51,7 +51,6 @@ def compare_indexes(
     throughput_threads: int | None = None,
     end_to_end: bool = False,
     threads: int | None = None,
-    latency_rounds: int = 7,
     latency_budget_seconds: float = 60.0,
     seed: int = 0,
     config: CompareConfig | None = None,

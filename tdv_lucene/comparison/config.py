@@ -31,7 +31,6 @@ class CompareConfig:
     end_to_end : bool
     threads : int or None
         Queries searched at once where nothing is timed; None for one a core.
-    latency_rounds : int, at least 5
     latency_budget_seconds : float, above 0
     seed : int, from 0 to 2^32 - 1
 
@@ -49,7 +48,6 @@ class CompareConfig:
     throughput_threads: int | None = None
     end_to_end: bool = False
     threads: int | None = None
-    latency_rounds: int = 7
     latency_budget_seconds: float = 60.0
     seed: int = 0
 
@@ -68,4 +66,4 @@ class CompareConfig:
     @property
     def latency_plan(self) -> LatencyPlan:
         """How latency is measured."""
-        return LatencyPlan(self.latency_rounds, self.latency_budget_seconds, self.seed)
+        return LatencyPlan(budget_seconds=self.latency_budget_seconds, seed=self.seed)

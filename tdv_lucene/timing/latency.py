@@ -58,8 +58,7 @@ class LatencyPlan:
     def __post_init__(self) -> None:
         if self.rounds < _LEAST_ROUNDS:
             raise TdvError(
-                f"{argument('latency_rounds', self.rounds)} is out of range: at least "
-                f"{_LEAST_ROUNDS} count"
+                f"{argument('rounds', self.rounds)} is out of range: at least {_LEAST_ROUNDS} count"
             )
         if not 0 < self.budget_seconds < float("inf"):
             raise TdvError(

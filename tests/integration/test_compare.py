@@ -25,7 +25,7 @@ from tdv_lucene.report.tables import comparison_tables
 
 pytestmark = pytest.mark.jvm
 
-FAST = {"latency_budget_seconds": 1.0, "latency_rounds": 5}
+FAST = {"latency_budget_seconds": 1.0}
 DROPPED = {"t0", "t3", "t17"}
 
 
@@ -180,7 +180,7 @@ def test_further_measures_by_the_names_of_ir_measures(case, tmp_path, monkeypatc
 
     output = tmp_path / "out"
     words = ["compare", "--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
-             "--qrels", case.qrels, "--latency-budget", "1", "--latency-rounds", "5",
+             "--qrels", case.qrels, "--latency-budget", "1",
              "--output", output, "--measures", "RR nDCG@10 R(rel=2)@100", "--json"]  # fmt: skip
     monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
     main()
@@ -491,7 +491,6 @@ def test_queries_are_searched_sorted_and_chosen(several, tmp_path):
         ({"values": "/nowhere"}, "/nowhere"),
         ({"values": {"full": "x"}}, "values are given for 'full'"),
         ({"measures": "RR@10 goodness@5"}, "no such measure: 'goodness@5'"),
-        ({"latency_rounds": 4}, "rounds=4 is out of range"),
     ],
 )
 def test_refusals_write_nothing(case, tmp_path, changes, message):

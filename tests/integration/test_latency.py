@@ -101,7 +101,7 @@ def test_other_hits_than_the_runs_are_not_timed(tiny_index, tmp_path, spoil):
 
 
 def test_plans_out_of_range():
-    with pytest.raises(TdvError, match="latency_rounds=4 is out of range"):
+    with pytest.raises(TdvError, match="rounds=4 is out of range"):
         LatencyPlan(rounds=4)
     with pytest.raises(TdvError, match="latency_budget_seconds=0.0 is out of range"):
         LatencyPlan(budget_seconds=0.0)

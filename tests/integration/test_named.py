@@ -77,8 +77,6 @@ def test_commands_that_name_several_indexes(prebuilt, monkeypatch, capsys, tmp_p
         "q",
         "--latency-budget",
         "1",
-        "--latency-rounds",
-        "5",
     ]
     for number, words in enumerate(
         (

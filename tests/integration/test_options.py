@@ -56,10 +56,9 @@ SLOW = [
     f"tune --index {{index}} --output {{output}} {_JUDGED}",
     "prune --index {index} --output {output}",
     "prune --index {index} --output {output} --tf original",
-    "compare --index {index} --pruned {pruned} --output {output} --latency-budget 0.2 "
-    f"--latency-rounds 5 {_JUDGED}",
+    "compare --index {index} --pruned {pruned} --output {output} --latency-budget 0.2 " + _JUDGED,
     "compare --index a={index} --index b={pruned} --output {output} --latency-budget 0.2 "
-    f"--latency-rounds 5 {_JUDGED}",
+    + _JUDGED,
     f"learn --index {{index}} --output {{output}} {_JUDGED}",
     f"learn --index {{index}} --output {{output}} {_JUDGED} --model qld",
     f"learn --index {{index}} --output {{output}} {_JUDGED} --no-values",
@@ -81,7 +80,7 @@ UNTRIED = {
 SAMPLES: dict[str, tuple[str, ...]] = {
     "b": ("0.9",), "dimensions": ("3",), "documents": ("{ids}",), "field": ("title",),
     "folds": ("3",), "hits": ("2",), "k1": ("3",), "latency_budget_seconds": ("0.3",),
-    "latency_rounds": ("6",), "matrix": ("{matrix}",), "max_bytes": ("{size}",),
+    "matrix": ("{matrix}",), "max_bytes": ("{size}",),
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
     "models": ("tfidf",), "mu": ("70",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
     "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),

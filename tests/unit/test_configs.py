@@ -84,7 +84,6 @@ def test_a_config_does_not_change(config: type) -> None:
         (CompareConfig, {"names": ("a", "a")}, "two indexes are named 'a'"),
         (CompareConfig, {"measures": "goodness@5"}, "no such measure: 'goodness@5'"),
         (CompareConfig, {"throughput_threads": 0}, "throughput_threads must be at least 1, got 0"),
-        (CompareConfig, {"latency_rounds": 4}, "latency_rounds=4 is out of range"),
         (CompareConfig, {"latency_budget_seconds": 0}, "above 0 seconds are needed"),
     ],
 )

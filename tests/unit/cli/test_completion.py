@@ -31,7 +31,7 @@ def test_the_script_of_each_shell(shell):
     "words, word, expected",
     [
         ("tdv-lucene ", 1, {f"plain,{name}" for name in _COMMANDS}),
-        ("tdv-lucene compare --late", 2, {"plain,--latency-budget", "plain,--latency-rounds"}),
+        ("tdv-lucene compare --late", 2, {"plain,--latency-budget"}),
         ("tdv-lucene learn --model ", 3, {"plain,bm25", "plain,qld", "plain,tfidf"}),
         ("tdv-lucene prune --index ", 3, {"file,"}),
         ("tdv-lucene compare --pruned some", 3, {"file,some"}),
