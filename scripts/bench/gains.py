@@ -54,7 +54,7 @@ def measure(draws: Draws) -> dict[str, dict[str, list[float]]]:
     found: dict[str, dict[str, list[float]]] = {}
 
     def add(name: str, what: str, values: np.ndarray) -> None:
-        found.setdefault(name, {}).setdefault(what, []).extend(values.tolist())
+        found.setdefault(name, {}).setdefault(what, []).extend(np.round(values, 5).tolist())
 
     for train, measured in splits(draws.judged):
         for name, test in measured.items():
