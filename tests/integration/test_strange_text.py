@@ -122,6 +122,7 @@ COMMANDS: dict[str, Made] = {
     "prune": lambda case, output: (
         ["--index", case.index, "--tdv", made(case).values, "--reduction", "0.4",
          "--output", output], [output]),
+    "tune": lambda case, output: (["--index", case.index, "--output", output], [output]),
     "verify": lambda case, output: (
         ["--index", case.index, "--pruned", made(case).pruned, "--tdv", case.values], []),
     "search": lambda case, output: (
