@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import distributed
 import numpy as np
 import pytest
 
@@ -140,7 +141,7 @@ def test_what_answers_and_is_no_scheduler_is_named(
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(TdvError, match="does not answer"), open_workers(address, 1):
             pass
-    assert not [one for one in gc.get_objects() if type(one).__name__ == "Client"]
+    assert not [one for one in gc.get_objects() if type(one) is distributed.Client]
 
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
