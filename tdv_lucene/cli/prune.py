@@ -11,7 +11,7 @@ from ._advice import how_to_search
 
 _SHOWN = (
     "output", "field", "model", "learned_from", "tf", "unit", "scale", "reduction",
-    "postings_before", "postings", "terms_before", "terms", "tokens", "documents_without_terms",
+    "postings_before", "postings", "terms_before", "terms", "documents_without_terms",
     "deleted_left_out", "bytes_before", "bytes",
 )  # fmt: skip
 
