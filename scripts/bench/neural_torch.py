@@ -5,7 +5,8 @@
 
 First it gives both the same weights, and prints by how much scores and gradients differ on a batch
 of the collection. Then it trains its own, from PyTorch's first weights, on the same queries by
-PyTorch's loss and Adam, and prints the nDCG@5 of the held-out queries beside BM25's and ours.
+PyTorch's loss and Adam, and prints the nDCG@5 of the held-out queries beside BM25's and ours,
+and beside what counting exact matches gives.
 """
 
 from __future__ import annotations
@@ -13,17 +14,20 @@ from __future__ import annotations
 import argparse
 import copy
 from collections.abc import Callable
+from functools import partial
 
 import equinox as eqx
 import jax
 import numpy as np
+import pandas as pd
 import torch
 from torch import nn
 from torch.nn.functional import normalize
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.evaluation.evaluate import trec_eval_values
+from tdv_lucene.evaluation.topics import Qrels
 from tdv_lucene.jvm.index import analyze_topics
-from tdv_lucene.learning.measures import measures_of
 from tdv_lucene.matrix.extract import open_matrix
 from tdv_lucene.paper.neural import training as ours
 from tdv_lucene.paper.neural.batch import Batch
@@ -225,17 +229,27 @@ def train(name: str, training: ours.Training, rate: float, seed: int) -> tuple[n
     return model, epoch_of_best
 
 
-def ndcg(held_out: ours.Training, rank: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> float:
+def ndcg(
+    held_out: ours.Training, qrels: Qrels, rank: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> float:
     """The mean nDCG@5; ``rank`` scores documents for a query's terms."""
-    values, queries = [], held_out.judged.queries
-    for query, terms in enumerate(held_out.queries):
-        found = held_out.found[query][held_out.found[query] >= 0]
-        ranked = found[np.argsort(-rank(terms, found), kind="stable")]
-        docs, grades = queries.judged_of(query)
-        at = {doc: place for place, doc in enumerate(ranked.tolist(), 1)}
-        places = np.array([at.get(int(doc), np.inf) for doc in docs[grades > 0]])
-        values.append(measures_of(places, grades[grades > 0], queries.ideal_grades[query])[0])
-    return float(np.mean(values))
+    parts, names = [], held_out.reader.matrix.doc_ids
+    for query, terms, row in zip(held_out.judged.queries.ids, held_out.queries, held_out.found):
+        found = row[row >= 0]
+        docids = [names[doc].decode() for doc in found.tolist()]
+        parts.append(pd.DataFrame({"query": query, "docid": docids, "score": rank(terms, found)}))
+    topics = dict.fromkeys(held_out.judged.queries.ids, "")
+    return float(trec_eval_values(pd.concat(parts), topics, qrels)[1]["nDCG@5"].mean())
+
+
+def count_matches(
+    held_out: ours.Training, by_idf: bool, terms: np.ndarray, found: np.ndarray
+) -> np.ndarray:
+    """What exact matches alone can say of what is read of a document, with and without idf."""
+    reader, asked = held_out.reader, terms[terms >= 0]
+    docs = reader.sequences.heads(found, reader.config.doc_terms)
+    logs = np.log1p(np.stack([(docs == term).sum(axis=1) for term in asked], axis=1))
+    return (logs * (reader.idf[asked] if by_idf else 1)).sum(axis=1)
 
 
 def main() -> None:
@@ -267,8 +281,11 @@ def main() -> None:
 
         learned, held_out = (judged(part) for part in queries.folds[told.fold])
         compare(told.name, learned)
-        first = ndcg(held_out, lambda terms, found: -np.arange(len(found)))
+        first = ndcg(held_out, queries.qrels, lambda terms, found: -np.arange(len(found)))
         print(f"nDCG@5 of {len(held_out.queries)} queries: BM25 {first:.4f}", flush=True)
+        for gains, what in ((False, "log(1 + tf) of what is read"), (True, "times idf")):
+            counted = partial(count_matches, held_out, gains)
+            print(f"{what}: {ndcg(held_out, queries.qrels, counted):.4f}", flush=True)
         model, epoch = train(told.name, learned, config.rate(told.name), told.seed)
         width, reader = learned.queries.shape[1], held_out.reader
 
@@ -283,13 +300,13 @@ def main() -> None:
                 ]
             return torch.cat(made).numpy()
 
-        print(f"PyTorch, epoch {epoch}: {ndcg(held_out, by_torch):.4f}", flush=True)
+        print(f"PyTorch, epoch {epoch}: {ndcg(held_out, queries.qrels, by_torch):.4f}", flush=True)
         trained = ours.train(told.name, learned, told.seed)
 
         def by_ours(terms: np.ndarray, found: np.ndarray) -> np.ndarray:
             return score_documents(trained.ranker, reader, terms, found)
 
-        print(f"ours, epoch {trained.epoch}: {ndcg(held_out, by_ours):.4f}")
+        print(f"ours, epoch {trained.epoch}: {ndcg(held_out, queries.qrels, by_ours):.4f}")
 
 
 if __name__ == "__main__":

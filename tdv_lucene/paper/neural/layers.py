@@ -92,9 +92,9 @@ def pool_kernels(
     """Return float[B, C, K]: how many similarities lie near each kernel's centre, softly.
 
     The sum over document terms of exp(-(s - mu)^2 / 2 sigma^2), its log(1 + x), and the sum of
-    these over query terms: MatchZoo's. The paper's 0.01 log x (Dai et al. 2018, section 3.3) makes
-    the features so small that the few thousand steps that little data allows do not reach weights
-    that fill a margin of 1.
+    these over query terms: MatchZoo's. With the paper's 0.01 log x (Dai et al. 2018, section 3.3)
+    the output's weights must grow a hundredfold to fill a margin of 1; on few queries the
+    convolutions learn them by heart before that.
 
     Parameters
     ----------
