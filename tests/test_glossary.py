@@ -29,11 +29,11 @@ INSTEAD = {
 
 
 def _helps() -> Iterator[tuple[str, str]]:
-    for words in [(), ("paper",), *(words for words, _ in leaves(_group))]:
-        yield (
-            " ".join(["tdv-lucene", *words]),
-            CliRunner().invoke(_group, [*words, "--help"]).output,
-        )
+    groups = [((), "--help"), (("paper",), "--help")]
+    for words, flag in (*groups, *((words, "--help-all") for words, _ in leaves(_group))):
+        shown = CliRunner().invoke(_group, [*words, flag])
+        assert shown.exit_code == 0, shown.output
+        yield " ".join(["tdv-lucene", *words]), shown.output
 
 
 def _docstrings() -> Iterator[tuple[str, str]]:

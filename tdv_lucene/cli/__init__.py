@@ -18,9 +18,9 @@ from .. import __version__
 from ..errors import TdvError
 from ..interruption import caught, check, exit_status, was_asked
 from ..report.wording import shortened, visible
+from ._command import HELP_NAMES
 from ._flags import name_flags
 from ._groups import LazyGroup, leaves
-from ._options import HELP_NAMES
 
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST = 300  # characters of a defect's message
@@ -28,23 +28,23 @@ _log = logging.getLogger(__name__)
 
 _COMMANDS = {
     "index": "Index a collection with Anserini's IndexCollection.",
-    "inspect": "Show what an index holds and whether it can be pruned.",
+    "inspect": "Show what an index holds, and whether it can be pruned.",
     "extract": "Write a field's term-document matrix as NumPy arrays.",
     "embed": "Make word vectors for an index's terms.",
     "learn": "Learn TDVs from judged queries.",
-    "peers": "Make the TDVs of an unlearned pruning, to compare with.",
-    "prune": "Write a smaller index with the learned TDVs.",
+    "peers": "Make the TDVs of an unlearned pruning to compare with.",
+    "prune": "Write a smaller index with learned TDVs, or without judgements.",
     "tune": "Write an index with tuned k1 and b; drop nothing.",
     "verify": "Check a pruned index against its source, posting by posting.",
-    "search": "Run topics against an index and write a TREC run.",
-    "export": "Write a field as one file that other engines read.",
-    "compare": "Compare the full index with a pruned one.",
+    "search": "Search topics and write a TREC run.",
+    "export": "Export a field as one file that other engines read.",
+    "compare": "Compare indexes: effectiveness, size and latency.",
     "explain": "Show what pruning did to one query.",
-    "serve": "Show rankings side by side on a local page.",
+    "serve": "Show rankings of several indexes side by side on a local page.",
     "env": "Print the shell variables that plain Pyserini needs.",
-    "paper": "Run the paper's experiment, and its neural re-rankers.",
+    "paper": "Run the experiment of the paper and its neural re-rankers.",
     "doctor": "Show what is installed, and what is wrong with it.",
-    "demo": "Run the whole job on the Python documentation.",
+    "demo": "Run the whole job on a demonstration collection.",
 }
 _ELSEWHERE = {"paper": "tdv_lucene.paper.commands"}
 """The experiment's commands: no other part of the package knows it."""
@@ -73,13 +73,15 @@ class _Commands(LazyGroup):
     context_settings=HELP_NAMES,
 )  # fmt: skip
 @click.version_option(__version__, prog_name="tdv-lucene")
-@click.option("--heap", metavar="SIZE", help="Largest Java heap, such as 4g (or $TDV_LUCENE_HEAP).")
-@click.option("-v", "--verbose", is_flag=True, help="Log what is done.")
+@click.option(
+    "--heap", metavar="SIZE", help="Set the maximum Java heap, such as 4g (or $TDV_LUCENE_HEAP)."
+)
+@click.option("-v", "--verbose", is_flag=True, help="Log each step.")
 @click.pass_context
 def _group(context: click.Context, heap: str | None, verbose: bool) -> None:
     """Prune a Lucene index with learned term discrimination values (TDVs).
 
-    The stages, in order: index, inspect, extract, embed, learn, prune, verify, search, compare.
+    Start with inspect, learn, prune and compare. Each command has --help.
     """
     _set_up_logging(verbose)
     _log.info("tdv-lucene %s: %s", __version__, context.invoked_subcommand)
@@ -147,7 +149,10 @@ def _in_words(error: Exception) -> tuple[str, int]:
     if isinstance(error, click.ClickException):
         return error.format_message() + _hint(getattr(error, "ctx", None)), error.exit_code
     if isinstance(error, MemoryError):
-        return f"out of memory ({error}): use a machine with more, or a smaller collection", 2
+        return (
+            f"out of memory ({error}): use a machine with more memory, or a smaller collection",
+            2,
+        )
     if isinstance(error, OSError):
         from ..output import free_space
 
@@ -157,7 +162,7 @@ def _in_words(error: Exception) -> tuple[str, int]:
         return _unwritable(error), 2
     _log.info("", exc_info=error)
     shown = shortened(" ".join(f"{type(error).__name__}: {error}".split()), _LONGEST)
-    return f"a defect ({shown}); report it with what 'tdv-lucene -v' prints", 1
+    return f"a defect ({shown}): report it with the output of 'tdv-lucene -v'", 1
 
 
 def _hint(context: click.Context | None) -> str:
@@ -171,10 +176,10 @@ def _hint(context: click.Context | None) -> str:
 def _unwritable(error: UnicodeEncodeError) -> str:
     """What cannot be written: a name with bytes that are no text, or text that a terminal lacks."""
     if error.encoding.lower() in ("utf-8", "utf8"):
-        return f"{error.object!a} is not UTF-8, as Java wants names and queries"
+        return f"{error.object!a} is not UTF-8: Java needs names and queries in UTF-8"
     return (
         f"{error.object[error.start]!a} cannot be printed in {error.encoding}, the encoding of "
-        "standard output: set PYTHONIOENCODING=utf-8, or a locale with UTF-8"
+        "standard output: set PYTHONIOENCODING=utf-8, or use a UTF-8 locale"
     )
 
 
@@ -189,7 +194,7 @@ def _check_standard_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the smallest number that is free
     if sys.stdout is None:
-        raise TdvError("standard output is closed: send it to a file, or to /dev/null")
+        raise TdvError("standard output is closed: redirect it to a file, or to /dev/null")
 
 
 def _end_unread() -> NoReturn:
@@ -204,7 +209,7 @@ def _end_interrupted() -> NoReturn:
     from ..output import finished
 
     whole = [str(path) for path in finished() if path.exists()]
-    left = f"{', '.join(whole)} was whole by then" if whole else "nothing was written"
+    left = f"{', '.join(whole)} is complete" if whole else "nothing was written"
     click.echo(f"tdv-lucene: interrupted; {left}", err=True)
     logging.shutdown()
     sys.stdout.flush()

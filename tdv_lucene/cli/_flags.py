@@ -41,7 +41,7 @@ class _Text(click.types.StringParamType):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = super().convert(value, param, ctx)
         if not text.strip():
-            self.fail("it is empty; was a variable of the shell not set?", param, ctx)
+            self.fail("it is empty: check that the shell variable is set", param, ctx)
         return text
 
     def shell_complete(

@@ -8,54 +8,39 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
-from ..arguments import Effect, refuse_idle
+from ..arguments import Effect
 from ..errors import TdvError, argument
 from ..interruption import check
 from ..progress import ProgressBar
 from ..ranking import DEFAULT_MODEL, MODELS
 from ..report.wording import visible
+from ._command import INPUT as INPUT
+from ._command import RESOURCES as RESOURCES
+from ._command import TRAINING as TRAINING
+from ._command import VECTORS as VECTORS
+from ._command import command as command
+from ._command import left_out
+from ._command import option as option
 
 if TYPE_CHECKING:
     from ..report.table import Table
 
 STDOUT = "-"  # in place of a file to write
-PRINTED_EFFECTS = (
-    Effect(("overwrite",), "output", "what is printed replaces nothing", unless=(STDOUT,)),
-)
+PRINTED_EFFECTS = (Effect(("overwrite",), "output", "printing replaces nothing", unless=(STDOUT,)),)
 TOPICS_HELP = (
-    "TSV, TREC topics, JSON lines, '-' (standard input), a name Pyserini knows, or irds:NAME."
+    "Queries: a TSV, TREC or JSON-lines file, '-' (standard input), a name Pyserini knows, or "
+    "irds:NAME."
 )
-QRELS_HELP = "TREC qrels, a name Pyserini knows, or irds:NAME."
+_MODEL = "Ranking function: BM25, query likelihood (qld) or TF-IDF."
+QRELS_HELP = "Judgements: a TREC qrels file, a name Pyserini knows, or irds:NAME."
 
 _log = logging.getLogger(__name__)
-
-HELP_NAMES = {"help_option_names": ["-h", "--help"]}
-
-
-class Command(click.Command):
-    """Refuses what has no effect beside other options; ``effects`` are of those that its function
-    does not have."""
-
-    def __init__(self, *args: Any, effects: Sequence[Effect] = (), **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.effects = effects
-
-    def invoke(self, ctx: click.Context) -> Any:
-        given = [name for name in ctx.params if not _left_out(ctx, name)]
-        refuse_idle(self.effects, given, ctx.params)
-        return super().invoke(ctx)
-
-
-# Set on each command, for click remembers a command's help option from its first call.
-command = partial(click.command, cls=Command, context_settings=HELP_NAMES)
 
 
 def folder_of_index(given: str) -> str:
@@ -73,7 +58,9 @@ def index_or_shards(context: click.Context, parameter: Any, given: tuple[str, ..
     if means_shards(given):
         return find_shards(given, scheduler=scheduler)
     if scheduler is not None:
-        raise click.UsageError("--scheduler is for shards: name several, as --index 'SHARDS/*'")
+        raise click.UsageError(
+            "--scheduler is for shards: pass several, such as --index 'SHARDS/*'"
+        )
     return folder_of_index(given[0])
 
 
@@ -91,90 +78,97 @@ def _keep_scheduler(context: click.Context, parameter: Any, given: str | None) -
 
 
 _SCHEDULER = "tdv_lucene.scheduler"
-shards_option = click.option(
+shards_option = option(
     "--index",
     required=True,
     multiple=True,
     metavar="INDEX",
     callback=index_or_shards,
-    help="Lucene index: a folder, or the name of one of Pyserini's prebuilt indexes. Of one in "
-    "shards 'SHARDS/*' (quoted), a file of their folders as @FILE, or --index again for each; "
-    "RESOURCE=/FOLDER where only workers with this resource see it.",
+    help="Lucene index: a folder, or the name of a Pyserini prebuilt index. For shards, pass "
+    "'SHARDS/*' (quoted), @FILE with one folder a line, or --index for each. Use RESOURCE=/FOLDER "
+    "if only Dask workers with that resource see the folder.",
 )
-scheduler_option = click.option(
+scheduler_option = option(
     "--scheduler",
     metavar="ADDRESS",
     is_eager=True,
     expose_value=False,
     callback=_keep_scheduler,
-    help="Of a Dask cluster whose workers do the work on shards.  [default: this machine does]",
+    group=RESOURCES,
+    help="Process shards on this Dask cluster.  [default: this machine]",
 )
-index_option = click.option(
+index_option = option(
     "--index",
     required=True,
     metavar="INDEX",
     callback=lambda context, parameter, given: folder_of_index(given),
-    help="Lucene index: a folder, or the name of one of Pyserini's prebuilt indexes.",
+    help="Lucene index: a folder, or the name of a Pyserini prebuilt index.",
 )
-output_option = click.option("--output", required=True, metavar="PATH", help="Where to write.")
-topics_option = click.option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
-topic_field_option = click.option(
+output_option = option("--output", required=True, metavar="PATH", help="Write the result to PATH.")
+topics_option = option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
+topic_field_option = option(
     "--topic-field",
     type=click.Choice(["title", "desc", "narr"]),
     default="title",
     show_default=True,
-    help="Which part of a TREC topic, or of a JSON line, is the query.",
+    group=INPUT,
+    help="Use this part of each TREC topic or JSON line as the query.",
 )
-qrels_option = click.option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
-field_option = click.option("--field", default="contents", show_default=True, help="Indexed field.")
-matrix_option = click.option(
-    "--matrix", metavar="FOLDER", help="A folder from 'extract'.  [default: a temporary one]"
+qrels_option = option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
+field_option = option("--field", default="contents", show_default=True, help="Use this field.")
+matrix_option = option(
+    "--matrix", metavar="FOLDER", group=INPUT,
+    help="Use a matrix from 'extract'.  [default: extract a temporary one]",
+)  # fmt: skip
+seed_option = option(
+    "--seed", type=int, default=0, show_default=True, group=TRAINING, help="Set the random seed."
 )
-seed_option = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of all random choices."
+threads_option = option(
+    "--threads", type=int, group=RESOURCES, help="Use this many threads.  [default: all cores]"
 )
-threads_option = click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
-overwrite_option = click.option(
-    "--overwrite", is_flag=True, help="Replace an earlier result of this command."
+overwrite_option = option(
+    "--overwrite", is_flag=True, help="Replace an existing result of this command."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-model_option = click.option(
+json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
+model_option = option(
     "--model",
     type=click.Choice(list(MODELS)),
     default=DEFAULT_MODEL,
     show_default=True,
-    help="Ranking function.",
+    help=_MODEL,
 )
-search_model_option = click.option(
+search_model_option = option(
     "--model",
     type=click.Choice(list(MODELS)),
-    help="Ranking function.  [default: what the index was learned for, else bm25]",
+    help=f"{_MODEL}  [default: the one the index was pruned for, else bm25]",
 )
 
 
-trust_pickle_option = click.option(
+trust_pickle_option = option(
     "--trust-pickle",
     is_flag=True,
-    help="Read --vectors that gensim's save() wrote. That is a pickle: whoever made it can have "
-    "any command run when it is read. All other formats execute nothing.",
+    group=VECTORS,
+    help="Allow --vectors saved by gensim's save(). Such a file is a pickle and can run any "
+    "command: use it only if you trust its author. All other formats execute nothing.",
 )
 
-search_as_option = click.option(
+search_as_option = option(
     "--search-as",
     metavar="NAME|NUMBERS",
-    help="Write the index for searchers with these parameters, so that it ranks as learned without "
-    "being told any.  anserini: k1 0.9, b 0.4 (Anserini, Pyserini).  lucene: 1.2, 0.75 (Lucene, "
-    "Solr, Elasticsearch, OpenSearch).  K1,B: others.  recorded: none; pass the learned parameters "
-    "at search.  For query likelihood: mu 1000, 2000, or MU.  [default: anserini]",
+    help="Adapt the index to searchers with fixed parameters: they then rank as learned.  "
+    "anserini: k1 0.9, b 0.4 (Anserini, Pyserini).  lucene: k1 1.2, b 0.75 (Lucene, Solr, "
+    "Elasticsearch, OpenSearch).  K1,B: these values.  recorded: adapt nothing; pass the learned "
+    "parameters at search.  Query likelihood: mu 1000, 2000 or MU; by default only if that costs "
+    "at most 2 % of the bytes.  [default: anserini]",
 )
 
-values_or_prior_option = click.option(
+values_or_prior_option = option(
     "--tdv",
     "values",
     multiple=True,
     metavar="[FIELD=]FOLDER",
-    help="What 'learn' wrote. Repeat it for further fields; the first is the one searched.  "
-    "[default: what other judged collections say of this one]",
+    help="TDVs from 'learn' or 'peers'. Repeat for more fields; the first field is the one "
+    "searched.  [default: TDVs from the built-in prior]",
 )
 
 
@@ -202,15 +196,15 @@ def _folder_of_field(given: str) -> str:
     return folder
 
 
-def named_folders(given: Sequence[str], option: str) -> dict[str, str]:
+def named_folders(given: Sequence[str], flag: str) -> dict[str, str]:
     """Name -> folder of each NAME=FOLDER of a repeated option."""
     found: dict[str, str] = {}
     for one in given:
         name, equals, folder = one.partition("=")
         if not equals or not name or not folder:
-            raise click.UsageError(f"{option} {one}: write {option} NAME=FOLDER")
+            raise click.UsageError(f"{flag} {one} has no name: pass {flag} NAME=FOLDER")
         if name in found:
-            raise click.UsageError(f"two {option} have the name '{name}': give different names")
+            raise click.UsageError(f"two {flag} are named '{name}': use different names")
         found[name] = folder
     return found
 
@@ -232,13 +226,8 @@ def _typed(stage: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, An
     defaults = {name: each.default for name, each in signature(stage).parameters.items()}
     return {
         name: value for name, value in arguments.items()
-        if not (name in defaults and value == defaults[name] and _left_out(context, name))
+        if not (name in defaults and value == defaults[name] and left_out(context, name))
     }  # fmt: skip
-
-
-def _left_out(context: click.Context, name: str) -> bool:
-    """Whether an option of the command was not given."""
-    return context.get_parameter_source(name) is ParameterSource.DEFAULT
 
 
 @contextmanager

@@ -13,66 +13,77 @@ from ..arguments import ANYTHING, Effect
 from . import _options as options
 
 _EFFECTS = (
-    Effect(("names",), "pruned", "several indexes are named as they are given", only=(ANYTHING,)),
-    Effect(("form",), "as_json", "JSON has no tables", only=(False,)),
+    Effect(("names",), "pruned", "several indexes have the names in --index", only=(ANYTHING,)),
+    Effect(("form",), "as_json", "JSON output has no tables", only=(False,)),
 )
+_REPORT, _TIMING = "Report", "Timing"
 
 
 @options.command("compare", effects=_EFFECTS)
-@click.option(
+@options.option(
     "--index", "indexes", required=True, multiple=True, metavar="[NAME=]FOLDER",
-    help="Lucene index. Repeat it with names to compare several; the first is the baseline. One in "
-    "shards is 'SHARDS/*' (quoted), or @FILE.",
+    help="Lucene index. Repeat with names to compare several; the first is the baseline. For "
+    "shards, pass 'SHARDS/*' (quoted) or @FILE.",
 )  # fmt: skip
-@click.option("--pruned", metavar="FOLDER", help="What 'prune' wrote from the only --index.")
-@click.option(
+@options.option("--pruned", metavar="FOLDER", help="Pruned index to compare with --index.")
+@options.option(
     "--topics", required=True, multiple=True, metavar="TOPICS",
-    help=f"{options.TOPICS_HELP} Repeat it for further query sets.",
+    help=f"{options.TOPICS_HELP} Repeat for more query sets.",
 )  # fmt: skip
-@click.option(
+@options.option(
     "--qrels", required=True, multiple=True, metavar="QRELS",
-    help=f"{options.QRELS_HELP} One for each --topics.",
+    help=f"{options.QRELS_HELP} Pass one for each --topics.",
 )  # fmt: skip
 @options.topic_field_option
 @options.output_option
 @options.search_model_option
 @options.field_option
-@click.option(
-    "--names", nargs=2, default=("full", "pruned"), show_default=True,
-    help="What to call --index and --pruned in the report.",
+@options.option(
+    "--names", nargs=2, default=("full", "pruned"), show_default=True, group=_REPORT,
+    help="Call --index and --pruned this in the report.",
 )  # fmt: skip
-@click.option(
-    "--tune-topics", metavar="TOPICS", help="Training topics to tune the baseline's k1, b or mu on."
-)
-@click.option("--tune-qrels", metavar="FILE", help="Their qrels.")
-@click.option(
+@options.option(
+    "--tune-topics", metavar="TOPICS",
+    help="Also measure the baseline with k1 and b (or mu) tuned on these training topics.",
+)  # fmt: skip
+@options.option("--tune-qrels", metavar="QRELS", help="Judgements of --tune-topics.")
+@options.option(
     "--measures", multiple=True, metavar="NAMES",
-    help="Further measures, by their names in ir-measures: 'RR@10 R@100 P@5'.",
+    help="Add measures by their ir-measures names, such as 'RR@10 R@100 P@5'.",
 )  # fmt: skip
-@click.option(
+@options.option(
     "--tdv", "values", multiple=True, metavar="[NAME=]FOLDER",
-    help="The TDVs that the second index, or the index NAME, was pruned with; for the report.",
+    help="TDVs that the second index, or the index NAME, was pruned with. Adds terms and the "
+    "predicted curve to the report.",
 )  # fmt: skip
-@click.option("--threads", type=int, help="Queries searched at once while nothing is timed.")
-@click.option(
-    "--throughput", "throughput_threads", type=int, metavar="THREADS",
+@options.option(
+    "--threads", type=int, group=_TIMING,
+    help="Search this many queries at once while nothing is timed.",
+)  # fmt: skip
+@options.option(
+    "--throughput", "throughput_threads", type=int, metavar="THREADS", group=_TIMING,
     help="Also measure queries per second with this many threads.",
 )  # fmt: skip
-@click.option("--end-to-end", is_flag=True, help="Also time Pyserini's searcher.")
-@click.option(
+@options.option(
+    "--end-to-end", is_flag=True, group=_TIMING, help="Also time Pyserini's own searcher."
+)
+@options.option(
     "--latency-budget",
     "latency_budget_seconds",
     default=60.0,
     show_default=True,
-    help="Seconds for measuring latency. If not all queries fit, fewer are timed.",
+    metavar="SECONDS",
+    group=_TIMING,
+    help="Limit the time for measuring latency. Times fewer queries if needed.",
 )
-@click.option(
-    "--seed", default=0, show_default=True, help="Seed for choosing and ordering the queries timed."
-)
+@options.option(
+    "--seed", default=0, show_default=True, group=_TIMING,
+    help="Set the random seed that chooses and orders the timed queries.",
+)  # fmt: skip
 @options.overwrite_option
-@click.option(
+@options.option(
     "--format", "form", type=click.Choice(["screen", "markdown", "latex"]), default="screen",
-    show_default=True, help="Format of the printed tables.",
+    show_default=True, group=_REPORT, help="Print tables in this format.",
 )  # fmt: skip
 @options.json_option
 def command(
@@ -90,18 +101,18 @@ def command(
 ) -> None:
     """Compare the full index with a pruned one: effectiveness, size and latency.
 
-    Give --index and --pruned, or several --index NAME=FOLDER. Writes report.json, report.html,
-    per_query.tsv and the runs into the folder OUTPUT.
+    Pass --index and --pruned, or several --index NAME=FOLDER. Writes report.html, report.json,
+    the measures of each query and the runs into the folder --output.
     """
     from ..comparison.compare import compare_indexes
 
     (first, index), (second, treatment), *further = _named(indexes, pruned, names)
     if len(topics) != len(qrels):
         raise click.UsageError(
-            f"{len(topics)} --topics but {len(qrels)} --qrels: give one --qrels for each --topics"
+            f"{len(topics)} --topics but {len(qrels)} --qrels: pass one --qrels for each --topics"
         )
     if (tune_topics is None) != (tune_qrels is None):
-        raise click.UsageError("--tune-topics and --tune-qrels go together: give both")
+        raise click.UsageError("--tune-topics and --tune-qrels go together: pass both")
     report = options.run(
         compare_indexes,
         index,
@@ -138,15 +149,15 @@ def _named(
     if len(indexes) == 1 and pruned is not None:
         return [(names[0], _found(indexes[0])), (names[1], options.folder_or_shards(pruned))]
     if pruned is not None:
-        raise click.UsageError("--pruned goes with one --index: name it --index NAME=FOLDER too")
+        raise click.UsageError("--pruned goes with one --index: pass it as --index NAME=FOLDER")
     if len(indexes) == 1:
-        raise click.UsageError("give --pruned, or several --index NAME=FOLDER")
+        raise click.UsageError("one index is nothing to compare: pass --pruned, or several --index")
     pairs = [tuple(given.split("=", 1)) for given in indexes]
     for given, pair in zip(indexes, pairs):
         if len(pair) == 1:
-            raise click.UsageError(f"--index {given}: several indexes need names, NAME=FOLDER")
+            raise click.UsageError(f"--index {given} has no name: pass --index NAME=FOLDER")
     if len(dict(pairs)) < len(pairs):
-        raise click.UsageError("two --index have the same name: give different names")
+        raise click.UsageError("two --index have the same name: use different names")
     return [(name, _found(folder)) for name, folder in pairs]
 
 
@@ -164,7 +175,7 @@ def _values(given: tuple[str, ...], second: str, further: list[str]) -> dict[str
         if not equals or name not in (second, *further):  # '=' may stand in a folder's name
             name, folder = second, one
         if name in found:
-            raise click.UsageError(f"two --tdv are of the index '{name}': write --tdv NAME=FOLDER")
+            raise click.UsageError(f"two --tdv are for the index '{name}': pass --tdv NAME=FOLDER")
         found[name] = folder
     return found
 

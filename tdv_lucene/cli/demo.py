@@ -11,23 +11,24 @@ from . import _options as options
 
 
 @options.command("demo")
-@click.option(
+@options.option(
     "--output", default="tdv-lucene-demo", show_default=True, metavar="FOLDER",
-    help="Where to write the collection, the indexes and the report.",
+    help="Write the collection, the indexes and the report to this folder.",
 )  # fmt: skip
-@click.option(
+@options.option(
     "--reduction",
     type=float,
-    help="Share of the postings to drop.  [default: two indexes, one that costs held-out queries "
-    "almost nothing and one as small as learning recommends]",
+    metavar="SHARE",
+    help="Drop this share of the postings.  [default: prune twice, with almost no loss on held-out "
+    "queries and as 'learn' recommends]",
 )
 @options.seed_option
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
-    """Run the whole job on a demonstration collection: Python's own documentation.
+    """Run the whole job on a demonstration collection: the Python documentation.
 
-    Needs no download: documents and topics are made from the interpreter that runs this.
+    Needs no download. Makes documents and topics from the Python interpreter that runs it.
     """
     from ..demo.run import run_demo
     from .compare import show_comparison

@@ -14,10 +14,10 @@ from . import _options as options
 @options.command("doctor")
 @options.json_option
 def command(as_json: bool) -> None:
-    """Show what this installation consists of, and what is wrong with it.
+    """Show what is installed, and what is wrong with it.
 
-    Java, Lucene, Pyserini, Python packages, memory and disk. The exit code is 1 when something is
-    wrong.
+    Checks Java, Lucene, Pyserini, Python packages, memory and disk. Exits with status 1 if
+    something is wrong.
     """
     from ..jvm.installation import examine
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import click
-
 from . import _options as options
 
 
 @options.command("embed")
 @options.index_option
 @options.output_option
-@click.option(
+@options.option(
     "--vectors",
     default="lsa",
     show_default=True,
     metavar="lsa|train|FILE",
-    help="lsa: from the matrix. train: on the stored text. A file: fastText .bin, word2vec .bin, "
-    ".vec or .txt, NumPy .npz (arrays 'words' and 'vectors') or .npy (words in a .txt beside it).",
+    help="lsa: compute vectors from the matrix.  train: train vectors on the stored text.  FILE: "
+    "read fastText .bin, word2vec .bin, .vec or .txt, or NumPy .npz (arrays 'words' and 'vectors') "
+    "or .npy (words in a .txt beside it).",
 )
 @options.trust_pickle_option
-@click.option(
+@options.option(
     "--dimensions", type=int, default=100, show_default=True,
-    help="Length of the vectors of lsa and train.",
+    help="Set the dimensions of vectors from lsa and train.",
 )  # fmt: skip
 @options.matrix_option
 @options.seed_option
@@ -29,9 +28,9 @@ from . import _options as options
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, **arguments: object) -> None:
-    """Make word vectors of an index's terms, for 'learn --vectors'.
+    """Make word vectors for an index's terms, for 'learn --vectors'.
 
-    Words of a file are matched to the index's stems by running them through its analyzer.
+    Matches the words of a file to the index's stems by running them through its analyzer.
     """
     from ..embedding.embed import embed_terms
 

@@ -13,7 +13,7 @@ from . import _options as options
 @options.command("env")
 @options.json_option
 def command(as_json: bool) -> None:
-    """Print the shell variables that plain Pyserini needs to run in this environment.
+    """Print the shell variables that plain Pyserini needs. Set them with:
 
     \b
     eval "$(tdv-lucene env)"
@@ -27,4 +27,4 @@ def command(as_json: bool) -> None:
     for name, value in variables.items():
         click.echo(f"export {name}={shlex.quote(value)}")
     if importlib.util.find_spec("torch") is None:
-        options.say("Pyserini's searcher needs PyTorch as well: pip install pyserini", err=True)
+        options.say("Pyserini's searcher also needs PyTorch: pip install pyserini", err=True)

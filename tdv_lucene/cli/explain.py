@@ -14,18 +14,22 @@ from . import _options as options
 
 @options.command("explain")
 @options.index_option
-@click.option("--pruned", required=True, metavar="FOLDER", help="What 'prune' wrote from it.")
-@click.option("--query", required=True, metavar="TEXT", help="The query, as a user types it.")
-@click.option("--tdv", "values", metavar="FOLDER", help="The TDVs it was pruned with, if kept.")
+@options.option(
+    "--pruned", required=True, metavar="FOLDER", help="Index that 'prune' wrote from --index."
+)
+@options.option("--query", required=True, metavar="TEXT", help="Query as a user types it.")
+@options.option(
+    "--tdv", "values", metavar="FOLDER", help="TDVs that --pruned was made with, if kept."
+)
 @options.search_model_option
 @options.field_option
-@click.option("--hits", default=10, show_default=True, help="Best documents shown.")
+@options.option("--hits", default=10, show_default=True, help="Show this many documents.")
 @options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Show what pruning did to one query.
 
-    Its terms with their TDVs and document frequencies before and after, and the best documents of
-    both indexes side by side.
+    Lists its terms with their TDVs and document frequencies before and after, and the best
+    documents of both indexes side by side.
     """
     from ..comparison.explain import explain_query
 

@@ -12,9 +12,9 @@ from . import _options as options
 @options.command("export")
 @options.index_option
 @options.output_option
-@click.option(
+@options.option(
     "--format", "form", type=click.Choice(["ciff"]), default="ciff", show_default=True,
-    help="Common Index File Format: read by PISA, JASSv2, Terrier and others.",
+    help="Write the Common Index File Format, which PISA, JASSv2, Terrier and others read.",
 )  # fmt: skip
 @options.field_option
 @options.matrix_option
@@ -23,8 +23,8 @@ from . import _options as options
 def command(output: str, form: str, as_json: bool, **arguments: Any) -> None:
     """Write a field of a full or pruned index as one file that other engines read.
 
-    Frequencies are those in the index, lengths their sums. Rank a pruned index with the parameters
-    in the file's description: lengths cannot hold k1 for an engine with one of its own.
+    Frequencies are those in the index. A document's length is their sum. Rank a pruned index with
+    the parameters in the file's description: unlike Lucene's norms, lengths cannot hold k1.
     """
     from ..matrix.ciff import export_ciff
 

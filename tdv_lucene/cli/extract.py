@@ -15,33 +15,33 @@ from . import _options as options
 @options.scheduler_option
 @options.output_option
 @options.field_option
-@click.option(
+@options.option(
     "--documents",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="Write only the rows of these documents: a file of ids, one a line. Learning needs all "
-    "documents.",
+    help="Write only the documents listed in FILE, one id a line. '-' reads standard input. "
+    "'learn' needs all documents.",
 )
-@click.option(
+@options.option(
     "--positions/--no-positions",
     default=True,
     show_default=True,
     help="Also write each term's first position in each document, if the index has positions.",
 )
-@click.option(
+@options.option(
     "--tokens",
     is_flag=True,
-    help="Also write every document's tokens in order, for neural re-rankers: from positions, else "
-    "from stored text.",
+    help="Also write the tokens of each document in order, for neural re-rankers. Uses positions, "
+    "or stored text if there are none.",
 )
 @options.threads_option
 @options.overwrite_option
 @options.json_option
 def command(output: str, documents: Path | None, as_json: bool, **arguments: Any) -> None:
-    """Write the term-document matrix of an index's field as memory-mapped NumPy arrays.
+    """Write a field's term-document matrix as memory-mapped NumPy arrays.
 
-    This reads postings only; neither stored vectors nor stored text is needed. With --documents,
-    memory and output grow with the rows asked for; term statistics stay those of the whole index.
+    Needs postings only, no term vectors and no stored text. With --documents, memory and output
+    grow with the number of documents listed. Term statistics stay those of the whole index.
     """
     from ..evaluation.topics import STDIN, read_stdin
     from ..matrix.extract import describe_matrix, extract_matrix, split_ids

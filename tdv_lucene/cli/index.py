@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from . import _options as options
+from ._command import Command
 
 
-class _WithHelp(click.Command):
+class _WithHelp(Command):
     """Takes -h alone for --help: click would find an option -h among the letters of -threads."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -19,14 +20,21 @@ class _WithHelp(click.Command):
     cls=_WithHelp,
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
-@click.option("--index", "-index", "output", required=True, metavar="FOLDER", help="New index.")
-@click.option(
-    "--overwrite", is_flag=True, help="Replace an empty folder. An index is never replaced."
+@options.option(
+    "--index",
+    "-index",
+    "output",
+    required=True,
+    metavar="FOLDER",
+    help="Write the index to this folder.",
+)
+@options.option(
+    "--overwrite", is_flag=True, help="Replace an empty folder. Never replaces an index."
 )
 @options.json_option
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def command(output: str, overwrite: bool, as_json: bool, flags: tuple[str, ...]) -> None:
-    """Index a collection with Anserini's IndexCollection; all other flags are passed to it.
+    """Index a collection with Anserini's IndexCollection. Passes all other flags to it.
 
     \b
     tdv-lucene index --collection JsonCollection --input DOCS \\

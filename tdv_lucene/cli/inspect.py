@@ -22,10 +22,10 @@ _SHOWN_SEGMENTS = 20
 
 @options.command("inspect")
 @options.index_option
-@click.option(
+@options.option(
     "--check",
     is_flag=True,
-    help="Compare the checksums of all files.  [default: if the index has up to 512 MiB]",
+    help="Verify the checksums of all files.  [default: only of indexes up to 512 MiB]",
 )
 @options.json_option
 def command(index: str, check: bool, as_json: bool) -> None:
@@ -76,8 +76,8 @@ def _print(found: dict[str, Any]) -> None:
 
 def _checked(checked: dict[str, Any]) -> str:
     if checked["checksums"]:
-        return f"{checked['files']}, all as their checksums say"
-    return f"{checked['files']}, none cut short; checksums not compared (--check does)"
+        return f"{checked['files']}, all checksums verified"
+    return f"{checked['files']}, none cut short; checksums not verified (pass --check)"
 
 
 def _show(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> None:

@@ -15,93 +15,103 @@ if TYPE_CHECKING:
     from ..values.term_values import TermValues
 
 _UNMOVED = 1e-4  # of TDVs in the mean: rounding
-_CHOSEN = "[default: chosen on the training queries, from the prior's or {} on]"
+_TUNED = "[default: tuned on the training queries, starting from the prior's or {}]"
+
+
+def _parameter(flag: str, name: str, default: float) -> Any:
+    """An option that fixes a parameter of the search."""
+    text = f"Fix {name} at search.  {_TUNED.format(default)}"
+    return options.option(flag, type=float, group=options.TRAINING, help=text)
 
 
 @options.command("learn")
 @options.shards_option
-@options.scheduler_option
-@click.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
-@click.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
+@options.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
+@options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.topic_field_option
-@click.option(
+@options.option(
     "--no-judgements",
     is_flag=True,
-    help="Without --topics and --qrels: learn nothing, and write what other judged collections say "
-    "of this one, which 'prune' also uses without --tdv.",
+    help="Learn nothing: write the TDVs of the built-in prior, as used by 'prune' without --tdv. "
+    "Excludes --topics and --qrels.",
 )
 @options.output_option
 @options.model_option
-@click.option(
+@options.option(
     "--vectors",
     metavar="PATH",
-    help="A file of fastText, word2vec or NumPy (see 'embed --help'), or a folder from 'embed'.  "
-    "[default: LSA]",
+    group=options.VECTORS,
+    help="Use word vectors from 'embed', or from a fastText, word2vec or NumPy file (see 'embed "
+    "--help').  [default: LSA]",
 )
 @options.trust_pickle_option
 @options.matrix_option
-@click.option(
+@options.option(
     "--prior/--no-prior",
     default=True,
     show_default=True,
-    help="Start from what other judged collections say of this one.",
+    group=options.TRAINING,
+    help="Start from the built-in prior, learned on other judged collections.",
 )
-@click.option(
+@options.option(
     "--lead/--no-lead",
     default=True,
     show_default=True,
-    help="First-position boost: let a term count for more if it first occurs early in a document. "
-    "Needs positions in the index.",
+    group=options.TRAINING,
+    help="Learn a first-position boost: a term that first occurs early in a document counts more. "
+    "Needs an index with positions.",
 )
-@click.option(
+@options.option(
     "--values/--no-values",
     "term_values",
     default=True,
     show_default=True,
-    help="Learn TDVs. Without, they are all the same, and only the first-position boost, the "
-    "choice of postings and the search's parameters are left, which also suits other kinds of "
-    "query.",
+    group=options.TRAINING,
+    help="Learn TDVs. With --no-values, use one weight for all terms, and tune only parameters, "
+    "boost and pruning. This also suits other kinds of queries.",
 )
-@click.option(
+@options.option(
     "--prefer",
     type=click.Choice(["ranking", "size", "speed"]),
     default="ranking",
     show_default=True,
-    help="size: rank better in few bytes (BM25, QLD).  speed: leave searches fewer postings to "
-    "visit (BM25). They cost some recall, and ranking where documents are short or queries name "
-    "rare things.",
+    help="Choose what to optimise.  size: rank better in small indexes (BM25, QLD).  speed: visit "
+    "fewer postings per search (BM25). Both lose some recall. Both rank worse where documents are "
+    "short or queries name rare things.",
 )
 @options.seed_option
-@click.option("--k1", type=float, help=f"BM25's k1 at search.  {_CHOSEN.format(0.9)}")
-@click.option("--b", type=float, help=f"BM25's b at search.  {_CHOSEN.format(0.4)}")
-@click.option("--mu", type=float, help=f"QLD's mu at search.  {_CHOSEN.format(1000)}")
-@click.option(
+@_parameter("--k1", "BM25's k1", 0.9)
+@_parameter("--b", "BM25's b", 0.4)
+@_parameter("--mu", "QLD's mu", 1000)
+@options.option(
     "--pool",
     type=int,
     metavar="DOCUMENTS",
-    help="Learn from so many documents: the judged ones, those that searches find, others at "
-    "random; 0 for all.  [default: all of up to 300,000, and 100,000 of more]",
+    group=options.RESOURCES,
+    help="Learn from this many documents: judged ones, those found by searches, and others at "
+    "random. 0 uses all.  [default: 100,000 if there are more than 300,000, else all]",
 )
-@click.option(
+@options.option(
     "--memory",
     metavar="SIZE",
-    help="What learning may take, such as 4GB, Java's included and mapped files not: by a pool, or "
-    "a smaller one, where needed. If it takes more all the same, it ends with an error and without "
-    "a result.  [default: as much as it takes]",
+    help="Limit memory to SIZE, such as 4GB, including the JVM but not mapped files. Uses a "
+    "smaller pool if needed, and fails without output if the limit is exceeded.  [default: no "
+    "limit]",
 )
-@click.option(
+@options.option(
     "--plot",
     metavar="FILE",
-    help="Draw the measures over the reduction, as FILE.svg or FILE.png.",
+    help="Plot the measures against the reduction, as FILE.svg or FILE.png.",
 )
+@options.scheduler_option
 @options.field_option
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Learn term discrimination values (TDVs) from judged queries.
 
-    Prints, for several reductions (shares of the postings dropped), what each costs or gains on
-    queries held out of the training.
+    A reduction is the share of postings dropped. For several reductions, prints the gain or loss
+    in effectiveness on held-out queries.
     """
     from ..learning.from_index import learn_from_index
 

@@ -13,7 +13,7 @@ _NAMES = (
 
 @options.command("peers")
 @options.index_option
-@click.option("--name", type=click.Choice(_NAMES), required=True, help="Which peer.")
+@options.option("--name", type=click.Choice(_NAMES), required=True, help="Choose the peer.")
 @options.output_option
 @options.matrix_option
 @options.seed_option
@@ -21,15 +21,18 @@ _NAMES = (
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, **arguments: object) -> None:
-    """Make the TDVs of a peer: an unlearned pruning, to compare a learned one with.
+    """Make the TDVs of a peer: an unlearned pruning to compare with.
 
-    df drops the terms of most documents first, ridf those of the lowest residual idf, random any
-    terms, stopwords a longer and longer stop list. carmel-* drop single postings, by their BM25
-    score (uniform), or by its share of the best (delta) or tenth best (epsilon) score of their
-    list.
+    \b
+    df              drops the most frequent terms first (by documents)
+    ridf            drops the terms with the lowest residual idf first
+    random          drops terms in random order
+    stopwords       drops a stop list of growing length
+    carmel-uniform  drops the postings with the lowest BM25 scores
+    carmel-delta    the same, by share of the best score in the posting list
+    carmel-epsilon  the same, by share of the tenth best score in the list
 
-    All TDVs are 1. 'prune' takes the folder like one from 'learn'; 'prune --tf original' keeps
-    positions.
+    All TDVs are 1. Pass the folder to 'prune --tdv'. Add --tf original to keep positions.
     """
     from ..peers.unlearned import make_peer_values
 

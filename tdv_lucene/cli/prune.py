@@ -14,78 +14,94 @@ _SHOWN = (
     "postings_before", "postings", "terms_before", "terms", "documents_without_terms",
     "deleted_left_out", "bytes_before", "bytes",
 )  # fmt: skip
+_DROPPED, _WRITTEN = "What is dropped", "What is written"
 
 
 @options.command("prune")
 @options.shards_option
-@options.scheduler_option
 @options.values_or_prior_option
 @options.output_option
-@click.option(
+@options.option(
     "--reduction",
     type=float,
-    help="Share of the field's postings to drop, such as 0.45.  [default: the recommended one]",
+    metavar="SHARE",
+    help="Drop this share of the field's postings, such as 0.45.  [default: the recommended one]",
 )
-@click.option(
+@options.option(
     "--max-loss",
     type=float,
     metavar="SHARE",
-    help="Instead of --reduction: take the largest validated one that surely (95 %) costs at most "
-    "this share of nDCG@5 on held-out queries, such as 0.01.",
+    help="Take the largest validated reduction that loses at most this share of nDCG@5 on held-out "
+    "queries, such as 0.01. Judged by the worse end of the 95 % interval. Excludes --reduction.",
 )
-@click.option(
+@options.option(
     "--max-bytes",
     metavar="SIZE",
-    help="Instead of --reduction: take the smallest one whose index and its manifest have at most "
-    "this size, such as 25MB.",
+    help="Take the smallest reduction whose index, with its manifest, fits into SIZE, such as "
+    "25MB. Excludes --reduction.",
 )
-@click.option(
+@options.option(
     "--scale",
     default="auto",
     show_default=True,
     metavar="auto|NUMBER",
-    help="Frequencies become round(scale * tf * tdv), at least 1.",
+    group=_WRITTEN,
+    help="Multiply frequencies by this before rounding: round(scale * tf * boost * TDV), at least "
+    "1.",
 )
-@click.option(
+@options.option(
     "--tf",
     type=click.Choice(["scaled", "original"]),
     default="scaled",
     show_default=True,
-    help="scaled: store TDV-weighted frequencies.  original: keep frequencies and positions, only "
-    "drop postings.",
+    help="scaled: store frequencies weighted by TDVs.  original: only drop postings; keep "
+    "frequencies and positions.",
 )
-@click.option(
+@options.option(
     "--unit",
     type=click.Choice(["term", "posting"]),
-    help="What is dropped: whole terms only, or also the postings that add least to a score.  "
-    "[default: the recommended one]",
+    group=_DROPPED,
+    help="term: drop whole terms only.  posting: also drop the postings that add least to a "
+    "score.  [default: the recommended one]",
 )
-@click.option(
+@options.option(
     "--min-doc-freq",
     type=int,
     default=1,
     show_default=True,
-    help="Also drop terms in fewer documents. 2 makes the dictionary much smaller; documents that "
-    "only such a term finds are then not found.",
+    metavar="DOCUMENTS",
+    group=_DROPPED,
+    help="Also drop terms that are in fewer documents. 2 makes the dictionary much smaller, but "
+    "documents matched only by such terms are no longer found.",
 )
-@options.field_option
-@click.option(
+@options.option(
+    "--field",
+    default="contents",
+    show_default=True,
+    help="Prune this field. With --tdv, the TDVs name it.",
+)
+@options.option(
     "--save-values",
     metavar="FOLDER",
-    help="Without --tdv: save the TDVs here, for 'explain' and 'compare'.",
+    group=_WRITTEN,
+    help="Save the prior's TDVs for 'explain' and 'compare'. Excludes --tdv.",
 )
-@click.option(
-    "--optimize", is_flag=True, help="Write one segment.  [default: as many as the source]"
+@options.option(
+    "--optimize",
+    is_flag=True,
+    group=_WRITTEN,
+    help="Merge into one segment.  [default: as many as the source]",
 )
 @options.search_as_option
+@options.scheduler_option
 @options.threads_option
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Write a smaller index; the source is only read.
 
-    It uses the TDVs that 'learn' wrote or, without --tdv, those that other judged collections give
-    this one.
+    Uses the TDVs from 'learn'. Without --tdv, uses the built-in prior, learned on other judged
+    collections.
     """
     from ..pruning.prune import prune_index
 

@@ -11,40 +11,50 @@ from . import _options as options
 _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 
 
+def _parameter(flag: str, name: str, default: float) -> Any:
+    """An option that sets a parameter of the ranking function."""
+    text = f"Set {name}.  [default: as recorded in the index, else {default}]"
+    return options.option(flag, type=float, group="Parameters of the ranking function", help=text)
+
+
 @options.command("search", effects=options.PRINTED_EFFECTS)
 @options.shards_option
-@options.scheduler_option
 @options.topics_option
-@click.option(
+@options.option(
     "--output",
     required=True,
     metavar="PATH",
-    help="The run; '-' prints it, and everything else goes to stderr.",
+    help="Write the run to PATH. '-' prints it and sends everything else to stderr.",
 )
 @options.search_model_option
 @options.topic_field_option
-@click.option("--tag", help="Last column of the run.  [default: tdv-lucene-MODEL]")
-@click.option("--rm3", is_flag=True, help="Expand queries by RM3, as Pyserini's --rm3.")
-@click.option("--rocchio", is_flag=True, help="Expand queries by Rocchio, as Pyserini's --rocchio.")
-@click.option("--hits", default=1000, show_default=True, help="Documents per query.")
-@click.option("--threads", type=int, help="Queries searched at once.  [default: all cores]")
-@click.option("--k1", type=float, help="BM25's k1.  [default: what the index records, else 0.9]")
-@click.option("--b", type=float, help="BM25's b.  [default: what the index records, else 0.4]")
-@click.option("--mu", type=float, help="QLD's mu.  [default: what the index records, else 1000]")
+@options.option("--tag", help="Tag the run (last column).  [default: tdv-lucene-MODEL]")
+@options.option("--rm3", is_flag=True, help="Expand queries with RM3, as Pyserini does.")
+@options.option("--rocchio", is_flag=True, help="Expand queries with Rocchio, as Pyserini does.")
+@options.option(
+    "--hits", default=1000, show_default=True, help="Return at most this many documents per query."
+)
+@options.option(
+    "--threads", type=int, group=options.RESOURCES,
+    help="Search this many queries at once.  [default: all cores]",
+)  # fmt: skip
+@_parameter("--k1", "BM25's k1", 0.9)
+@_parameter("--b", "BM25's b", 0.4)
+@_parameter("--mu", "QLD's mu", 1000)
+@options.scheduler_option
 @options.field_option
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
     """Search all topics and write a TREC run, as Pyserini would.
 
-    A pruned index needs other parameters than its source, and records them. They are printed, so
-    that you can give plain Pyserini the same. --rm3 and --rocchio need term vectors (Anserini's
-    -storeDocvectors).
+    Uses the parameters recorded in a pruned index and prints them, so that you can set them in
+    plain Pyserini. --rm3 and --rocchio need term vectors (Anserini's -storeDocvectors).
     """
     from ..searching.search import search_index
 
     if rm3 and rocchio:
-        raise click.UsageError("--rm3 and --rocchio exclude each other: each expands the query")
+        raise click.UsageError("--rm3 and --rocchio exclude each other: pass one")
     arguments["feedback"] = "rm3" if rm3 else "rocchio" if rocchio else None
     with options.printed_if_dash(arguments["output"]) as output:
         summary = options.run(search_index, **{**arguments, "output": output})

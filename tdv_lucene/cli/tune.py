@@ -14,8 +14,8 @@ _SHOWN = ("output", "field", "learned_from", "documents_with_terms", "bytes_befo
 
 @options.command("tune")
 @options.index_option
-@click.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
-@click.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
+@options.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
+@options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.output_option
 @options.search_as_option
 @options.topic_field_option
@@ -24,11 +24,11 @@ _SHOWN = ("output", "field", "learned_from", "documents_with_terms", "bytes_befo
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
-    """Write an index with tuned k1 and b; nothing is dropped.
+    """Write an index with tuned k1 and b; drop nothing.
 
-    BM25 with default parameters then ranks it as with the tuned ones. Frequencies, positions and
-    stored fields stay as they are. Without --topics and --qrels it takes the parameters that other
-    judged collections give this one.
+    BM25 with default parameters then ranks as with tuned ones. Frequencies, positions and stored
+    fields stay as they are. Tunes on --topics and --qrels. Without them, uses the parameters of the
+    built-in prior, learned on other judged collections.
     """
     from ..searching.tune import tune_index
 

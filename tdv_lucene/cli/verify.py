@@ -5,20 +5,18 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import click
-
 from . import _options as options
 
 
 @options.command("verify")
 @options.shards_option
 @options.scheduler_option
-@click.option(
+@options.option(
     "--pruned",
     required=True,
     metavar="FOLDER",
     callback=lambda context, parameter, given: options.folder_or_shards(given, context),
-    help="What 'prune' made of it; of shards, 'OUT/*'.",
+    help="Index that 'prune' wrote from --index. For shards, pass 'OUT/*' (quoted).",
 )
 @options.values_or_prior_option
 @options.threads_option
@@ -26,7 +24,7 @@ from . import _options as options
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Check a pruned index against its source, posting by posting.
 
-    If something differs, prints the first difference and ends with status 1.
+    If they differ, prints the first difference and exits with status 1.
     """
     from ..pruning.verify import verify_pruned
 

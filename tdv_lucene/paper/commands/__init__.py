@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import click
 
+from ...cli._command import HELP_NAMES
 from ...cli._groups import LazyGroup
-from ...cli._options import HELP_NAMES
 
 _COMMANDS = {
-    "reproduce": "Run the paper's experiment on one of its collections.",
-    "ranker": "Train a neural re-ranker, to compare with.",
+    "reproduce": "Run the experiment on one of the paper's collections.",
+    "ranker": "Train a neural re-ranker to compare with.",
     "rerank": "Re-rank a run with a neural re-ranker.",
 }
 
 
 @click.group("paper", cls=LazyGroup, helps=_COMMANDS, package=__name__, context_settings=HELP_NAMES)
 def command() -> None:
-    """Run the paper's experiment, and the neural re-rankers it compares with."""
+    """Run the experiment of the paper and the neural re-rankers it compares with."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import click
+from ...cli._command import option
 
-tokens_matrix_option = click.option(
-    "--matrix", metavar="FOLDER", help="From 'extract --tokens'; without it extracted on the way."
+tokens_matrix_option = option(
+    "--matrix",
+    metavar="FOLDER",
+    help="Use a matrix from 'extract --tokens'.  [default: extract a temporary one]",
 )
-rerank_depth_option = click.option(
+rerank_depth_option = option(
     "--rerank-depth",
     default=1000,
     show_default=True,
-    help="Documents of a query that are re-ranked; the others follow.",
+    group="Neural re-rankers",
+    help="Re-rank this many documents per query. The others follow in their order.",
 )

@@ -12,18 +12,18 @@ from ._options import tokens_matrix_option
 @options.index_option
 @options.topics_option
 @options.qrels_option
-@click.option(
+@options.option(
     "--name",
     type=click.Choice(["drmm", "duet", "conv-knrm"]),
     default="drmm",
     show_default=True,
-    help="Which neural re-ranker.",
+    help="Choose the neural re-ranker.",
 )
 @options.output_option
-@click.option(
+@options.option(
     "--vectors",
     metavar="PATH",
-    help="From 'embed', or a file of word vectors.  [default: LSA of the matrix]",
+    help="Use word vectors from 'embed', or from a file.  [default: LSA]",
 )
 @options.trust_pickle_option
 @tokens_matrix_option
@@ -35,8 +35,8 @@ from ._options import tokens_matrix_option
 def command(as_json: bool, **arguments: object) -> None:
     """Train a neural re-ranker on judged queries, to compare pruning with.
 
-    Needs the extra 'neural', and an index with positions or stored text. 'rerank' takes the folder.
-    Every number of it is fixed; the epoch is chosen on the training queries.
+    Needs the extra 'neural', and an index with positions or stored text. Hyperparameters are fixed;
+    the epoch is chosen on the training queries. Pass the folder to 'rerank'.
     """
     from ..neural.rerank import train_ranker
 

@@ -14,6 +14,7 @@ _COLLECTIONS = (
     "ap88-89", "la", "ft91-94", "wiki165k", "cranfield", "vaswani", "cisi", "other",
 )  # fmt: skip
 _NEURAL = ("drmm", "duet", "conv-knrm")
+_TRAINING = "Training and test"
 
 
 def _rankers(context: click.Context, option: click.Parameter, given: str | None) -> tuple[str, ...]:
@@ -22,53 +23,70 @@ def _rankers(context: click.Context, option: click.Parameter, given: str | None)
     names = _NEURAL if given == "all" else tuple(given.split(","))
     for name in names:
         if name not in _NEURAL:
-            raise click.BadParameter(f"no re-ranker '{name}': all, or of {', '.join(_NEURAL)}")
+            raise click.BadParameter(
+                f"no re-ranker '{name}': pass all, or any of {', '.join(_NEURAL)}"
+            )
     return names
 
 
 @options.command("reproduce")
-@click.option(
+@options.option(
     "--collection", required=True, type=click.Choice(_COLLECTIONS),
-    help="Which of the paper's collections it is; nothing is published of those from wiki165k on.",
+    help="Name the collection. The paper has results for the first three only.",
 )  # fmt: skip
 @options.index_option
 @options.topics_option
 @options.qrels_option
 @options.output_option
-@click.option(
+@options.option(
     "--recipe", type=click.Choice(["paper", "default"]), default="paper", show_default=True,
-    help="How TDVs are learned.",
+    help="Choose how TDVs are learned.",
 )  # fmt: skip
-@click.option(
-    "--model", "models", multiple=True, help="tfidf, qld or bm25; can be repeated.  [default: all]"
+@options.option(
+    "--model",
+    "models",
+    multiple=True,
+    help="Ranking function: tfidf, qld or bm25. Repeat for several.  [default: all]",
 )
-@click.option(
+@options.option(
     "--reduction",
     type=float,
-    help="Share of postings to drop.  [default: 0.45; with the paper's recipe, the terms with a "
-    "TDV of 0]",
+    metavar="SHARE",
+    help="Drop this share of postings.  [default: the terms with a TDV of 0; 0.45 with --recipe "
+    "default]",
 )
-@click.option(
+@options.option(
     "--neural", callback=_rankers, metavar="NAMES",
-    help="Also train and measure these re-rankers of BM25's run: drmm,duet,conv-knrm, or all.",
+    help="Also train these re-rankers and measure them on BM25's run: drmm,duet,conv-knrm, or all.",
 )  # fmt: skip
 @rerank_depth_option
-@click.option("--train-topics", metavar="TOPICS", help="Learn from these, and measure --topics.")
-@click.option("--train-qrels", metavar="QRELS", help="Judgements of --train-topics.")
-@click.option("--folds", default=5, show_default=True, help="Folds of the cross-validation.")
-@options.field_option
-@click.option(
-    "--latency-budget", "latency_budget_seconds", default=10.0, show_default=True,
-    help="Seconds for measuring latency, for each model and fold.",
+@options.option(
+    "--train-topics", metavar="TOPICS", group=_TRAINING,
+    help="Learn from these topics and measure on --topics, without cross-validation.",
 )  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="Seed of the folds and of learning.")
+@options.option(
+    "--train-qrels", metavar="QRELS", group=_TRAINING, help="Judgements of --train-topics."
+)
+@options.option(
+    "--folds", default=5, show_default=True, group=_TRAINING, help="Cross-validate in folds."
+)
+@options.field_option
+@options.option(
+    "--latency-budget", "latency_budget_seconds", default=10.0, show_default=True,
+    metavar="SECONDS", group="Timing",
+    help="Limit the time for measuring latency, per model and fold.",
+)  # fmt: skip
+@options.option(
+    "--seed", default=0, show_default=True, group=_TRAINING,
+    help="Set the random seed of the folds and of learning.",
+)  # fmt: skip
 @options.overwrite_option
 @options.json_option
 def command(as_json: bool, models: tuple[str, ...], **arguments: Any) -> None:
-    """Run the paper's experiment and print its Tables 1 to 3 beside the published values.
+    """Run the experiment and print Tables 1 to 3 of the paper beside the published values.
 
-    INDEX must hold the collection's documents (for TREC SGML: index --collection TrecCollection).
-    Only the paper's topics are used, and only judgements of documents in the index.
+    The index must hold the collection's documents (for TREC SGML, made by 'index --collection
+    TrecCollection'). Uses only the paper's topics, and only judgements of documents in the index.
     --neural needs positions or stored text in the index, and the extra 'neural'.
     """
     from ..reproduce import reproduce_paper

@@ -1,11 +1,15 @@
-"""Every command has -h."""
+"""Every command has -h, shows few options there, and all of them with --help-all."""
 
 from __future__ import annotations
 
+import re
+
+import click
 import pytest
 from click.testing import CliRunner
 
 from tdv_lucene.cli import _group
+from tdv_lucene.cli._command import SHOWN_AT_MOST
 from tdv_lucene.cli._groups import leaves
 
 
@@ -14,6 +18,37 @@ def test_h_is_help(command):
     short, long = (CliRunner().invoke(_group, [*command, flag]) for flag in ("-h", "--help"))
     assert short.exit_code == long.exit_code == 0
     assert short.output == long.output and "Usage:" in short.output
+
+
+def _help(words: tuple[str, ...], flag: str) -> str:
+    shown = CliRunner().invoke(_group, [*words, flag], terminal_width=80)
+    assert shown.exit_code == 0, shown.output
+    return shown.output
+
+
+def _flags(text: str) -> set[str]:
+    """The flags that are listed, a line each or two."""
+    return set(re.findall(r"^  (?:-\w+, )?(--[\w-]+)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize(("words", "command"), [*leaves(_group)])
+def test_few_options_are_shown_and_all_are_listed(words, command) -> None:
+    few, every = _help(words, "--help"), _help(words, "--help-all")
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    long = {next(flag for flag in each.opts if flag.startswith("--")) for each in options}
+    assert _flags(every) == long | {"--help"}
+    assert _flags(few) <= _flags(every) and len(_flags(few)) <= SHOWN_AT_MOST
+    assert {max(each.opts, key=len) for each in options if each.required} <= _flags(few)
+    assert few.endswith("\n\nMore options: --help-all\n") == (_flags(few) < _flags(every))
+    assert max(map(len, every.splitlines())) <= 80
+
+
+def test_other_options_stand_under_their_headings() -> None:
+    every = _help(("search",), "--help-all")
+    parts = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", every, re.MULTILINE))
+    assert _flags(parts["Parameters of the ranking function"]) == {"--k1", "--b", "--mu"}
+    assert "--index" in parts["Options"] and "--k1" not in parts["Options"]
+    assert "--k1" not in _help(("search",), "--help")
 
 
 def test_h_takes_no_letter_of_anserinis_flags(monkeypatch, tmp_path):

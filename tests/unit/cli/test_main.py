@@ -53,7 +53,7 @@ def test_the_users_errors_are_one_line(tmp_path: Path) -> None:
 def test_a_defect_is_one_line_and_its_traceback_is_for_those_who_ask(error, tmp_path) -> None:
     done = _run(error, tmp_path)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert "report it with what 'tdv-lucene -v' prints" in done.stderr
+    assert "report it with the output of 'tdv-lucene -v'" in done.stderr
     assert "Traceback" not in done.stderr
     verbose = _run(error, tmp_path, "-v")
     assert verbose.returncode == 1 and "Traceback" in verbose.stderr
@@ -91,7 +91,7 @@ def test_an_interruption_that_something_swallows_still_ends_the_command(tmp_path
 def test_what_was_whole_before_is_named(tmp_path: Path) -> None:
     done = _run(_UNFINISHED.format("pass") + "os.kill(os.getpid(), signal.SIGINT)", tmp_path)
     assert done.returncode == 130
-    said = f"tdv-lucene: interrupted; {tmp_path / 'out'} was whole by then"
+    said = f"tdv-lucene: interrupted; {tmp_path / 'out'} is complete"
     assert done.stderr.strip() == said
 
 
@@ -136,7 +136,7 @@ def test_a_name_that_the_terminal_lacks_is_not_blamed_on_java(tmp_path: Path) ->
     said = "tdv-lucene: '\\xf6' cannot be printed in ascii, the encoding of standard output: "
     assert done.returncode == 2 and done.stderr.startswith(said)
     done = _run("'a\\udcff'.encode()", tmp_path)
-    assert "'a\\udcff' is not UTF-8, as Java wants names" in done.stderr
+    assert "'a\\udcff' is not UTF-8: Java needs names" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def _run_closed(redirection: str, folder: Path) -> subprocess.CompletedProcess[s
 
 def test_a_closed_standard_output_is_refused(tmp_path: Path) -> None:
     done = _run_closed(">&-", tmp_path)
-    said = "tdv-lucene: standard output is closed: send it to a file, or to /dev/null\n"
+    said = "tdv-lucene: standard output is closed: redirect it to a file, or to /dev/null\n"
     assert (done.returncode, done.stderr) == (2, said)
 
 
