@@ -19,7 +19,7 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.paper.pairwise import PaperRecipe
 from tdv_lucene.values.term_values import TermValues
 
-_LEARNED_BY = ("learning", "core", "embedding", "matrix", "values", "ranking.py")
+_LEARNED_BY = ("learning", "core", "embedding", "matrix", "values", "ranking")
 _PAPER_BY = ("paper/learn.py", "paper/pairwise.py", "paper/similarities.py")
 _READ_BY_PRUNING = ("unit", "posting_rule", "lead")
 """Of a manifest, what pruning reads."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lucene_reading import read_positions, read_rest, read_vectors
-from oracle import assert_pruned, int_to_byte4
+from oracle import ANSERINI, assert_pruned, int_to_byte4
 from test_prune import _values
 
 from tdv_lucene.errors import TdvError
@@ -77,7 +77,8 @@ def test_index_is_pruned_verified_and_searched(tf: str, source: Path, tmp_path: 
     assert 0 < report["postings"] < matrix.postings
     rewriter.check_index(pruned)
     point = values.at_reduction(0.3, original_tf=tf == "original")
-    assert_pruned(matrix, pruned, point.tdv, point.scale, tmp_path / "found")
+    baked = (0.9 * (point.scale or 1), 0.4), ANSERINI
+    assert_pruned(matrix, pruned, point.tdv, point.scale, tmp_path / "found", baked=baked)
     assert read_rest(pruned) == read_rest(source)
     kept = read_vectors(pruned, "contents")
     assert {(term, doc) for doc, terms in kept.items() for term in terms} == {
