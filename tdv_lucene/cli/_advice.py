@@ -48,7 +48,7 @@ def _beyond(report: dict[str, Any]) -> str:
     if not norms["beyond"]:
         return ""
     return (
-        f"\n{norms['beyond']:,} documents are too short or too long for that: their length norm K "
-        f"is off by {percent(norms['mean_off'])} on average, "
-        f"{percent(norms['largest_off'])} at most. A larger --scale helps short ones."
+        f"\n{norms['beyond']:,} documents are too short or too long for exact norms: their length "
+        f"norm is off by {percent(norms['mean_off'])} on average and "
+        f"{percent(norms['largest_off'])} at most. A larger --scale helps short documents."
     )

@@ -54,7 +54,7 @@ def _terms(explained: dict[str, Any]) -> Any:
     held, still = (explained["matching"][when] for when in ("before", "after"))
     note = f"{counted(held, 'document')} held a term of the query, {still:,} still do."
     if explained["tdv_kind"] == "ratio":
-        note += " tf ratio: total frequency after over before; --tdv shows the learned TDVs."
+        note += " tf ratio: total frequency after pruning over before. Pass --tdv to show TDVs."
     return Table("Terms", columns, rows, note, texts=(0, len(columns) - 1))
 
 

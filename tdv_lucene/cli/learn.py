@@ -133,8 +133,8 @@ def _show_unmeasured(output: str, values: TermValues) -> None:
     shown = {"output": output, "model": model, **parameters, "reduction": recommended}
     options.show(shown, as_json=False)
     options.say(
-        f"'tdv-lucene prune' drops {recommended:.0%} of the postings unless told otherwise. "
-        "Nothing was measured on this index: run 'tdv-lucene compare' before you serve the result"
+        f"'tdv-lucene prune' drops {recommended:.0%} of the postings by default. "
+        "Nothing was measured on this index: run 'tdv-lucene compare' before you serve the result."
     )
 
 
@@ -148,7 +148,7 @@ def print_points(values: TermValues) -> None:
 def _points_table(values: TermValues) -> Table:
     from ..report.table import Table
 
-    title = "On held-out queries, as the pruned index would answer them"
+    title = "Effectiveness of the pruned index on held-out queries (predicted)"
     points, full = values.points, values.manifest["full"]
     recommended = values.manifest["recommended_reduction"]
     rows = [("full", _size(full), f"{full['visited']:,.0f}", "", *_measured(points[0]["full"]))]
@@ -173,14 +173,14 @@ def _notes(values: TermValues) -> Iterator[str]:
     full = values.manifest["full"]
     whole = "the index, predicted" if "index_bytes" in full else "posting lists, estimated"
     yield (
-        f"dropped: share of the postings; MB: {whole}; visited: postings in the lists of a query's "
-        "terms, on average"
+        f"dropped: share of the postings. MB: {whole}. visited: postings in the lists of a query's "
+        "terms, on average."
     )
-    yield "- full: difference from the full index with its own best parameters, ± 95 % interval"
+    yield "- full: difference from the tuned full index, ± 95 % interval."
     if pool := values.manifest.get("pool"):
         yield (
             f"Measured in a pool of {pool['documents']:,} of {pool['of']:,} documents, with the "
-            "statistics of all: ranks far down, and so R@1000, are estimates, and sizes too"
+            "statistics of all. R@1000 and sizes are estimates."
         )
     names = MODELS.get(values.manifest["model"], ())
     if names:
@@ -188,29 +188,31 @@ def _notes(values: TermValues) -> Iterator[str]:
             ", ".join(f"{name} {chosen[name]:g}" for name in names)
             for chosen in (values.parameters, full["parameters"])
         )
-        yield f"Searched with {pruned}; the full index with {tuned}"
+        yield f"Searched with {pruned}; the full index with {tuned}."
     if values.position_boost is not None:
         first = 1 + values.position_boost.boost
         yield (
-            f"First-position boost: a term at a document's beginning counts x{first:g}; what is "
-            f"added falls to a quarter by position {values.position_boost.span:g}"
+            f"First-position boost: a term counts x{first:g} at the beginning of a document. The "
+            f"added part falls to a quarter by position {values.position_boost.span:g}."
         )
     elif values.manifest["recipe"].get("lead") and not values.manifest.get("positions"):
         yield (
-            "Learned without positions: an index made with -storePositions would allow a "
-            "first-position boost, which helps rankings"
+            "Learned without positions. Index with -storePositions to allow a first-position "
+            "boost, which improves rankings."
         )
     if prior := values.manifest.get("prior"):
         yield _moved(prior, values)
     if values.manifest["recommended_reduction"] is None:
         yield (
-            "No reduction is recommended, because none is sure to cost nothing: 'tdv-lucene prune' "
-            "needs --reduction, --max-loss or --max-bytes; more judged queries tell more"
+            "No reduction is recommended: a loss cannot be excluded (95 % interval) for any. Pass "
+            "--reduction, --max-loss or --max-bytes to 'tdv-lucene prune', or learn from more "
+            "judged queries."
         )
     else:
         yield (
-            "* recommended: the smallest index that surely loses no nDCG@5, and not surely R@1000; "
-            "'tdv-lucene prune' takes it without --reduction"
+            "* recommended: the smallest index whose nDCG@5 is not below the full index's (lower "
+            "end of the 95 % interval) and whose R@1000 is not significantly below it. "
+            "'tdv-lucene prune' uses it by default."
         )
 
 
@@ -247,12 +249,12 @@ def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
         changes.append(f"TDVs by {prior['values']:.2f} on average")
     if not changes:
         name = prior["name"]
-        return f"Learning kept the prior {name}: no change to it ranked held-out queries better"
+        return f"Learning kept the prior {name}: no change to it improved held-out queries."
     gain, interval = prior["gain"]["mean"], prior["gain"]["interval"]
     between = (
         "" if interval is None else f" (95 % interval {interval[0]:+.4f} to {interval[1]:+.4f})"
     )
     return (
-        f"From the prior {prior['name']}: {', '.join(changes)}; over it, held-out queries gain "
-        f"{gain:+.4f} of {prior['gain']['measure']}{between}"
+        f"Changed from the prior {prior['name']}: {', '.join(changes)}. Gain on held-out queries: "
+        f"{gain:+.4f} of {prior['gain']['measure']}{between}."
     )

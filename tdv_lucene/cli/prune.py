@@ -117,7 +117,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         options.show({**shown, "reduction": options.percent(field["reduction"])}, as_json)
     if "chosen" not in report and arguments["reduction"] is None:
         share = options.percent(report["requested_reduction"])
-        click.echo(f"\nThe recommended reduction was taken: {share} (--reduction for another)")
+        click.echo(f"\nUsed the recommended reduction: {share} (pass --reduction for another)")
     if "loss" in report.get("chosen", {}):
         click.echo(_validated(report["chosen"]))
     if report["fidelity"]:
@@ -135,17 +135,17 @@ def _validated(chosen: dict[str, Any]) -> str:
     found = f"loses {options.percent(loss)} of nDCG@5"
     if loss <= 0:
         found = f"loses no nDCG@5 (+{options.percent(-loss)})"
-    found += f", at most {options.percent(max(0, chosen['loss_at_most']))} (to 95 %)"
+    found += f", at most {options.percent(max(0, chosen['loss_at_most']))} (95 % interval)"
     return (
-        f"\nThe point {options.percent(chosen['reduction'])}, the largest within "
-        f"{options.percent(chosen['max_loss'])}, "
-        f"{found}; on held-out queries: {figures}"
+        f"\nReduction {options.percent(chosen['reduction'])} is the largest within "
+        f"{options.percent(chosen['max_loss'])}. "
+        f"It {found}. On held-out queries: {figures}"
     )
 
 
 def _fidelity(measured: dict[str, float]) -> str:
     return (
-        "\nCompared with real-valued scoring, when learned: overlap of the ten best "
-        f"{measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}; posting lists about "
+        "\nRounded against unrounded frequencies, as learned: top-10 overlap "
+        f"{measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}. Posting lists: about "
         f"{options.megabytes(measured['posting_bytes'])} MB"
     )

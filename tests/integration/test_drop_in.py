@@ -236,7 +236,7 @@ def test_what_no_norm_can_hold_is_told(case, tmp_path) -> None:
     shown = CliRunner().invoke(
         prune_command, [*map(str, words), "--reduction", "0", "--scale", "0.1"]
     )
-    assert "documents are too short or too long for that" in shown.output
+    assert "documents are too short or too long for exact norms" in shown.output
 
 
 def test_a_baked_index_is_no_source(case, tmp_path) -> None:

@@ -386,7 +386,7 @@ def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, t
     assert "BM25 with Anserini's default parameters (k1 0.9, b 0.4)" in shown.output
     assert "qld" not in shown.output, "nothing is known of these values under another model"
     assert "bytes_before" in shown.output and re.search(r"reduction +4\d\.\d %", shown.output)
-    assert "The recommended reduction was taken: 45.0 %" in shown.output
+    assert "Used the recommended reduction: 45.0 %" in shown.output
     arguments += ["--output", str(tmp_path / "again"), "--json", "--scale", "2"]
     report = json.loads(CliRunner().invoke(command, arguments).output)
     assert report["search"] == {"k1": 0.9, "b": 0.4, "mu": 2000}

@@ -49,6 +49,6 @@ def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
         "measures": {"nDCG@5": pruned}, "full": {"nDCG@5": 0.5},
     }  # fmt: skip
     assert _validated(chosen).strip() == (
-        f"The point 60.0 %, the largest within 2.0 %, {said}, at most 1.6 % (to 95 %); "
-        f"on held-out queries: nDCG@5 {pruned:.4f} (full 0.5000)"
+        f"Reduction 60.0 % is the largest within 2.0 %. It {said}, at most 1.6 % (95 % interval). "
+        f"On held-out queries: nDCG@5 {pruned:.4f} (full 0.5000)"
     )
