@@ -249,7 +249,7 @@ def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
         changes.append(f"TDVs by {prior['values']:.2f} on average")
     if not changes:
         name = prior["name"]
-        return f"Learning kept the prior {name}: no change to it improved held-out queries."
+        return f"Learning kept the prior {name}: no change ranked held-out queries better."
     gain, interval = prior["gain"]["mean"], prior["gain"]["interval"]
     between = (
         "" if interval is None else f" (95 % interval {interval[0]:+.4f} to {interval[1]:+.4f})"
