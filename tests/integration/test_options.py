@@ -26,6 +26,7 @@ from tdv_lucene.cli import _group, _options
 from tdv_lucene.cli._groups import leaves
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.prior_alone import prior_values_of_index
+from tdv_lucene.progress import ProgressBar
 from tdv_lucene.pruning.prune import prune_index
 
 pytestmark = pytest.mark.jvm
@@ -123,6 +124,12 @@ _TOLD = (
     "documents",
     "baked",
 )
+
+
+@pytest.fixture(autouse=True)
+def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed must not depend on how busy the machine is."""
+    monkeypatch.setattr(_options, "ProgressBar", lambda: ProgressBar(delay_seconds=1e9))
 
 
 @pytest.fixture(scope="module")
