@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .function import Array, RankingFunction, Statistics
-
-if TYPE_CHECKING:
-    from .parameters import SearchParameters
+from .function import Array, Parameters, RankingFunction, Statistics
 
 LEAST_K1 = 0.1
 """In place of a smaller k1, with which no frequency would count for more than another."""
@@ -59,7 +56,7 @@ class Bm25Function(RankingFunction):
     boost_times = 2.0
     preferred = {"size": "smallest", "speed": "fastest"}
 
-    def similarity(self, parameters: SearchParameters, scale: float | None = None) -> Bm25:
+    def similarity(self, parameters: Parameters, scale: float | None = None) -> Bm25:
         assert parameters.k1 is not None and parameters.b is not None
         return Bm25(parameters.k1 * (scale or 1), parameters.b)
 
@@ -70,7 +67,7 @@ class Bm25Function(RankingFunction):
         wanted = share * odds / (1 + odds)
         return wanted / (odds * (1 - wanted))
 
-    def held(self, parameters: SearchParameters, scale: float) -> tuple[float, float]:
+    def held(self, parameters: Parameters, scale: float) -> tuple[float, float]:
         assert parameters.k1 is not None and parameters.b is not None
         return parameters.k1 * scale, parameters.b
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
-
-if TYPE_CHECKING:
-    from .parameters import SearchParameters
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 Array = Any
 """A NumPy or JAX array: formulas accept both and return what they were given."""
@@ -43,6 +40,19 @@ class Statistics(NamedTuple):
         return self._replace(
             doc_freq=self.doc_freq[terms], total_term_freq=self.total_term_freq[terms]
         )
+
+
+class Parameters(Protocol):
+    """What a formula takes of :class:`.parameters.SearchParameters`, which knows all functions."""
+
+    @property
+    def k1(self) -> float | None: ...
+
+    @property
+    def b(self) -> float | None: ...
+
+    @property
+    def mu(self) -> float | None: ...
 
 
 class Similarity(Protocol):
@@ -115,7 +125,7 @@ class RankingFunction(ABC):
     has_idf: ClassVar[bool] = True
 
     @abstractmethod
-    def similarity(self, parameters: SearchParameters, scale: float | None = None) -> Similarity:
+    def similarity(self, parameters: Parameters, scale: float | None = None) -> Similarity:
         """The formula on frequencies multiplied by ``scale``, which ranks as it did unscaled."""
 
     def corrected(self, share: Array, mean_tf: Array, k1: float) -> Array:
@@ -131,7 +141,7 @@ class RankingFunction(ABC):
         """
         return share
 
-    def held(self, parameters: SearchParameters, scale: float) -> tuple[float, float] | None:
+    def held(self, parameters: Parameters, scale: float) -> tuple[float, float] | None:
         """k1 and b, of frequencies at a scale, that norms can hold; None if norms are lengths."""
         return None
 
@@ -139,6 +149,6 @@ class RankingFunction(ABC):
         """How to pass parameters to Pyserini and to Anserini; None where neither has it."""
         return None
 
-    def values(self, parameters: SearchParameters) -> tuple[float, ...]:
+    def values(self, parameters: Parameters) -> tuple[float, ...]:
         """Those it has, in the order of the Java constructor."""
         return tuple(getattr(parameters, name) for name in self.parameters)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from .function import Array, RankingFunction, Statistics
-
-if TYPE_CHECKING:
-    from .parameters import SearchParameters
+from .function import Array, Parameters, RankingFunction, Statistics
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class QueryLikelihood(RankingFunction):
     whole_terms = "whole_terms_qld"
     has_idf = False
 
-    def similarity(self, parameters: SearchParameters, scale: float | None = None) -> Dirichlet:
+    def similarity(self, parameters: Parameters, scale: float | None = None) -> Dirichlet:
         assert parameters.mu is not None
         return Dirichlet(parameters.mu * (scale or 1))
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from .function import Array, RankingFunction, Statistics
-
-if TYPE_CHECKING:
-    from .parameters import SearchParameters
+from .function import Array, Parameters, RankingFunction, Statistics
 
 
 @dataclass(frozen=True)
@@ -29,5 +25,5 @@ class TfIdfFunction(RankingFunction):
     java_class = "tdvlucene.search.TfIdfSimilarity"
     scale_ranks = True
 
-    def similarity(self, parameters: SearchParameters, scale: float | None = None) -> TfIdf:
+    def similarity(self, parameters: Parameters, scale: float | None = None) -> TfIdf:
         return TfIdf()
