@@ -30,7 +30,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .learning.config import LearnConfig as LearnConfig
     from .learning.from_index import learn_from_index as learn_from_index
     from .learning.learn import learn_term_values as learn_term_values
-    from .learning.prior_alone import prior_values as prior_values
     from .matrix.ciff import export_ciff as export_ciff
     from .matrix.extract import extract_matrix as extract_matrix
     from .matrix.extract import load_matrix as load_matrix
@@ -38,6 +37,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .peers.unlearned import binary_values as binary_values
     from .peers.unlearned import make_peer_values as make_peer_values
     from .peers.unlearned import unlearned_values as unlearned_values
+    from .prior.alone import prior_values as prior_values
     from .pruning.config import PruneConfig as PruneConfig
     from .pruning.prune import prune_index as prune_index
     from .pruning.verify import verify_pruned as verify_pruned

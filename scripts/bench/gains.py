@@ -22,8 +22,8 @@ from prior_collections import Judged, read_collection, read_collections
 from prior_settings import PRIOR_RUN, prior_without
 from results import machine, markdown_table
 
-from tdv_lucene.learning.prior import Prior
 from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.prior.prior import Prior
 
 REDUCTIONS = (0.0, 0.45)
 STEPS = {

@@ -12,10 +12,11 @@ from prior_collections import Judged
 from tdv_lucene import learn_term_values
 from tdv_lucene.embedding.embed import TermVectors, latent_semantic_vectors
 from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, Tuning, tune
-from tdv_lucene.learning.measures import MEASURES
-from tdv_lucene.learning.prior import Prior
-from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
+from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.prior.prior import Prior
 from tdv_lucene.ranking import ANSERINI_DEFAULTS
+from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.simulation.measures import MEASURES
 from tdv_lucene.values.term_values import TermValues
 
 

@@ -4,7 +4,7 @@ index holds them and searches visit them.
 That is a ratio of two densities, and a classifier that tells the postings of answers from those
 that cost estimates its logarithm. Here it is a logistic regression on log idf, idf, log RIDF and
 log saturation, which makes the ratio a power of the saturation times
-:func:`tdv_lucene.learning.term_orders.order_by_use` to the same power.
+:func:`tdv_lucene.values.term_orders.order_by_use` to the same power.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.term_orders import Saturation, counted_for_dropping, use_statistics
 from tdv_lucene.matrix.norms import stored_lengths
+from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.values.posting_thresholds import rule_length_norm
+from tdv_lucene.values.term_orders import Saturation, counted_for_dropping, use_statistics
 
 ANSWERS, HELD, OF_A_LIST = 5, 600_000, 60
 """Best documents of a query that count as answers beside the relevant ones; postings drawn of the

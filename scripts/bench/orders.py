@@ -26,15 +26,16 @@ from table_sources import Sources
 
 from tdv_lucene import TermValues, load_matrix
 from tdv_lucene.embedding.embed import latent_semantic_vectors
-from tdv_lucene.learning.full_index import visited
-from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
-from tdv_lucene.learning.term_orders import ORDERS, counted_for_dropping, order_by_use
-from tdv_lucene.learning.term_scores import rule_of_order
+from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.simulation.estimated_bytes import estimate_dictionary_bytes, estimate_posting_bytes
+from tdv_lucene.simulation.full_index import visited
+from tdv_lucene.simulation.posting_rules import make_up_for, rule_of_order
+from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.values.dropped_postings import PostingRule
-from tdv_lucene.values.estimated_bytes import estimate_dictionary_bytes, estimate_posting_bytes
 from tdv_lucene.values.operating_point import OperatingPoint
-from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for
+from tdv_lucene.values.posting_thresholds import make_posting_rule
+from tdv_lucene.values.term_orders import ORDERS, counted_for_dropping, order_by_use
 
 KINDS = ("balanced", "ridf", "smallest", "fastest")
 PRICES = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)

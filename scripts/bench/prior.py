@@ -33,7 +33,7 @@ from prior_settings import (
 )  # fmt: skip
 from prior_table import fill_table, markdown
 
-from tdv_lucene.learning.prior import collection_statistics
+from tdv_lucene.prior.prior import collection_statistics
 
 SEED = 0
 MARGIN = 0.25

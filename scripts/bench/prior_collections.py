@@ -14,9 +14,9 @@ from table_sources import Sources
 
 from tdv_lucene import analyze, load_matrix, read_qrels, read_topics
 from tdv_lucene.embedding.embed import latent_semantic_vectors
-from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.recipes import Parameters
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.simulation.problem import Problem
 
 ROWS = (
     ("adi", ("",)),

@@ -21,8 +21,8 @@ from judged_draws import Draws
 from prior_collections import read_collections
 from prior_settings import REDUCTIONS, prior_without
 
-from tdv_lucene.learning.prior_alone import prior_values
 from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.values.term_values import TermValues
 
 SIZES = (5, 10, 20, 40)

@@ -12,11 +12,12 @@ import numpy as np
 from prior_collections import Judged
 
 from tdv_lucene.core.tdv import Features
-from tdv_lucene.learning.features import standard_statistic
 from tdv_lucene.learning.listwise import Weights, compiled_update, parameters_of, plain_start
-from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
+from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.training_task import Task, batches, make_task
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
+from tdv_lucene.matrix.term_statistics import standard_statistic
+from tdv_lucene.ranking import SearchParameters as Parameters
 
 STATISTICS = ("log df", "RIDF", "log cf/df", "bytes", "digits")
 """Those that need no posting, so that a prior is applied in O(V)."""

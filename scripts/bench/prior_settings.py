@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from prior_collections import Judged, collection_of
 
-from tdv_lucene.learning.prior import Prior
-from tdv_lucene.learning.prior_alone import prior_values
-from tdv_lucene.learning.recipes import Parameters
+from tdv_lucene.prior.alone import prior_values
+from tdv_lucene.prior.prior import Prior
+from tdv_lucene.ranking import SearchParameters as Parameters
 
 ORDER = "balanced"
 REDUCTIONS = (0.45, 0.3, 0.15)

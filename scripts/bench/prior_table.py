@@ -12,9 +12,9 @@ from prior_collections import TRAINED_ONLY, Judged, collection_of
 from prior_settings import CANDIDATES, measure, settings_of
 
 from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, tune
-from tdv_lucene.learning.measures import MEASURES
-from tdv_lucene.learning.recipes import Parameters
 from tdv_lucene.ranking import ANSERINI_DEFAULTS
+from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.simulation.measures import MEASURES
 
 SEED = 0
 HALVINGS, TUNED_ON = 20, 120

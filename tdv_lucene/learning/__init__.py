@@ -1,4 +1,4 @@
-"""TDVs learned from judged queries, and the prior that other collections give.
+"""TDVs learned from judged queries.
 
 Free of Java but for reading topics and text from an index.
 """

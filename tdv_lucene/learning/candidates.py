@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.scoring import Batch
-from .document_rows import Rows
-from .queries import Queries
-from .retrieval import QueryPostings
+from ..simulation.document_rows import Rows
+from ..simulation.queries import Queries
+from ..simulation.retrieval import QueryPostings
 
 _MEMORY_BYTES = 1 << 30
 """For the frequencies of query terms in candidates: many or long queries get fewer candidates."""

@@ -8,8 +8,8 @@ from ..arguments import ANYTHING, Effect, changed, checked_seed, parse_bytes, re
 from ..errors import TdvError
 from ..evaluation.topics import check_topic_field
 from ..ranking import DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
+from ..values.term_orders import RANKING, preferred_order
 from .pool_drawing import check_pool
-from .term_orders import RANKING, preferred_order
 
 EFFECTS = (
     Effect(

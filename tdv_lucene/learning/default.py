@@ -10,21 +10,28 @@ import jax
 import numpy as np
 
 from ..core import tdv
+from ..prior.as_start import PriorStart
 from ..progress import Progress
 from ..ranking import ranking_function
+from ..simulation.choice_of_scale import (
+    RANKING_SCALES,
+    ScaleChoice,
+    best_ranking_scale,
+    faithful_scale,
+)
+from ..simulation.measures import clearly_best, deciding
+from ..simulation.posting_rules import rule_of_order
+from ..simulation.problem import Left, Problem, Tuned
+from ..simulation.term_scores import TermScores, kept_terms
 from ..values.dropped_postings import PostingRule
-from .damping import DAMPING_SCALES, best_ranking_scale
+from ..values.operating_point import CORRECTED_AT
 from .features import term_features
-from .fidelity import ScaleChoice, faithful_scale
 from .listwise import train
 from .points import Learned, validate_points
-from .prior_as_start import PriorStart
-from .problem import Left, Problem
-from .recipes import CORRECTED_AT, DefaultRecipe
-from .stopping import Stopped, Trained, clearly_best, deciding, measure_checkpoints, stop
-from .term_scores import TermScores, kept_terms, rule_of_order
+from .recipes import DefaultRecipe
+from .stopping import Stopped, Trained, measure_checkpoints, stop
 from .training_task import make_task
-from .tuning_before_learning import Tuned, choose_parameters, tuning_queries
+from .tuning_before_learning import choose_parameters, tuning_queries
 
 _ORDER_AT = 0.6
 """The reduction at which orders of terms are compared: at smaller ones they differ less."""
@@ -116,7 +123,7 @@ def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> Scal
     """Return how operating points get their scales; too ``few`` queries leave the prior's."""
     if ranking_function(problem.model).scale_ranks:
         first = 1.0 if start is None else start.settings.scale
-        others = () if few else DAMPING_SCALES
+        others = () if few else RANKING_SCALES
         return partial(best_ranking_scale, first=first, others=others)
     unsure = start is not None and len(problem.queries) < _TELL_A_SCALE
     return partial(faithful_scale, least=start.settings.scale if start and unsure else 0.0)

@@ -17,18 +17,18 @@ from ..indexes.queries import searchable_topics
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
+from ..prior.alone import prior_values_of_index
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL
 from ..report.path_plot import check_plot, plot_points
+from ..simulation.predicted_sizes import with_index_bytes
+from ..values.term_orders import RANKING
 from ..values.term_values import KIND, TermValues
 from .config import EFFECTS, LearnConfig
 from .learn import learn_term_values
 from .memory import Extent, fitting_pool, within
 from .pool_search import search_lucene
-from .predicted_sizes import with_index_bytes
-from .prior_alone import prior_values_of_index
 from .recipes import DefaultRecipe
-from .term_orders import RANKING
 
 
 @refuses_idle(*EFFECTS)
@@ -70,7 +70,7 @@ def learn_from_index(
         ``no_judgements``.
     no_judgements
         Learn nothing, and write the TDVs that other judged collections give this one (see
-        :func:`.prior_alone.prior_values`).
+        :func:`..prior.alone.prior_values`).
     vectors, trust_pickle
         A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
         A gensim pickle, which can run any command, is read only with ``trust_pickle``.

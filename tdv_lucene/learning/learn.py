@@ -13,9 +13,15 @@ from ..embedding.embed import TermVectors, latent_semantic_vectors
 from ..interruption import deferred
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..prior.as_start import start_from_prior
+from ..prior.prior import Prior, Settings, settings_for
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL
+from ..ranking import SearchParameters as Parameters
+from ..simulation.problem import Problem
+from ..simulation.queries import make_queries
 from ..values.posting_thresholds import count_thresholds
+from ..values.term_orders import preferred_order
 from ..values.term_values import TermValues
 from .config import check_model
 from .default import learn_default
@@ -24,12 +30,7 @@ from .memory import Extent, fitting_pool, within
 from .points import Learned
 from .pool_drawing import draw_pool
 from .pool_search import Search, search_matrix, searched
-from .prior import Prior, Settings, settings_for
-from .prior_as_start import start_from_prior
-from .problem import Problem
-from .queries import make_queries
-from .recipes import DefaultRecipe, Parameters
-from .term_orders import preferred_order
+from .recipes import DefaultRecipe
 
 _log = logging.getLogger(__name__)
 

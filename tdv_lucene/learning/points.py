@@ -9,19 +9,18 @@ import numpy as np
 from ..evaluation.significance import t_test
 from ..matrix.first_positions import describe_boost
 from ..progress import Progress
-from ..values.estimated_bytes import (
+from ..simulation.choice_of_scale import ScaleChoice, faithful_scale
+from ..simulation.estimated_bytes import (
     estimate_dictionary_bytes,
     estimate_posting_bytes,
     posting_format,
 )
-from ..values.weighted_collection import WeightedCollection
-from .fidelity import ScaleChoice, faithful_scale
-from .full_index import mean_visited, measure_full
-from .measures import MEASURES, mean_measures
-from .problem import Problem
-from .reduced import Reduced
-from .term_scores import TermScores
-from .tuning_before_learning import Tuned
+from ..simulation.full_index import mean_visited, measure_full
+from ..simulation.measures import MEASURES, mean_measures
+from ..simulation.problem import Problem, Tuned
+from ..simulation.reduced import Reduced
+from ..simulation.term_scores import TermScores
+from ..simulation.weighted_collection import WeightedCollection
 
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference between measures if the queries have no spread to estimate one."""
@@ -42,7 +41,7 @@ class Learned(NamedTuple):
         The index before pruning: its tuned ``parameters``, its ``posting_bytes``,
         ``dictionary_bytes`` and the postings ``visited``, as the points have them.
     moved : dict or None
-        How far learning left the prior, see :meth:`.prior_as_start.PriorStart.moved`.
+        How far learning left the prior, see :meth:`..prior.as_start.PriorStart.moved`.
     """
 
     problem: Problem
@@ -69,7 +68,7 @@ def validate_points(
     Every query is measured with the training of the fold it is held out of, on the integer index
     that pruning would write at the point's scale, and searched with parameters that it had no part
     in choosing. The full index is measured beside it, tuned on the same queries ``some`` in the
-    same folds (see :mod:`.full_index`).
+    same folds (see :mod:`..simulation.full_index`).
     """
     problem = tuned.of_all
     plain = problem.full.plain

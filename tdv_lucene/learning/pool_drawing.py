@@ -20,8 +20,8 @@ from ..matrix.pool import Pool, term_kinds
 from ..matrix.selection import select_documents
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from ..values.list_sample import draw_lists
-from .queries import find_documents
+from ..simulation.list_sample import draw_lists
+from ..simulation.queries import find_documents
 
 POOL = 100_000
 """Documents of a pool, unless another number is asked for."""

@@ -10,11 +10,11 @@ from typing import TypeAlias
 from ..arguments import checked_threads
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
+from ..ranking import SearchParameters as Parameters
 from ..ranking import ranking_function
-from ..values.weighted_collection import plain_collection
-from .queries import make_queries
-from .recipes import Parameters, similarity_of
-from .retrieval import QueryPostings
+from ..simulation.queries import make_queries
+from ..simulation.retrieval import QueryPostings
+from ..simulation.weighted_collection import plain_collection
 
 Search: TypeAlias = Callable[[Parameters, int], Mapping[str, Sequence[str]]]
 """Called as ``search(parameters, hits)``; returns query id -> document ids, best first."""
@@ -71,7 +71,7 @@ def search_matrix(
     postings = QueryPostings(matrix.with_position_boost(None), queries)
 
     def search(parameters: Parameters, hits: int) -> dict[str, list[str]]:
-        impacts = postings.impacts(similarity_of(model, parameters), plain)
+        impacts = postings.impacts(ranking_function(model).similarity(parameters), plain)
         best = postings.top(impacts, hits)
         return {
             query_id: [matrix.doc_ids[doc].decode() for doc in found[found >= 0].tolist()]

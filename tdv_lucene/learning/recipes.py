@@ -6,26 +6,13 @@ from dataclasses import dataclass
 
 from ..core.losses import LOSSES
 from ..errors import TdvError
-from ..ranking import SearchParameters as Parameters
-from ..ranking import Similarity, ranking_function
+from ..simulation.posting_rules import RuleRecipe
 from ..values.operating_point import REDUCTIONS
-from .term_orders import ORDERS, PREFERENCES, RANKING, preferred_order
-
-CORRECTED_AT = (*REDUCTIONS, 0.9, 0.95)
-"""Where TDVs are corrected for the larger idf that dropped postings give their term, and
-interpolated between: as far as `prune` goes."""
-
-
-def similarity_of(model: str, parameters: Parameters, scale: float | None = None) -> Similarity:
-    """Return ``model`` as Lucene computes it, on frequencies multiplied by ``scale``.
-
-    BM25 with k1 * scale and the language model with mu * scale rank as they did unscaled.
-    """
-    return ranking_function(model).similarity(parameters, scale)
+from ..values.term_orders import ORDERS, PREFERENCES, RANKING, preferred_order
 
 
 @dataclass(frozen=True)
-class DefaultRecipe:
+class DefaultRecipe(RuleRecipe):
     """Exact statistics, Lucene's own idf, a listwise loss, stopped by validation.
 
     Its fields are written into manifests, so they keep older words: ``lead`` is the first-position
@@ -34,8 +21,9 @@ class DefaultRecipe:
     Attributes
     ----------
     prior : bool
-        Start from what other judged collections say of this one (see :mod:`.prior`), and move away
-        only as far as the queries make sure. Else TDVs start at 1 and parameters at Anserini's.
+        Start from what other judged collections say of this one (see :mod:`..prior.prior`), and
+        move away only as far as the queries make sure. Else TDVs start at 1 and parameters at
+        Anserini's.
     caution : float
         With a prior: by how many standard errors the result must serve held-out queries better than
         the prior does. 0 without one.
@@ -68,7 +56,8 @@ class DefaultRecipe:
         ``"all"``, ``"statistics"`` (of the collection) or ``"vectors"``.
     prefer : str
         ``"size"`` and ``"speed"`` have one order in which postings are dropped (see
-        :func:`.term_orders.preferred_order`); with ``"ranking"`` it is chosen of ``orders``.
+        :func:`..values.term_orders.preferred_order`); with ``"ranking"`` it is chosen of
+        ``orders``.
     orders : tuple of str
         The first is used unless another serves the training queries clearly better; a prior's comes
         before it.
@@ -79,12 +68,6 @@ class DefaultRecipe:
         Operating points.
     unit : str
         What is dropped, ``"term"`` or ``"posting"``, unless pruning is told otherwise.
-    whole_terms, whole_terms_qld : float
-        With "posting", the share of the reduction that is made by dropping whole terms. It is
-        larger for the language model: what dropped postings do to a term's probability cannot be
-        corrected. An order may have its own (see :data:`.term_orders.WHOLE_TERMS`).
-    make_up : bool
-        Correct TDVs for what dropped postings add to their term's idf.
     """
 
     name = "default"
@@ -110,9 +93,6 @@ class DefaultRecipe:
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
     unit: str = "posting"
-    whole_terms: float = 0.0
-    whole_terms_qld: float = 0.67
-    make_up: bool = True
 
     def __post_init__(self) -> None:
         if not self.orders or not set(self.orders) <= set(ORDERS):

@@ -6,21 +6,10 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from scipy import stats
 
 from ..core import tdv
-from ..evaluation.tuning import OBJECTIVE
-from .measures import MEASURES
+from ..simulation.measures import deciding
 from .training_task import Task
-
-_SIGNIFICANCE = 0.05
-_CHOSEN_BY = (OBJECTIVE, "nDCG@1000")
-"""Their mean decides how far TDVs are trusted and what is dropped.
-
-The objective alone tunes k1, b, mu and the boost, which leave every posting: whatever has a query's
-term is still found. TDVs and orders can lose what only some terms find, far below the first five,
-and that must count too.
-"""
 
 
 class Network(NamedTuple):
@@ -172,30 +161,3 @@ def _measure(task: Task, network: Network, queries: np.ndarray) -> np.ndarray:
     values = network.values(task.collection.features) * np.asarray(task.collection.kept)
     problem = task.problem
     return deciding(problem.measure(problem.rows.weighted(values), queries))
-
-
-def clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether ``one`` float64[n] is above ``other`` by a two-tailed paired t-test (p < .05).
-
-    ``one`` must have the larger mean.
-    """
-    if len(one) < 2:
-        return False
-    if np.ptp(one - other) == 0:  # no spread, no test
-        return bool(one[0] > other[0])
-    return bool(stats.ttest_rel(one, other).pvalue < _SIGNIFICANCE)
-
-
-def clearly_best(served_by: np.ndarray) -> int:
-    """Return the best row of float64[ways, queries] if it is clearly better than the first.
-
-    The first suits all kinds of query well enough; a few queries of one kind would move away from
-    it by chance.
-    """
-    best = int(np.argmax(served_by.mean(axis=1)))
-    return best if best and clearly_better(served_by[best], served_by[0]) else 0
-
-
-def deciding(measured: np.ndarray) -> np.ndarray:
-    """Return float64[n], what decides (see ``_CHOSEN_BY``), from the ``MEASURES`` float64[n, 3]."""
-    return measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]].mean(axis=1)

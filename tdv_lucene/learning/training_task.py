@@ -12,9 +12,9 @@ import numpy as np
 from ..core import tdv
 from ..interruption import check
 from ..ranking import Array
-from ..values.weighted_collection import term_totals
+from ..simulation.problem import Problem
+from ..simulation.weighted_collection import term_totals
 from .candidates import Candidates, Lists, make_candidates, make_lists, sample_places
-from .problem import Problem
 from .recipes import DefaultRecipe
 
 

@@ -14,10 +14,9 @@ from ..evaluation.tuning import OBJECTIVE, parameters_to_try
 from ..matrix.first_positions import FirstPositionBoost
 from ..progress import Progress
 from ..ranking import GRIDS
-from .measures import MEASURES
-from .problem import Problem
-from .recipes import Parameters
-from .stopping import clearly_better
+from ..ranking import SearchParameters as Parameters
+from ..simulation.measures import MEASURES, clearly_better
+from ..simulation.problem import Problem, Tuned
 
 _QUERIES = 400
 """Enough to choose a few numbers."""
@@ -30,32 +29,6 @@ _WIDTHS = {"k1": 0.5, "b": 0.2, "mu": 0.5, "boost": 0.5, "span": 0.7}
 the others as logarithms."""
 _PRICE = 0.8
 """What moving by one width from a prior must gain, summed over the queries, in the objective."""
-
-
-class Tuned(NamedTuple):
-    """A problem with the parameters and the first-position boost that were chosen for it.
-
-    Attributes
-    ----------
-    of_all : Problem
-        With those that all queries chose: what pruning writes and searches use.
-    of_folds : list of Problem
-        For each fold, with those that the *other* folds' queries chose: its own queries are
-        measured with nothing that they had a part in. Folds that chose the same share one object.
-    """
-
-    of_all: Problem
-    of_folds: Sequence[Problem]
-
-    @classmethod
-    def untuned(cls, problem: Problem, folds: Sequence[np.ndarray]) -> Tuned:
-        """Return the problem as it is, for all."""
-        return cls(problem, [problem] * len(folds))
-
-    @property
-    def distinct(self) -> list[Problem]:
-        """The problems, each once; that of all queries first."""
-        return list(dict.fromkeys((self.of_all, *self.of_folds)))
 
 
 class _Point(NamedTuple):

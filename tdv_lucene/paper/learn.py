@@ -14,12 +14,12 @@ from ..interruption import deferred
 from ..learning.config import check_model
 from ..learning.learned_values import values_of
 from ..learning.points import Learned, validate_points
-from ..learning.problem import Problem
-from ..learning.term_scores import TermScores
-from ..learning.tuning_before_learning import Tuned, tuning_queries
+from ..learning.tuning_before_learning import tuning_queries
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
+from ..simulation.problem import Problem, Tuned
+from ..simulation.term_scores import TermScores
 from ..values.term_values import TermValues
 from .pairwise import PaperRecipe, train
 

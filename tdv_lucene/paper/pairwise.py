@@ -17,9 +17,9 @@ from ..core.scoring import Batch
 from ..errors import TdvError
 from ..interruption import check
 from ..learning.candidates import padded_terms
-from ..learning.problem import Problem
-from ..learning.queries import Queries
-from ..learning.recipes import REDUCTIONS
+from ..simulation.problem import Problem
+from ..simulation.queries import Queries
+from ..values.operating_point import REDUCTIONS
 from .similarities import PaperSimilarity, hinge_with_sparsity, score_half, similarity_of
 
 

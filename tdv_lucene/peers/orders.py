@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.scoring import residual_idf
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_statistics import residual_idf
 from ..ranking.bm25 import bm25_idf
 
 STOP_WORDS = (
@@ -33,8 +33,7 @@ def _by_doc_freq(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
 
 
 def _by_residual_idf(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
-    counts = np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq)
-    return residual_idf(*counts, matrix.doc_count).astype(np.float32)
+    return residual_idf(matrix).astype(np.float32)
 
 
 def _at_random(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:

@@ -10,13 +10,13 @@ from typing import Any
 
 from .. import __version__
 from ..indexes.user_data import CHECKSUM
-from ..learning.term_orders import RANKING
-from ..learning.tuned import RECIPE
 from ..ranking import ANSERINI_DEFAULTS, Baking
 from ..report.wording import counted
+from ..simulation.quantisation import LEAST_FREQUENCY
 from ..values.operating_point import OperatingPoint
-from ..values.quantisation import LEAST_FREQUENCY
+from ..values.term_orders import RANKING
 from ..values.term_values import TermValues
+from ..values.unvalidated import TUNE_RECIPE
 from .field_rule import checksum
 from .search_target import SearchTarget, search_parameters
 
@@ -78,7 +78,7 @@ def describe_field(
 
 def _learned_from(values: TermValues) -> str:
     """What the TDVs were learned from."""
-    if values.manifest.get("recipe", {}).get("name") == RECIPE:
+    if values.manifest.get("recipe", {}).get("name") == TUNE_RECIPE:
         return made_by_tuning(values.manifest)
     prior = values.manifest.get("prior")
     if prior and not values.manifest.get("queries"):

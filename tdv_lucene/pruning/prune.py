@@ -13,10 +13,10 @@ from ..arguments import Shards, gathered, parse_bytes, refuses_idle
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..indexes.shards.record import Part
-from ..learning.recipes import CORRECTED_AT
 from ..output import Output
 from ..progress import Progress, silent
 from ..store import manifest_bytes
+from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .config import EFFECTS, PruneConfig
@@ -73,7 +73,7 @@ def prune_index(
         of the whole, to a folder of its name inside ``output`` (see :mod:`.prune_shards`).
     values
         The TDVs of this index's vocabulary, or the folder that holds them. None takes those that
-        other judged collections give this one, for BM25 (see :mod:`..learning.prior`). That needs
+        other judged collections give this one, for BM25 (see :mod:`..prior.prior`). That needs
         no judgements, and a temporary folder of about ten bytes a posting.
     reduction
         Share of the field's postings to drop, within [0, 1). None takes the recommended one, if

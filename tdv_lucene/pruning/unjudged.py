@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from ..errors import TdvError, argument
 from ..indexes.user_data import FieldRecord
-from ..learning.prior import Prior
-from ..learning.prior_alone import in_memory, prior_values, prior_values_of_index
-from ..learning.recipes import CORRECTED_AT
-from ..learning.term_orders import PREFERENCES
-from ..learning.tuned import tuned_values
 from ..matrix.extract import open_matrix
+from ..prior.alone import in_memory, prior_values, prior_values_of_index
+from ..prior.prior import Prior
 from ..progress import Progress, silent
 from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, SearchParameters
+from ..values.operating_point import CORRECTED_AT
+from ..values.term_orders import PREFERENCES
 from ..values.term_values import TermValues
+from ..values.unvalidated import tuned_values
 from .field_description import TUNED, made_by_prior
 from .recorded_values import find_values
 

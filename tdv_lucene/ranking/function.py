@@ -98,7 +98,7 @@ class RankingFunction(ABC):
         How many times as large, and as far-reaching, the first-position boost is in the saturation
         that decides what is dropped as in what is stored.
     preferred : mapping
-        Preference -> order of postings (see :mod:`..learning.term_orders`).
+        Preference -> order of postings (see :mod:`..values.term_orders`).
     rarity : float
         What an order adds to RIDF so that terms of few documents are kept.
     whole_terms : str

@@ -10,17 +10,17 @@ from ..arguments import ANYTHING, Effect, Shards, refuses_idle
 from ..errors import TdvError, argument
 from ..evaluation.topics import Qrels, read_qrels, read_topics
 from ..indexes.inspection import require_prunable
-from ..learning.prior import Prior, settings_for
-from ..learning.prior_alone import in_memory
-from ..learning.tuned import tuned_values
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..prior.alone import in_memory
+from ..prior.prior import Prior, settings_for
 from ..progress import Progress, silent
 from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
 from ..pruning.search_target import RECORDED
 from ..ranking import DEFAULT_MODEL, SearchParameters
 from ..values.term_values import TermValues
+from ..values.unvalidated import tuned_values
 from .baseline_tuning import tune_parameters
 
 EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", only=(ANYTHING,)),)

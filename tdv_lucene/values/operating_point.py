@@ -13,6 +13,9 @@ from .dropped_postings import PostingCut
 
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
 """Where TDVs have operating points, unless learning is told otherwise."""
+CORRECTED_AT = (*REDUCTIONS, 0.9, 0.95)
+"""Where TDVs are corrected for the larger idf that dropped postings give their term, and
+interpolated between: as far as `prune` goes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +9,9 @@ import numpy as np
 from ..matrix.blocks import blocks, release
 from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..ranking import ranking_function
-from ..ranking.bm25 import LEAST_K1, bm25_idf
+from ..ranking.bm25 import LEAST_K1
 from .dropped_postings import LengthNorm, PostingRule
 from .dropped_terms import postings_before
-from .weighted_collection import apply_values
 
 REDUCTIONS = np.arange(100) / 100
 """Where thresholds are computed; between two of them they are interpolated."""
@@ -86,34 +83,6 @@ def rule_length_norm(matrix: TermDocumentMatrix, k1: float, b: float) -> LengthN
     tokens = stored_lengths(matrix).sum() if pool is None else pool.stored_tokens
     # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
     return LengthNorm.of(max(k1, LEAST_K1), b, float(tokens / max(1, matrix.doc_count)))
-
-
-def make_up_for(
-    rule: PostingRule,
-    matrix: TermDocumentMatrix,
-    priority: np.ndarray,
-    reductions: Sequence[float],
-    model: str,
-    k1: float,
-) -> PostingRule:
-    """Return the rule with factors that take back what dropped postings add to their term's idf.
-
-    A term that loses postings gets a larger idf, and a common term gains most. Its TDV is lowered
-    until a posting of the mean frequency that is left scores what it scored before. Query
-    likelihood has no idf, and its collection frequency cancels a term's TDV: nothing is done.
-    """
-    function = ranking_function(model)
-    if not function.has_idf:
-        return rule
-    ones = np.ones(matrix.shape[0], np.float32)
-    idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
-    factors = np.ones((len(reductions), matrix.shape[0]), np.float32)
-    for row, reduction in enumerate(reductions):
-        tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
-        left = apply_values(matrix, tdv, None, cut).statistics
-        share = np.minimum(idf / bm25_idf(left.doc_freq, left.doc_count), 1)
-        factors[row] = function.corrected(share, left.total_term_freq / left.doc_freq, k1)
-    return replace(rule, factors_at=tuple(reductions), factors=factors)
 
 
 def _thresholds(

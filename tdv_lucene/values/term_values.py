@@ -67,15 +67,14 @@ class TermValues:
         Terms with the smallest are dropped first.
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
-        ``source``, ``folds``, ``recommended_reduction`` (see :func:`.frontier.recommend`; None if
-        nothing was validated), and ``points``. A point is a dict with its ``reduction``; the
-        ``measures`` on held-out queries, beside those of the tuned ``full`` index, and the mean
-        ``difference`` of each with its interval; the estimated ``posting_bytes`` and
-        ``dictionary_bytes`` and, if learned from an index, ``index_bytes``; ``visited``, the
-        postings in the lists of a query's terms, mean over the queries; the ``scale`` that keeps
-        the ranking, and all ``scales`` that were tried. With a ``posting_priority`` there is also
-        ``posting_rule`` (see :meth:`.dropped_postings.PostingRule.describe`) and ``unit``, what is
-        dropped by default.
+        ``source``, ``folds``, ``recommended_reduction`` (None if nothing was validated), and
+        ``points``. A point is a dict with its ``reduction``; the ``measures`` on held-out queries,
+        beside those of the tuned ``full`` index, and the mean ``difference`` of each with its
+        interval; the estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an
+        index, ``index_bytes``; ``visited``, the postings in the lists of a query's terms, mean over
+        the queries; the ``scale`` that keeps the ranking, and all ``scales`` that were tried. With
+        a ``posting_priority`` there is also ``posting_rule`` (see
+        :meth:`.dropped_postings.PostingRule.describe`) and ``unit``, what is dropped by default.
     posting_priority : float32[V] or None
         For the unit "posting": finite, above 0; see :class:`.dropped_postings.PostingRule`. None
         where there is no such rule.
@@ -199,7 +198,8 @@ class TermValues:
         Terms are dropped in order of ``priority`` (see :func:`.dropped_terms.drop_terms`), single
         postings by ``posting_priority`` as well (see :class:`.dropped_postings.PostingRule`). Terms
         with a learned TDV of 0 are always dropped, so a small ``reduction`` may be exceeded: see
-        ``OperatingPoint.reduction``. :mod:`.quantisation` says what frequencies become at a scale.
+        ``OperatingPoint.reduction``. :mod:`..simulation.quantisation` says what frequencies
+        become at a scale.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""TDVs that were not learned from queries and not measured: those of peers and of the prior."""
+"""TDVs without learning, and not measured: those of peers, of the prior and of tuning."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import DEFAULT_MODEL, SearchParameters
 from .dropped_postings import PostingRule
 from .term_values import TermValues
+
+TUNE_RECIPE = "tune"
+"""The recipe of :func:`tuned_values`."""
 
 
 def unvalidated_values(
@@ -62,3 +66,25 @@ def unvalidated_values(
 def unmeasured(scale: float) -> dict[str, Any]:
     """Return the entries of an operating point that was not measured."""
     return {"measures": {}, "full": {}, "scale": scale, "scales": []}
+
+
+def tuned_values(
+    matrix: TermDocumentMatrix, parameters: SearchParameters, about: Mapping[str, Any]
+) -> TermValues:
+    """Return TDVs of 1 for BM25 with these parameters; nothing is dropped.
+
+    ``about`` is for the manifest: what the parameters are from.
+    """
+    matrix.require_whole("tuning")
+    weights = np.ones(matrix.shape[0], np.float32)
+    described = {
+        "model": DEFAULT_MODEL,
+        "parameters": parameters.values(),
+        "lead": None,
+        "positions": False,
+        "recipe": {"name": TUNE_RECIPE},
+        **about,
+    }
+    return unvalidated_values(
+        matrix, weights, weights, None, described, reductions=(0.0,), scale=1.0, recommended=0.0
+    )

@@ -27,8 +27,8 @@ from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import Baking
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.searching.tune import tune_index
+from tdv_lucene.simulation.weighted_collection import apply_values
 from tdv_lucene.values.term_values import TermValues
-from tdv_lucene.values.weighted_collection import apply_values
 
 pytestmark = pytest.mark.jvm
 

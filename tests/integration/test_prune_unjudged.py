@@ -17,8 +17,8 @@ from tdv_lucene.cli.prune import command as prune_command
 from tdv_lucene.cli.verify import command as verify_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm.index import read_user_data
-from tdv_lucene.learning.prior import Prior
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
+from tdv_lucene.prior.prior import Prior
 from tdv_lucene.pruning import unjudged
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned

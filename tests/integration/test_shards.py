@@ -19,7 +19,7 @@ from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.shards.survey import _survey
-from tdv_lucene.learning.prior_alone import prior_values
+from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.pruning.prune_shards import MANIFEST
 
 pytestmark = pytest.mark.jvm

@@ -17,10 +17,10 @@ from tiny_shards import two_workers
 import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.pool_search import search_lucene
-from tdv_lucene.learning.prior_alone import prior_values
-from tdv_lucene.learning.recipes import Parameters
+from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.searching import search_shards
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]

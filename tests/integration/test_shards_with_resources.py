@@ -20,7 +20,7 @@ import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.shards import cluster as clusters
 from tdv_lucene.indexes.shards.workers import open_workers
-from tdv_lucene.learning.prior_alone import prior_values
+from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.progress import silent
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ...errors import TdvError, argument
-from ...learning.queries import find_documents
 from ...matrix.term_document_matrix import TermDocumentMatrix
+from ...simulation.queries import find_documents
 from .rankers import Ranker
 from .reading import Reader
 from .scoring import score_documents

@@ -18,11 +18,11 @@ import optax
 from ...embedding.embed import TermVectors
 from ...evaluation.topics import Qrels
 from ...interruption import check, deferred
-from ...learning.problem import JudgedMatrix
-from ...learning.queries import make_queries
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...progress import Progress, silent
 from ...ranking.bm25 import Bm25
+from ...simulation.problem import JudgedMatrix
+from ...simulation.queries import make_queries
 from ..similarities import hinge_with_sparsity
 from . import RANKERS
 from .batch import Batch

@@ -13,17 +13,23 @@ from tdv_lucene.core.tdv import term_values
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning import listwise
-from tdv_lucene.learning.damping import DAMPING_SCALES, best_ranking_scale
 from tdv_lucene.learning.features import term_features
-from tdv_lucene.learning.fidelity import KEPT_OVERLAP, SCALES, faithful_scale
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.listwise import train
-from tdv_lucene.learning.prior import Prior
-from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
+from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.learning.training_task import make_task
+from tdv_lucene.prior.prior import Prior
+from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.simulation.choice_of_scale import (
+    KEPT_OVERLAP,
+    RANKING_SCALES,
+    SCALES,
+    best_ranking_scale,
+    faithful_scale,
+)
+from tdv_lucene.simulation.problem import Problem
 
 SHORT = DefaultRecipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
 TINY = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
@@ -81,7 +87,7 @@ def test_the_second_order_is_taken_where_it_clearly_serves_better(collection, mo
     subject_first = np.arange(1, TOPIC_WORDS + NOISE_WORDS + 1, dtype=np.float32)
     tiny = replace(TINY, prior=False)  # its order would come first
     made = {"ridf": subject_first, "named": subject_first[::-1].copy()}
-    name = "tdv_lucene.learning.term_scores.order_terms"
+    name = "tdv_lucene.simulation.term_scores.order_terms"
     monkeypatch.setattr(name, lambda _, kind, model: made[kind])
     one = learn_term_values(*collection, recipe=replace(tiny, orders=("ridf",)))
     best = learn_term_values(*collection, recipe=tiny)
@@ -168,7 +174,7 @@ def test_larger_scales_keep_the_ranking_better(collection):
 def test_where_little_is_dropped_the_ranking_comes_before_the_bytes(monkeypatch):
     """The scale was small enough for lists as short as the full index's, whatever that cost."""
     overlaps = {scale: min(0.99, 0.8 + 0.05 * scale) for scale in SCALES}
-    name = "tdv_lucene.learning.fidelity"
+    name = "tdv_lucene.simulation.choice_of_scale"
     monkeypatch.setattr(f"{name}.best_documents", lambda at: None)
     monkeypatch.setattr(
         f"{name}.describe_scale",
@@ -191,7 +197,7 @@ def test_the_scale_of_tfidf_is_the_one_that_ranks_best(monkeypatch):
         return np.repeat(np.array(served[scales[0]])[:, None], 3, axis=1)
 
     folds = [np.array([0, 1]), np.array([2, 3])]
-    name = "tdv_lucene.learning.damping"
+    name = "tdv_lucene.simulation.choice_of_scale"
     monkeypatch.setattr(f"{name}.best_documents", lambda at: None)
     monkeypatch.setattr(f"{name}.describe_scale", lambda at, scale, best: {"scale": scale})
     at = SimpleNamespace(folds=folds, held_out=held_out)
@@ -206,7 +212,7 @@ def test_the_scale_of_tfidf_is_the_one_that_ranks_best(monkeypatch):
 def test_tfidf_tries_scales_that_do_more_than_round(collection):
     values = learn_term_values(*collection, model="tfidf", recipe=TINY)
     tried = [entry["scale"] for entry in values.points[0]["scales"]]
-    assert tried == sorted({*DAMPING_SCALES, Prior.load().settings("tfidf", False, 1, 1).scale})
+    assert tried == sorted({*RANKING_SCALES, Prior.load().settings("tfidf", False, 1, 1).scale})
     assert values.points[0]["scale"] in tried
 
 

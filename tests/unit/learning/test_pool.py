@@ -13,28 +13,30 @@ from tdv_lucene.embedding import lsa
 from tdv_lucene.embedding.lsa import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning import memory
-from tdv_lucene.learning.features import standard_statistic
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.memory import Extent, fitting_pool, learning_bytes
 from tdv_lucene.learning.pool_drawing import LEAST_POOL, POOL, POOLED_FROM, draw_pool, pool_size
 from tdv_lucene.learning.pool_search import search_matrix, searched
-from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
+from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.values import list_sample
-from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut
-from tdv_lucene.values.estimated_bytes import estimate_posting_bytes
-from tdv_lucene.values.list_sample import draw_lists, keep_sample_postings, sample_bytes
-from tdv_lucene.values.posting_bytes import LUCENE_9
-from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for
-from tdv_lucene.values.weighted_collection import (
+from tdv_lucene.matrix.term_statistics import standard_statistic
+from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.simulation import list_sample
+from tdv_lucene.simulation.estimated_bytes import estimate_posting_bytes
+from tdv_lucene.simulation.list_sample import draw_lists, keep_sample_postings, sample_bytes
+from tdv_lucene.simulation.posting_bytes import LUCENE_9
+from tdv_lucene.simulation.posting_rules import make_up_for
+from tdv_lucene.simulation.problem import Problem
+from tdv_lucene.simulation.weighted_collection import (
     apply_values,
     keep_postings,
     plain_collection,
     term_totals,
 )
+from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut
+from tdv_lucene.values.posting_thresholds import make_posting_rule
 
 TINY = DefaultRecipe(max_steps=4, check_every=2, folds=2, reductions=(0.0, 0.45), prior=False)
 

@@ -8,12 +8,13 @@ from small_problem import make_collection, make_matrix
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
+from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.tuning_before_learning import choose_parameters
 from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
+from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.simulation.problem import Problem
 
 
 def make_long_answers(queries: int):

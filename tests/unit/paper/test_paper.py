@@ -9,12 +9,12 @@ import pytest
 from small_problem import make_collection
 
 from tdv_lucene.core import tdv
-from tdv_lucene.learning.queries import make_queries
 from tdv_lucene.paper import pairwise
 from tdv_lucene.paper.learn import learn_by_paper
 from tdv_lucene.paper.pairwise import PaperRecipe, collect_triples, draw_negatives, glorot_start
 from tdv_lucene.paper.similarities import hinge_with_sparsity
 from tdv_lucene.paper.tables import paper_tables
+from tdv_lucene.simulation.queries import make_queries
 
 SHORT = PaperRecipe(max_epochs=2, patience=1, learning_rate=1e-2, reductions=(0.0,), folds=2)
 

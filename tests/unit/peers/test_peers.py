@@ -13,7 +13,7 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.peers.orders import CARMEL_K, PEERS
 from tdv_lucene.peers.unlearned import binary_values, unlearned_values
-from tdv_lucene.values.weighted_collection import apply_values
+from tdv_lucene.simulation.weighted_collection import apply_values
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
 

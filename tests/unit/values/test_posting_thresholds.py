@@ -8,17 +8,18 @@ from small_problem import make_collection, make_matrix
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.problem import Problem
-from tdv_lucene.learning.recipes import Parameters
-from tdv_lucene.learning.term_scores import TermScores
 from tdv_lucene.matrix.norms import lucene_length, stored_lengths
+from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking import Statistics
 from tdv_lucene.ranking.bm25 import Bm25
+from tdv_lucene.simulation.posting_rules import make_up_for
+from tdv_lucene.simulation.problem import Problem
+from tdv_lucene.simulation.term_scores import TermScores
+from tdv_lucene.simulation.weighted_collection import apply_values, keep_postings
 from tdv_lucene.values.dropped_postings import LengthNorm, PostingCut, PostingRule, stays
 from tdv_lucene.values.dropped_terms import first_terms
 from tdv_lucene.values.operating_point import OperatingPoint
-from tdv_lucene.values.posting_thresholds import make_posting_rule, make_up_for, rule_length_norm
-from tdv_lucene.values.weighted_collection import apply_values, keep_postings
+from tdv_lucene.values.posting_thresholds import make_posting_rule, rule_length_norm
 
 
 @pytest.fixture(scope="module")

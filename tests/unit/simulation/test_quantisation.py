@@ -9,8 +9,8 @@ import pytest
 from small_problem import make_matrix
 
 from tdv_lucene.matrix.norms import NormKind, lucene_length
-from tdv_lucene.values.quantisation import stored_frequency
-from tdv_lucene.values.weighted_collection import apply_values, keep_postings
+from tdv_lucene.simulation.quantisation import stored_frequency
+from tdv_lucene.simulation.weighted_collection import apply_values, keep_postings
 
 
 def test_frequencies_are_rounded_half_to_even_and_at_least_one():

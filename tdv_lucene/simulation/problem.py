@@ -13,20 +13,15 @@ from ..embedding.embed import TermVectors
 from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import SearchParameters as Parameters
 from ..ranking import Similarity, ranking_function
 from ..values.dropped_postings import PostingRule
 from ..values.operating_point import OperatingPoint
-from ..values.weighted_collection import (
-    WeightedCollection,
-    apply_values,
-    keep_postings,
-    plain_collection,
-)
 from .document_rows import Rows
 from .measures import evaluate
 from .queries import Queries, make_queries
-from .recipes import Parameters, similarity_of
 from .retrieval import QueryPostings
+from .weighted_collection import WeightedCollection, apply_values, keep_postings, plain_collection
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +136,7 @@ class Problem:
     @property
     def similarity(self) -> Similarity:
         """The ranking function on real-valued frequencies."""
-        return similarity_of(self.model, self.parameters)
+        return ranking_function(self.model).similarity(self.parameters)
 
     @property
     def matrix(self) -> TermDocumentMatrix:
@@ -214,7 +209,7 @@ class Problem:
 
         ``some`` chooses queries; None is all of them.
         """
-        similarity = similarity_of(self.model, self.parameters, collection.scale)
+        similarity = ranking_function(self.model).similarity(self.parameters, collection.scale)
         return self.postings.impacts(similarity, collection, some)
 
     def measure(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
@@ -225,3 +220,29 @@ class Problem:
         """Split the queries at random into at most ``number`` folds of query numbers."""
         order = rng.permutation(len(self.queries))
         return [np.sort(part) for part in np.array_split(order, min(number, len(order)))]
+
+
+class Tuned(NamedTuple):
+    """A problem with the parameters and the first-position boost that were chosen for it.
+
+    Attributes
+    ----------
+    of_all : Problem
+        With those that all queries chose: what pruning writes and searches use.
+    of_folds : list of Problem
+        For each fold, with those that the *other* folds' queries chose: its own queries are
+        measured with nothing that they had a part in. Folds that chose the same share one object.
+    """
+
+    of_all: Problem
+    of_folds: Sequence[Problem]
+
+    @classmethod
+    def untuned(cls, problem: Problem, folds: Sequence[np.ndarray]) -> Tuned:
+        """Return the problem as it is, for all."""
+        return cls(problem, [problem] * len(folds))
+
+    @property
+    def distinct(self) -> list[Problem]:
+        """The problems, each once; that of all queries first."""
+        return list(dict.fromkeys((self.of_all, *self.of_folds)))

@@ -3,7 +3,7 @@
 It is a readable file beside this module, made by ``scripts/bench/prior.py``. It holds the search's
 parameters, the first-position boost, and the paper's network over statistics that mean the same
 everywhere, standardised on each collection. It has no word vectors, because those belong to one
-collection. :mod:`.prior_alone` makes TDVs from nothing else; :mod:`.prior_as_start` lets learning
+collection. :mod:`.alone` makes TDVs from nothing else; :mod:`.as_start` lets learning
 begin at it.
 """
 
@@ -23,8 +23,8 @@ from ..core.tdv import Features, Linear
 from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from .features import STATISTICS, digit_share, residual_idf, standard_statistic
-from .recipes import Parameters
+from ..matrix.term_statistics import STATISTICS, digit_share, residual_idf, standard_statistic
+from ..ranking import SearchParameters as Parameters
 
 _NAMES = (
     "mean length", "spread of lengths", "tokens a posting", "mean RIDF", "bytes a token",
@@ -110,7 +110,7 @@ class Prior:
 
     @property
     def order(self) -> str:
-        """The order in which terms are dropped (see :func:`.term_orders.order_terms`)."""
+        """The order in which terms are dropped (see :func:`..values.term_orders.order_terms`)."""
         return self.content["order"]
 
     def describe(self) -> dict[str, str]:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..values.dropped_postings import PostingRule
-from ..values.weighted_collection import WeightedCollection
 from .measures import MEASURES
-from .problem import Left, Problem
+from .problem import Left, Problem, Tuned
 from .term_scores import TermScores
-from .tuning_before_learning import Tuned
+from .weighted_collection import WeightedCollection
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,19 +12,20 @@ import numpy as np
 from ..errors import TdvError
 from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.inspection import require_prunable
+from ..learning.recipes import DefaultRecipe
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, MODELS
+from ..simulation.posting_rules import rule_of_order
+from ..values.operating_point import CORRECTED_AT
+from ..values.term_orders import RANKING, preferred_order
 from ..values.term_values import KIND, TermValues
 from ..values.unvalidated import unvalidated_values
 from ..vocabulary import ByteStrings, Vocabulary
 from .prior import Prior, Settings, settings_for
-from .recipes import CORRECTED_AT, DefaultRecipe
-from .term_orders import RANKING, preferred_order
-from .term_scores import rule_of_order
 
 _log = logging.getLogger(__name__)
 

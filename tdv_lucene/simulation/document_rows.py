@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from ..core.scoring import Batch, weighted_statistics
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..values.weighted_collection import WeightedCollection, term_totals
+from .weighted_collection import WeightedCollection, term_totals
 
 
 class Rows:
@@ -25,7 +25,7 @@ class Rows:
 
         Document frequencies and the number of documents are those of the whole index, as in
         training; what pruning changes in them is left to
-        :func:`..values.weighted_collection.apply_values`.
+        :func:`.weighted_collection.apply_values`.
         """
         term_values = np.asarray(term_values, np.float32)
         statistics = weighted_statistics(term_values.astype(np.float64), *self._statistics)

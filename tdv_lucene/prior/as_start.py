@@ -9,17 +9,17 @@ import numpy as np
 
 from ..core import tdv
 from ..evaluation.significance import t_test
+from ..learning.recipes import DefaultRecipe
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import ranking_function
-from .fidelity import ScaleChoice
-from .measures import MEASURES
+from ..simulation.choice_of_scale import ScaleChoice
+from ..simulation.measures import MEASURES
+from ..simulation.posting_rules import rule_of_order
+from ..simulation.problem import Problem, Tuned
+from ..simulation.reduced import Reduced
+from ..simulation.term_scores import TermScores
 from .prior import Prior, Settings
-from .problem import Problem
-from .recipes import DefaultRecipe
-from .reduced import Reduced
-from .term_scores import TermScores, rule_of_order
-from .tuning_before_learning import Tuned
 
 _MEASURE = "nDCG@5"
 

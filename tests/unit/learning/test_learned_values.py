@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tdv_lucene.values.frontier import loses_nothing, recommend
+from tdv_lucene.learning.learned_values import loses_nothing, recommend
 
 
 def point(reduction: float, ndcg: tuple[float, float], recall: tuple[float, float]):

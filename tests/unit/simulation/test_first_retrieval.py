@@ -10,14 +10,14 @@ from small_problem import make_collection, make_matrix
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.candidates import make_candidates, make_lists, sample_places
-from tdv_lucene.learning.measures import mean_measures
-from tdv_lucene.learning.problem import JudgedMatrix, Problem
-from tdv_lucene.learning.queries import make_queries
-from tdv_lucene.learning.recipes import Parameters
-from tdv_lucene.learning.retrieval import top_documents
 from tdv_lucene.matrix.norms import lucene_length
+from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import Bm25
-from tdv_lucene.values.weighted_collection import apply_values, plain_collection
+from tdv_lucene.simulation.measures import mean_measures
+from tdv_lucene.simulation.problem import JudgedMatrix, Problem
+from tdv_lucene.simulation.queries import make_queries
+from tdv_lucene.simulation.retrieval import top_documents
+from tdv_lucene.simulation.weighted_collection import apply_values, plain_collection
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..errors import TdvError, argument
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.term_statistics import residual_idf
 from ..ranking import DEFAULT_MODEL, MODELS, ranking_function
 from ..ranking.bm25 import bm25_idf
-from .features import residual_idf
 
 RANKING = "ranking"
 """The preference for orders that keep the ranking, recall included, on all kinds of collection."""
@@ -24,7 +24,7 @@ class Saturation(NamedTuple):
     ----------
     power : float
     k1, b : float or None
-        Of K_d (see :mod:`..values.dropped_postings`); None for those of the search.
+        Of K_d (see :mod:`.dropped_postings`); None for those of the search.
     """
 
     power: float
@@ -82,11 +82,11 @@ def order_terms(matrix: TermDocumentMatrix, kind: str, model: str = DEFAULT_MODE
     if kind in _KEPT_FOR_RARITY:
         mean = float(np.average(importance, weights=matrix.doc_freq)) if len(idf) else 0.0
         rare = _KEPT_FOR_RARITY[kind] * mean * np.minimum(idf / 8, 1) ** 4
-        return ((importance + 0.05 + rare) * np.sqrt(idf)).astype(np.float32)
+        return np.asarray((importance + 0.05 + rare) * np.sqrt(idf), np.float32)
     importance += ranking_function(model).rarity
     if kind == "named":
         importance += 0.25 * (idf / 8) ** 4
-    return (importance * idf).astype(np.float32)
+    return np.asarray(importance * idf, np.float32)
 
 
 def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocumentMatrix:

@@ -15,10 +15,10 @@ import numpy as np
 from ..evaluation.tuning import OBJECTIVE, Choice, tune
 from ..matrix.blocks import row_sums
 from ..progress import Progress
+from ..ranking import SearchParameters as Parameters
 from ..ranking import Statistics
 from .measures import MEASURES
 from .problem import Problem
-from .recipes import Parameters
 
 
 class FullIndex(NamedTuple):

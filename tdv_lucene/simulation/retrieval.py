@@ -13,8 +13,8 @@ import numpy as np
 from ..interruption import check
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import Similarity
-from ..values.weighted_collection import WeightedCollection
 from .queries import Queries
+from .weighted_collection import WeightedCollection
 
 
 class QueryPostings:

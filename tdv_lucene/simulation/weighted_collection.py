@@ -10,7 +10,7 @@ from ..matrix.blocks import blocks, row_sums
 from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import Statistics
-from .dropped_postings import PostingCut, stays
+from ..values.dropped_postings import PostingCut, stays
 from .list_sample import keep_sample_postings
 from .pool_statistics import PoolSums
 from .quantisation import stored_frequency, written_lengths

@@ -8,11 +8,22 @@ judged documents are found without sorting. Run files are measured by
 from __future__ import annotations
 
 import numpy as np
+from scipy import stats
 
 from ..evaluation.ndcg import ndcg
+from ..evaluation.tuning import OBJECTIVE
 from .retrieval import QueryPostings
 
 MEASURES = ("nDCG@5", "R@1000", "nDCG@1000")
+
+_SIGNIFICANCE = 0.05
+_CHOSEN_BY = (OBJECTIVE, "nDCG@1000")
+"""Their mean decides how far TDVs are trusted and what is dropped.
+
+The objective alone tunes k1, b, mu and the boost, which leave every posting: whatever has a query's
+term is still found. TDVs and orders can lose what only some terms find, far below the first five,
+and that must count too.
+"""
 
 
 def evaluate(
@@ -72,3 +83,30 @@ def _measures(
 def mean_measures(per_query: np.ndarray) -> dict[str, float]:
     """Return the means of float64[n, 3] by name."""
     return dict(zip(MEASURES, map(float, per_query.mean(axis=0))))
+
+
+def clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether ``one`` float64[n] is above ``other`` by a two-tailed paired t-test (p < .05).
+
+    ``one`` must have the larger mean.
+    """
+    if len(one) < 2:
+        return False
+    if np.ptp(one - other) == 0:  # no spread, no test
+        return bool(one[0] > other[0])
+    return bool(stats.ttest_rel(one, other).pvalue < _SIGNIFICANCE)
+
+
+def clearly_best(served_by: np.ndarray) -> int:
+    """Return the best row of float64[ways, queries] if it is clearly better than the first.
+
+    The first suits all kinds of query well enough; a few queries of one kind would move away from
+    it by chance.
+    """
+    best = int(np.argmax(served_by.mean(axis=1)))
+    return best if best and clearly_better(served_by[best], served_by[0]) else 0
+
+
+def deciding(measured: np.ndarray) -> np.ndarray:
+    """Return float64[n], what decides (see ``_CHOSEN_BY``), from the ``MEASURES`` float64[n, 3]."""
+    return measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]].mean(axis=1)

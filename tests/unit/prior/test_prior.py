@@ -16,24 +16,26 @@ from small_problem import make_collection, make_matrix
 from tdv_lucene.core.tdv import term_values
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.features import residual_idf, term_features
+from tdv_lucene.learning.features import term_features
 from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.prior import (
+from tdv_lucene.learning.recipes import DefaultRecipe
+from tdv_lucene.learning.stopping import choose
+from tdv_lucene.matrix import blocks
+from tdv_lucene.matrix.extract import load_matrix
+from tdv_lucene.matrix.term_statistics import residual_idf
+from tdv_lucene.prior.alone import prior_values
+from tdv_lucene.prior.prior import (  # fmt: skip
     PRIOR_FILE,
     Prior,
     Settings,
     collection_statistics,
     settings_for,
-)  # fmt: skip
-from tdv_lucene.learning.prior_alone import prior_values
-from tdv_lucene.learning.recipes import DefaultRecipe, Parameters
-from tdv_lucene.learning.stopping import choose
-from tdv_lucene.learning.term_orders import order_terms
-from tdv_lucene.matrix import blocks
-from tdv_lucene.matrix.extract import load_matrix
+)
 from tdv_lucene.ranking import MODELS
+from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import bm25_idf
-from tdv_lucene.values import weighted_collection
+from tdv_lucene.simulation import weighted_collection
+from tdv_lucene.values.term_orders import order_terms
 from tdv_lucene.values.term_values import TermValues
 
 RUN = Path(__file__).parents[3] / "scripts" / "bench" / "runs" / "2026-11-22-prior"

@@ -13,7 +13,7 @@ from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.norms import norm_bytes
 from ..matrix.pool import ListSample
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from .dropped_postings import PostingCut, stays
+from ..values.dropped_postings import PostingCut, stays
 from .posting_bytes import PostingFormat, posting_bytes
 from .quantisation import stored_frequency
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..ranking import ranking_function
 from ..values.dropped_postings import PostingRule
 from ..values.dropped_terms import drop_terms
-from ..values.posting_thresholds import make_posting_rule, make_up_for
-from ..values.weighted_collection import WeightedCollection, apply_values
 from .problem import Left, Problem
-from .recipes import DefaultRecipe, Parameters
-from .term_orders import ORDERS, WHOLE_TERMS, counted_for_dropping, order_terms
+from .weighted_collection import WeightedCollection, apply_values
 
 
 class TermScores(NamedTuple):
@@ -63,32 +57,3 @@ def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.n
     """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those dropped."""
     ones = np.ones(len(priority), np.float32)
     return drop_terms(ones, priority, problem.matrix.doc_freq, reduction)[0]
-
-
-def rule_of_order(
-    matrix: TermDocumentMatrix,
-    kind: str,
-    model: str,
-    parameters: Parameters,
-    recipe: DefaultRecipe,
-    reductions: Iterable[float],
-) -> tuple[np.ndarray, PostingRule]:
-    """Return float32[V], the order of that ``kind`` (see :func:`.term_orders.order_terms`), and the
-    rule that drops postings by their saturation and their term's order.
-
-    At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
-    """
-    order, saturation = order_terms(matrix, kind, model), ORDERS[kind]
-    usual = getattr(recipe, ranking_function(model).whole_terms)
-    rule = make_posting_rule(
-        counted_for_dropping(matrix, model),
-        np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0
-        order,
-        order ** (1 / saturation.power),  # the same postings, for the rule's first power
-        WHOLE_TERMS.get(kind, usual),
-        k1=parameters.k1 if saturation.k1 is None else saturation.k1,
-        b=parameters.b if saturation.b is None else saturation.b,
-    )
-    if not recipe.make_up:
-        return order, rule
-    return order, make_up_for(rule, matrix, order, sorted(reductions), model, parameters.k1)

@@ -1,0 +1,65 @@
+"""Statistics of terms: what networks, orders and the prior know of a term."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..core import scoring
+from .term_document_matrix import TermDocumentMatrix
+
+
+def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V]: :func:`..core.scoring.residual_idf` of every term."""
+    counts = np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq)
+    return scoring.residual_idf(*counts, matrix.doc_count)
+
+
+def standard_statistic(matrix: TermDocumentMatrix, name: str) -> np.ndarray:
+    """Return float64[V]: one of :data:`STATISTICS`, standardised as
+    :func:`..learning.features.term_features` has it.
+
+    All but "log mean length" are O(V); that one is O(postings), in time and memory.
+    """
+    doc_freq = np.asarray(matrix.doc_freq, np.float64)
+    return standardise(_STATISTICS[name](matrix, doc_freq), doc_freq)
+
+
+def digit_share(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V]: the share of a term's bytes that are digits."""
+    terms = matrix.vocabulary.terms
+    is_digit = (terms.data >= ord("0")) & (terms.data <= ord("9"))
+    digits = np.diff(np.concatenate([[0], np.cumsum(is_digit)])[terms.indptr])
+    share: np.ndarray = digits / np.maximum(np.diff(terms.indptr), 1)
+    return share
+
+
+def _mean_log_length(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V]: mean log length of the documents a term is in."""
+    if matrix.pool is not None:
+        return matrix.pool.mean_log_len
+    log_len = np.log1p(np.asarray(matrix.doc_len, np.float64))
+    sums = np.concatenate([[0.0], np.cumsum(log_len[matrix.indices])])[matrix.indptr]
+    mean: np.ndarray = np.diff(sums) / np.asarray(matrix.doc_freq)
+    return mean
+
+
+_STATISTICS: dict[str, Callable[[TermDocumentMatrix, np.ndarray], np.ndarray]] = {
+    "log df": lambda matrix, doc_freq: np.log(doc_freq),
+    "RIDF": lambda matrix, doc_freq: residual_idf(matrix),
+    "log cf/df": lambda matrix, doc_freq: np.log(np.asarray(matrix.total_term_freq) / doc_freq),
+    "log mean length": lambda matrix, doc_freq: _mean_log_length(matrix),
+    "bytes": lambda matrix, doc_freq: np.log1p(np.diff(matrix.vocabulary.terms.indptr)),
+    "digits": lambda matrix, doc_freq: digit_share(matrix),
+}
+STATISTICS = tuple(_STATISTICS)
+
+
+def standardise(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return ``values`` with weighted mean 0 and deviation 1, clipped to within 4 deviations."""
+    if not len(values):
+        return values
+    mean = np.average(values, axis=0, weights=weight)
+    deviation = np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weight))
+    return np.clip((values - mean) / np.where(deviation > 0, deviation, 1), -4, 4)

@@ -1,0 +1,1 @@
+"""What other judged collections say of an index, and how sure that is."""

@@ -1,0 +1,94 @@
+"""The rule for single postings that an order of terms makes, corrected for the idf it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import SearchParameters as Parameters
+from ..ranking import ranking_function
+from ..ranking.bm25 import bm25_idf
+from ..values.dropped_postings import PostingRule
+from ..values.posting_thresholds import make_posting_rule
+from ..values.term_orders import ORDERS, WHOLE_TERMS, counted_for_dropping, order_terms
+from .weighted_collection import apply_values
+
+
+@dataclass(frozen=True)
+class RuleRecipe:
+    """How an order becomes a rule, learned or not.
+
+    Attributes
+    ----------
+    whole_terms, whole_terms_qld : float
+        The share of the reduction that is made by dropping whole terms. It is larger for the
+        language model: what dropped postings do to a term's probability cannot be corrected. An
+        order may have its own (see :data:`..values.term_orders.WHOLE_TERMS`).
+    make_up : bool
+        Correct TDVs for what dropped postings add to their term's idf.
+    """
+
+    whole_terms: float = 0.0
+    whole_terms_qld: float = 0.67
+    make_up: bool = True
+
+
+def rule_of_order(
+    matrix: TermDocumentMatrix,
+    kind: str,
+    model: str,
+    parameters: Parameters,
+    recipe: RuleRecipe,
+    reductions: Iterable[float],
+) -> tuple[np.ndarray, PostingRule]:
+    """Return float32[V], the order of that ``kind`` (see
+    :func:`..values.term_orders.order_terms`), and the rule that drops postings by their saturation
+    and their term's order.
+
+    At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
+    """
+    order, saturation = order_terms(matrix, kind, model), ORDERS[kind]
+    usual = getattr(recipe, ranking_function(model).whole_terms)
+    rule = make_posting_rule(
+        counted_for_dropping(matrix, model),
+        np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0
+        order,
+        order ** (1 / saturation.power),  # the same postings, for the rule's first power
+        WHOLE_TERMS.get(kind, usual),
+        k1=parameters.k1 if saturation.k1 is None else saturation.k1,
+        b=parameters.b if saturation.b is None else saturation.b,
+    )
+    if not recipe.make_up:
+        return order, rule
+    return order, make_up_for(rule, matrix, order, sorted(reductions), model, parameters.k1)
+
+
+def make_up_for(
+    rule: PostingRule,
+    matrix: TermDocumentMatrix,
+    priority: np.ndarray,
+    reductions: Sequence[float],
+    model: str,
+    k1: float,
+) -> PostingRule:
+    """Return the rule with factors that take back what dropped postings add to their term's idf.
+
+    A term that loses postings gets a larger idf, and a common term gains most. Its TDV is lowered
+    until a posting of the mean frequency that is left scores what it scored before. Query
+    likelihood has no idf, and its collection frequency cancels a term's TDV: nothing is done.
+    """
+    function = ranking_function(model)
+    if not function.has_idf:
+        return rule
+    ones = np.ones(matrix.shape[0], np.float32)
+    idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
+    factors = np.ones((len(reductions), matrix.shape[0]), np.float32)
+    for row, reduction in enumerate(reductions):
+        tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
+        left = apply_values(matrix, tdv, None, cut).statistics
+        share = np.minimum(idf / bm25_idf(left.doc_freq, left.doc_count), 1)
+        factors[row] = function.corrected(share, left.total_term_freq / left.doc_freq, k1)
+    return replace(rule, factors_at=tuple(reductions), factors=factors)
