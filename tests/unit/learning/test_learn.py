@@ -87,7 +87,7 @@ def test_the_second_order_is_taken_where_it_clearly_serves_better(collection, mo
     subject_first = np.arange(1, TOPIC_WORDS + NOISE_WORDS + 1, dtype=np.float32)
     tiny = replace(TINY, prior=False)  # its order would come first
     made = {"ridf": subject_first, "named": subject_first[::-1].copy()}
-    name = "tdv_lucene.simulation.term_scores.order_terms"
+    name = "tdv_lucene.simulation.posting_rules.order_terms"
     monkeypatch.setattr(name, lambda _, kind, model: made[kind])
     one = learn_term_values(*collection, recipe=replace(tiny, orders=("ridf",)))
     best = learn_term_values(*collection, recipe=tiny)
