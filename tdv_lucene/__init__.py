@@ -81,7 +81,7 @@ _PUBLIC = {
     "load_term_vectors": "embedding.embed",
     "make_peer_values": "peers.unlearned",
     "open_searcher": "searching.search",
-    "prior_values": "learning.prior_alone",
+    "prior_values": "prior.alone",
     "prune_index": "pruning.prune",
     "read_qrels": "evaluation.topics",
     "read_topics": "evaluation.topics",

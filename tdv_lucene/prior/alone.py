@@ -12,14 +12,13 @@ import numpy as np
 from ..errors import TdvError
 from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.inspection import require_prunable
-from ..learning.recipes import DefaultRecipe
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, MODELS
-from ..simulation.posting_rules import rule_of_order
+from ..simulation.posting_rules import RuleRecipe, rule_of_order
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_orders import RANKING, preferred_order
 from ..values.term_values import KIND, TermValues
@@ -78,7 +77,7 @@ def prior_values(
     points = [r if r is not None and 0 <= r < 1 else settings.reduction for r in reductions]
     counted = matrix.with_position_boost(settings.boost)
     kind = preferred or prior.order
-    order, rule = rule_of_order(counted, kind, model, settings.parameters, DefaultRecipe(), points)
+    order, rule = rule_of_order(counted, kind, model, settings.parameters, RuleRecipe(), points)
     about = {
         "model": model,
         "parameters": settings.parameters.values(),

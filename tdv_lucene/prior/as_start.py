@@ -9,13 +9,12 @@ import numpy as np
 
 from ..core import tdv
 from ..evaluation.significance import t_test
-from ..learning.recipes import DefaultRecipe
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import ranking_function
 from ..simulation.choice_of_scale import ScaleChoice
 from ..simulation.measures import MEASURES
-from ..simulation.posting_rules import rule_of_order
+from ..simulation.posting_rules import RuleRecipe, rule_of_order
 from ..simulation.problem import Problem, Tuned
 from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
@@ -91,7 +90,7 @@ class PriorStart(NamedTuple):
         """Return the scores of the prior alone."""
         problem, at = self.problem, (self.settings.reduction,)
         order, rule = rule_of_order(
-            problem.matrix, self.prior.order, problem.model, problem.parameters, DefaultRecipe(), at
+            problem.matrix, self.prior.order, problem.model, problem.parameters, RuleRecipe(), at
         )
         return TermScores(problem.base_values, order, rule)
 

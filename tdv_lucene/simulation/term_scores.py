@@ -1,4 +1,4 @@
-"""What learning finds for every term: its TDV, and when it is dropped."""
+"""TDVs of all terms, and the order in which they are dropped."""
 
 from __future__ import annotations
 
