@@ -33,21 +33,21 @@ KIND = "comparison"
 
 
 def compare_indexes(
-    index: str | os.PathLike,
-    pruned: str | os.PathLike,
-    topics: str | os.PathLike,
-    qrels: str | os.PathLike,
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    pruned: str | os.PathLike[str],
+    topics: str | os.PathLike[str],
+    qrels: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     *,
     topic_field: str = "title",
     model: str | None = None,
     field: str = "contents",
     names: tuple[str, str] = ("full", "pruned"),
-    further_indexes: Mapping[str, str | os.PathLike] | None = None,
+    further_indexes: Mapping[str, str | os.PathLike[str]] | None = None,
     further_queries: Sequence[FilePair] = (),
     tune: FilePair | None = None,
     measures: str | Sequence[str] = (),
-    values: str | os.PathLike | Mapping[str, str | os.PathLike] | None = None,
+    values: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = None,
     throughput_threads: int | None = None,
     end_to_end: bool = False,
     threads: int | None = None,
@@ -187,7 +187,9 @@ def _further_speed(
 
 
 def _terms(
-    paths: Mapping[str, str | os.PathLike], field: str, values: Mapping[str, str | os.PathLike]
+    paths: Mapping[str, str | os.PathLike[str]],
+    field: str,
+    values: Mapping[str, str | os.PathLike[str]],
 ) -> dict[str, Any]:
     """What pruning changed about terms in each index, and its trade-off; the second's on top."""
     (_, index), *others = paths.items()

@@ -171,7 +171,9 @@ def parameters(
     }
 
 
-def notes(found: Mapping[str, dict[str, Any]], model: str, field: str = "contents") -> list[str]:
+def notes(
+    found: Mapping[str, dict[str, Any]], model: str | None, field: str = "contents"
+) -> list[str]:
     """What a reader should know before trusting the numbers."""
     (first, full), *others = found.items()
     strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
@@ -201,7 +203,7 @@ def _notes_on(
     full: Mapping[str, Any],
     name: str,
     pruned: Mapping[str, Any],
-    model: str,
+    model: str | None,
     field: str,
 ) -> list[str]:
     notes = []

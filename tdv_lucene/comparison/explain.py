@@ -12,13 +12,13 @@ from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 
 
 def explain_query(
-    index: str | os.PathLike,
-    pruned: str | os.PathLike,
+    index: str | os.PathLike[str],
+    pruned: str | os.PathLike[str],
     query: str,
     *,
     model: str | None = None,
     field: str = "contents",
-    values: str | os.PathLike | None = None,
+    values: str | os.PathLike[str] | None = None,
     hits: int = 10,
 ) -> dict[str, Any]:
     """Compare how two indexes answer ``query``, each searched with the parameters it records.

@@ -26,7 +26,8 @@ def write_files(
     words: Sequence[Mapping[str, QueryTerms]],
 ) -> None:
     """Write all of a comparison's folder but its runs and the latencies as measured."""
-    from ..report.page import Measured, render_page
+    from ..report.page import render_page
+    from ..report.page_data import Measured
 
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")

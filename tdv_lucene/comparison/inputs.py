@@ -15,7 +15,7 @@ from . import content
 from .config import CompareConfig
 from .systems import QuerySet, Results, System, read_query_sets, shared_model
 
-FilePair = tuple[str | os.PathLike, str | os.PathLike]
+FilePair = tuple[str | os.PathLike[str], str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Compared:
     training : the queries to tune on, if any
     """
 
-    paths: Mapping[str, str | os.PathLike]
+    paths: Mapping[str, str | os.PathLike[str]]
     found: Mapping[str, dict[str, Any]]
     systems: dict[str, System]
     query_sets: Sequence[QuerySet]
@@ -75,7 +75,7 @@ class Compared:
 
 
 def read_inputs(
-    paths: Mapping[str, str | os.PathLike],
+    paths: Mapping[str, str | os.PathLike[str]],
     queries: Sequence[FilePair],
     tune: FilePair | None,
     config: CompareConfig,
@@ -101,9 +101,9 @@ def read_inputs(
 
 
 def values_by_name(
-    values: str | os.PathLike | Mapping[str, str | os.PathLike] | None,
-    paths: Mapping[str, str | os.PathLike],
-) -> Mapping[str, str | os.PathLike]:
+    values: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None,
+    paths: Mapping[str, str | os.PathLike[str]],
+) -> Mapping[str, str | os.PathLike[str]]:
     """Return index name -> TDVs; the first index, the baseline, has none."""
     _, second, *further = paths
     if values is None:
@@ -120,7 +120,7 @@ def values_by_name(
 
 
 def _lacking(
-    paths: Mapping[str, str | os.PathLike], results: Sequence[Results]
+    paths: Mapping[str, str | os.PathLike[str]], results: Sequence[Results]
 ) -> dict[str, tuple[int, int]]:
     """Return for every index but the first: how many of the documents that the first retrieves it
     lacks, and how many there are. An index pruned from the first lacks none.

@@ -42,12 +42,12 @@ Ask = Callable[[str, int], dict[str, Any]]
 
 
 def serve_indexes(
-    indexes: Mapping[str, str | os.PathLike],
+    indexes: Mapping[str, str | os.PathLike[str]],
     *,
     port: int = 0,
     model: str | None = None,
     field: str = "contents",
-    values: Mapping[str, str | os.PathLike] | None = None,
+    values: Mapping[str, str | os.PathLike[str]] | None = None,
     hits: int = 10,
     ready: Callable[[str], None] = print,
 ) -> None:
@@ -109,7 +109,7 @@ def _serve(
         server = make_server(
             HOST, port, app, threaded=True, request_handler=Quiet, fd=listening.fileno()
         )
-        server.daemon_threads = True
+        server.daemon_threads = True  # type: ignore[attr-defined]  # a threaded one has them
         try:
             ready(f"http://{HOST}:{port}/{token}/")
             server.serve_forever()  # returns on Ctrl-C
@@ -141,7 +141,7 @@ def make_app(about: dict[str, Any], ask: Ask, token: str, hits: int = 10) -> Fla
     from ..report.serve_page import asset, render
 
     app = flask.Flask("tdv_lucene", static_folder=None)
-    app.json.sort_keys = False  # the first index stays the first
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # the first index stays the first
 
     @app.before_request
     def guard() -> None:

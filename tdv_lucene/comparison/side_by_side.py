@@ -36,7 +36,7 @@ class OpenedIndex:
     ``shown`` is what is shown of terms: their TDVs, or a ratio of frequencies.
     """
 
-    path: str | os.PathLike
+    path: str | os.PathLike[str]
     parameters: SearchParameters
     searcher: OpenIndex
     shown: TermMeasure
@@ -84,11 +84,11 @@ class SideBySide:
 
     def __init__(
         self,
-        indexes: Mapping[str, str | os.PathLike],
+        indexes: Mapping[str, str | os.PathLike[str]],
         *,
         model: str | None = None,
         field: str = "contents",
-        values: Mapping[str, str | os.PathLike] | None = None,
+        values: Mapping[str, str | os.PathLike[str]] | None = None,
     ) -> None:
         self.field = field
         model = model or shared_model(indexes, field)
@@ -193,7 +193,10 @@ def explain_terms(
 
 
 def _open(
-    path: str | os.PathLike, model: str | None, field: str, values: str | os.PathLike | None
+    path: str | os.PathLike[str],
+    model: str | None,
+    field: str,
+    values: str | os.PathLike[str] | None,
 ) -> OpenedIndex:
     from ..jvm.open_index import OpenIndex
     from ..jvm.searcher import make_similarity

@@ -48,7 +48,7 @@ class System:
         Whether it is the first index once more, searched with parameters tuned for it.
     """
 
-    path: str | os.PathLike
+    path: str | os.PathLike[str]
     parameters: SearchParameters
     is_tuned: bool = False
 
@@ -71,7 +71,10 @@ class QuerySet:
 
     @classmethod
     def read(
-        cls, topics: str | os.PathLike, qrels: str | os.PathLike, topic_field: str = "title"
+        cls,
+        topics: str | os.PathLike[str],
+        qrels: str | os.PathLike[str],
+        topic_field: str = "title",
     ) -> QuerySet:
         """Read both files; the label is the topics' file name without its ending."""
         named = without_prefix(topics) or topics
@@ -89,7 +92,7 @@ class QuerySet:
         of_text = [qid for qid, text in self.topics.items() if _plain(text) in texts]
         return Shared(len(of_text), len((self.topics.keys() & others.keys()) - {*of_text}))
 
-    def check(self, index: str | os.PathLike) -> tuple[int, int]:
+    def check(self, index: str | os.PathLike[str]) -> tuple[int, int]:
         """Return how many relevant documents ``index`` lacks, and how many there are.
 
         Raises :class:`TdvError` unless topics, qrels and index have something in common.
@@ -130,7 +133,8 @@ class Results:
 
 
 def read_query_sets(
-    pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], topic_field: str = "title"
+    pairs: Sequence[tuple[str | os.PathLike[str], str | os.PathLike[str]]],
+    topic_field: str = "title",
 ) -> list[QuerySet]:
     """Read (topics, qrels) pairs; labels that occur twice are numbered."""
     sets: list[QuerySet] = []
@@ -167,7 +171,7 @@ def check_names(names: Sequence[str], reserved: Collection[str]) -> None:
             raise TdvError(f"two indexes are named '{name}': give two different names")
 
 
-def shared_model(paths: Mapping[str, str | os.PathLike], field: str) -> str | None:
+def shared_model(paths: Mapping[str, str | os.PathLike[str]], field: str) -> str | None:
     """Return the model that the indexes were learned for; None if none of them says."""
     recorded = {name: recorded_model(path, field) for name, path in paths.items()}
     models = {model for model in recorded.values() if model is not None}
@@ -197,8 +201,8 @@ def search_all(
     results = Results(queries, {}, {}, {}, {}, [])
     found = []
     for name, system in systems.items():
-        run = results.runs[name] = folder / f"{prefix}{name}.run"
-        place = Output.file(run, RUN, inputs=[system.path], made_by="compare")
+        path = results.runs[name] = folder / f"{prefix}{name}.run"
+        place = Output.file(path, RUN, inputs=[system.path], made_by="compare")
         with TemporaryDirectory(prefix="tdv-lucene-") as arrays:
             summary = search_with(
                 system.path, queries.topics, place, system.parameters,

@@ -81,7 +81,7 @@ def frequency_ratio(record: FieldRecord, term: str, before: Counts, after: Count
 
 
 def measure_terms(
-    pruned: str | os.PathLike, field: str, values: str | os.PathLike | None
+    pruned: str | os.PathLike[str], field: str, values: str | os.PathLike[str] | None
 ) -> TermMeasure:
     """Return what to show of the terms of an index: the learned TDVs if they are given.
 
@@ -122,17 +122,17 @@ def list_changes(
     common = _common(documents)
     dropped = 0
     largest: list[tuple[int, Term]] = []  # a heap of those dropped so far
-    valued: list[TermChange] = []
+    valued: list[tuple[float, TermChange]] = []
     for term, before, after in terms:
         if before[0] and not after[0]:
             dropped += 1
             keep = heapq.heappush if len(largest) < _MOST else heapq.heappushpop
             keep(largest, (before[0], term))
         elif before[0] >= common and (tdv := value(term, before, after)) is not None:
-            valued.append(TermChange(_shown(term), tdv, before[0], after[0]))
-    valued.sort(key=lambda change: (change.tdv, change.term))
-    raised = [change for change in reversed(valued) if change.tdv > 1][:_MOST]
-    lowered = [change for change in valued if change.tdv < 1][:_MOST]
+            valued.append((tdv, TermChange(_shown(term), tdv, before[0], after[0])))
+    valued.sort(key=lambda pair: (pair[0], pair[1].term))
+    raised = [change for tdv, change in reversed(valued) if tdv > 1][:_MOST]
+    lowered = [change for tdv, change in valued if tdv < 1][:_MOST]
     largest.sort(reverse=True)
     most_dropped = [TermChange(_shown(term), 0.0, doc_freq, 0) for doc_freq, term in largest]
     return {
@@ -149,10 +149,10 @@ def _shown(term: Term) -> str:
 
 
 def describe_terms(
-    index: str | os.PathLike,
-    pruned: str | os.PathLike,
+    index: str | os.PathLike[str],
+    pruned: str | os.PathLike[str],
     field: str,
-    values: str | os.PathLike | None = None,
+    values: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
     """Return :func:`list_changes` of two indexes, with the ``tdv_kind`` and ``source`` of what
     ``tdv`` shows (see :class:`TermMeasure`).
@@ -188,7 +188,7 @@ def _worth_showing(
     among_most = dropped & (doc_freq >= (most[0] if len(most) else 0))
     for number in np.flatnonzero(among_most | (~dropped & (doc_freq >= _common(documents)))):
         before_df, before_total, after_df, after_total = counts[number].tolist()
-        yield terms[number], (before_df, before_total), (after_df, after_total)
+        yield terms[int(number)], (before_df, before_total), (after_df, after_total)
 
 
 def _common(documents: int) -> int:
@@ -196,7 +196,9 @@ def _common(documents: int) -> int:
     return max(_FEWEST_DOCUMENTS, documents // _COMMON)
 
 
-def trade_off(pruned: str | os.PathLike, field: str, values: str | os.PathLike) -> dict[str, Any]:
+def trade_off(
+    pruned: str | os.PathLike[str], field: str, values: str | os.PathLike[str]
+) -> dict[str, Any]:
     """Return the validated operating points: ``points`` with ``reduction`` and ``measures``,
     ``full`` (the measures of the full index on the same held-out queries) and ``chosen``, the
     reduction asked for.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,14 +33,14 @@ EFFECTS = (
 
 @refuses_idle(*EFFECTS)
 def embed_terms(
-    index: str | os.PathLike,
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     *,
-    vectors: str | os.PathLike = LSA,
+    vectors: str | os.PathLike[str] = LSA,
     trust_pickle: bool = False,
     dimensions: int = 100,
     min_doc_freq: int = MIN_DOC_FREQ,
-    matrix: str | os.PathLike | None = None,
+    matrix: str | os.PathLike[str] | None = None,
     field: str = "contents",
     seed: int = 0,
     overwrite: bool = False,
@@ -89,7 +90,7 @@ def embed_terms(
 
 
 def load_term_vectors(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
     progress: Progress = silent,
     *,
@@ -107,7 +108,7 @@ def load_term_vectors(
 
 
 def _from_file(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
     min_doc_freq: int,
     progress: Progress,
@@ -123,7 +124,7 @@ def _from_file(
 
 
 def _train(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
     dimensions: int,
     min_doc_freq: int,
@@ -142,6 +143,6 @@ def _train(
     return match_terms(matrix, words, _as_they_are, min_doc_freq, origin, progress)
 
 
-def _as_they_are(words: list[str]) -> list[list[str]]:
+def _as_they_are(words: Sequence[str]) -> list[list[str]]:
     """Analyse words that are index terms already."""
     return [[word] for word in words]

@@ -65,7 +65,7 @@ def _after_matrix(path: Path, data: mmap.mmap, at: int, what: str) -> int:
         raise TdvError(f"{path} is a quantised fastText model (.ftz): only full ones are read")
     if rows < 0 or not 0 < columns <= _MOST_DIMENSIONS:
         raise damaged(path, at, f"{what} of {rows} x {columns}")
-    after = at + _MATRIX_HEADER.size + rows * columns * _FLOAT
+    after: int = at + _MATRIX_HEADER.size + rows * columns * _FLOAT
     if after > len(data):
         raise damaged(path, len(data), f"{what} of {rows:,} x {columns:,} end at {after:,}")
     return after

@@ -47,7 +47,7 @@ class WordVectors:
         return cls(keyed.index_to_key, keyed.vectors, keyed.get_vector if has_subwords else None)
 
 
-def read_word_vectors(path: str | os.PathLike, *, trust_pickle: bool = False) -> WordVectors:
+def read_word_vectors(path: str | os.PathLike[str], *, trust_pickle: bool = False) -> WordVectors:
     """Read word vectors from a file; nothing in it is executed.
 
     - fastText's ``.bin``, known by its first bytes;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def match_terms(
     words: WordVectors,
     analyze: Analyze,
     min_doc_freq: int,
-    origin: dict,
+    origin: dict[str, Any],
     progress: Progress,
 ) -> TermVectors:
     """Give each term the mean vector of the words that the analyzer turns into it alone.
@@ -45,7 +46,7 @@ def match_terms(
     matched = int(np.count_nonzero(counts))
     if words.of_unseen is not None:
         for term in np.flatnonzero((counts == 0) & (matrix.doc_freq >= min_doc_freq)):
-            text = matrix.vocabulary.terms[term].decode(errors="replace")
+            text = matrix.vocabulary.terms[int(term)].decode(errors="replace")
             sums[term], counts[term] = words.of_unseen(text), 1
     kept = np.flatnonzero(counts)
     if not len(kept):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,12 +41,13 @@ class TermVectors:
     vocabulary_sha256: str
     terms: np.ndarray
     vectors: np.ndarray
-    origin: dict
+    origin: dict[str, Any]
 
-    def save(self, output: str | os.PathLike | Output, *, overwrite: bool = False) -> None:
+    def save(self, output: str | os.PathLike[str] | Output, *, overwrite: bool = False) -> None:
         """Write the folder ``output``."""
-        place = output
-        if not isinstance(output, Output):
+        if isinstance(output, Output):
+            place = output
+        else:
             place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
         with place as folder:
             save_array(folder / "terms.npy", self.terms)
@@ -55,7 +57,7 @@ class TermVectors:
             place.write_manifest({**identity, **sizes})
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> TermVectors:
+    def load(cls, path: str | os.PathLike[str]) -> TermVectors:
         """Read a folder written by :meth:`save`, comparing it with its manifest's digests."""
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)

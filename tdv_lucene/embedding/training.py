@@ -19,7 +19,7 @@ def train_word_vectors(
     from gensim.models import FastText
     from gensim.models.callbacks import CallbackAny2Vec
 
-    class Epochs(CallbackAny2Vec):
+    class Epochs(CallbackAny2Vec):  # type: ignore[misc]  # gensim has no types
         done = 0
 
         def on_epoch_end(self, model: FastText) -> None:

@@ -30,7 +30,7 @@ def java_class(name: str) -> Any:
     return autoclass(name)
 
 
-def java_path(path: str | os.PathLike) -> str:
+def java_path(path: str | os.PathLike[str]) -> str:
     """``path`` as Java takes it: absolute, for Java stays in the folder it was started in.
 
     Of shards all their folders, which are absolute.

@@ -36,7 +36,7 @@ def lucene_version(jar: Path) -> tuple[int, int, int]:
             constants = _CONSTANT.findall(archive.read(_VERSION_CLASS))
     except (OSError, KeyError, zipfile.BadZipFile) as error:
         raise TdvError(f"{jar} is not a jar with Lucene in it: reinstall pyserini") from error
-    return max(tuple(map(int, numbers)) for numbers in constants)
+    return max((int(a), int(b), int(c)) for a, b, c in constants)
 
 
 def hooks_jar(version: tuple[int, int, int]) -> Path:

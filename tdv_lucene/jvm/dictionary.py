@@ -66,7 +66,7 @@ class Dictionary:
 
 
 @contextmanager
-def open_dictionary(index: str | os.PathLike, field: str) -> Iterator[Dictionary]:
+def open_dictionary(index: str | os.PathLike[str], field: str) -> Iterator[Dictionary]:
     """Yield the dictionary of a field; of one that the index lacks it is empty."""
     with translate_errors():
         java = java_class("tdvlucene.inspect.KnownTerms")(java_path(index), field)

@@ -65,7 +65,7 @@ class Statistics:
 
 
 def shard_statistics(
-    index: str | os.PathLike, field: str, topics: Mapping[str, str]
+    index: str | os.PathLike[str], field: str, topics: Mapping[str, str]
 ) -> tuple[Statistics, dict[str, Any]]:
     """Statistics of a field and of the topics' terms; and ``fields``, name -> how it was indexed,
     and ``ties_by_id``, whether equal scores are ordered by document id.
@@ -83,7 +83,7 @@ def shard_statistics(
 
 
 def find_hits(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     similarity: Any,
     field: str,
     topics: Mapping[str, str],

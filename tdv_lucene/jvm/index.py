@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 DEFAULT_ANALYZER = "io.anserini.analysis.DefaultEnglishAnalyzer"
 
 
-def identify(index: str | os.PathLike) -> dict[str, Any]:
+def identify(index: str | os.PathLike[str]) -> dict[str, Any]:
     """The identity of an index: path, commit id, segments file, Lucene version, documents.
 
     Of shards as :func:`whole_identity` has it.
@@ -35,12 +35,12 @@ def identify(index: str | os.PathLike) -> dict[str, Any]:
     return _identity(index, found)
 
 
-def _identity(index: str | os.PathLike, found: Mapping[str, Any]) -> dict[str, Any]:
+def _identity(index: str | os.PathLike[str], found: Mapping[str, Any]) -> dict[str, Any]:
     _log.info("%s is at commit %s, of Lucene %s", index, found["commit"], found["lucene_version"])
     return {"path": os.path.abspath(index), **found}
 
 
-def require_current(index: str | os.PathLike, commit: str) -> None:
+def require_current(index: str | os.PathLike[str], commit: str) -> None:
     """Raise :class:`TdvError` when ``index`` is not at this commit any more."""
     if identify(index)["commit"] != commit:
         raise TdvError(
@@ -71,14 +71,14 @@ def written_lucene_version() -> str:
     return java_class("org.apache.lucene.util.Version").LATEST.toString()
 
 
-def read_user_data(index: str | os.PathLike) -> dict[str, str]:
+def read_user_data(index: str | os.PathLike[str]) -> dict[str, str]:
     """The commit's user data; empty for an index Anserini wrote."""
     with translate_errors():
         return json.loads(java_class("tdvlucene.inspect.Identity").userData(java_path(index)))
 
 
 def inspect(
-    index: str | os.PathLike, checksums: bool | None, progress: Progress = silent
+    index: str | os.PathLike[str], checksums: bool | None, progress: Progress = silent
 ) -> dict[str, Any]:
     """What ``InspectJob`` finds; ``files`` are bytes by extension.
 
@@ -91,14 +91,14 @@ def inspect(
     return {**found, **identify(index)} if isinstance(index, Shards) else found
 
 
-def require_prunable(index: str | os.PathLike, field: str) -> None:
+def require_prunable(index: str | os.PathLike[str], field: str) -> None:
     """Raise :class:`TdvError` where ``tdvlucene.prune.PrunableField`` refuses the field."""
     with translate_errors():
         java_class("tdvlucene.prune.PrunableField").require(java_path(index), field)
 
 
 def survey_shard(
-    index: str | os.PathLike, field: str, hashes_of: Sequence[int] = ()
+    index: str | os.PathLike[str], field: str, hashes_of: Sequence[int] = ()
 ) -> tuple[dict[str, Any], np.ndarray]:
     """What tells whether an index belongs with others: see ``tdvlucene.inspect.ShardJob``.
 
@@ -117,7 +117,7 @@ def survey_shard(
 
 
 def extract_arrays(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     field: str,
     folder: Path,
     *,
@@ -169,7 +169,7 @@ def analyze_topics(topics: Mapping[str, str], field: str = "contents") -> dict[s
 
 
 def write_tokens(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     output: Path,
     progress: Progress = silent,
     *,

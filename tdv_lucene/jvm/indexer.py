@@ -48,7 +48,7 @@ def run_index_collection(flags: Sequence[str], folder: Path, progress: Progress)
             start_new_session=True,  # Ctrl-C reaches us alone, and we stop it
         )
     try:
-        counters, failures = _follow(process.stdout, progress)
+        counters, failures = _follow(process.stdout or (), progress)
         status = process.wait()
     finally:
         process.kill()

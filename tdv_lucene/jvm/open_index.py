@@ -34,7 +34,7 @@ class OpenIndex:
         When the index cannot be opened, or ``field`` has no frequencies.
     """
 
-    def __init__(self, index: str | os.PathLike, similarity: Any, field: str) -> None:
+    def __init__(self, index: str | os.PathLike[str], similarity: Any, field: str) -> None:
         with translate_errors():
             self._java = java_class("tdvlucene.search.OpenIndex")(
                 java_path(index), similarity, field

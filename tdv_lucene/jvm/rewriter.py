@@ -59,15 +59,15 @@ class FieldValues:
     baking: Baking | None = None
 
 
-def has_norms(index: str | os.PathLike, field: str) -> bool:
+def has_norms(index: str | os.PathLike[str], field: str) -> bool:
     """Whether a field of an index, or of its shards, stores norms."""
     with translate_errors():
         return bool(java_class("tdvlucene.prune.PrunableField").hasNorms(java_path(index), field))
 
 
 def rewrite_index(
-    index: str | os.PathLike,
-    folder: str | os.PathLike,
+    index: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
     fields: Sequence[FieldValues],
     *,
     threads: int,
@@ -129,8 +129,8 @@ def rewrite_index(
 
 
 def prove_pruned(
-    index: str | os.PathLike,
-    pruned: str | os.PathLike,
+    index: str | os.PathLike[str],
+    pruned: str | os.PathLike[str],
     fields: Sequence[FieldValues],
     *,
     threads: int,
@@ -191,7 +191,7 @@ def _rule(table: Any, values: FieldValues) -> Any:
         rule = java_class("tdvlucene.rules.UnscaledRule")(table)
     else:
         rule = java_class("tdvlucene.rules.ScaledRule")(table, float(values.scale))
-    if values.least_saturation is None:
+    if values.least_saturation is None or values.length_norm is None:
         return rule
     return java_class("tdvlucene.rules.SaturationRule")(
         rule, table, *map(float, values.length_norm)
@@ -214,7 +214,7 @@ def _write_table(folder: Path, values: FieldValues) -> None:
             save_array(folder / f"{name}.npy", np.ascontiguousarray(array, "<f4"))
 
 
-def check_index(index: str | os.PathLike, progress: Progress = silent) -> None:
+def check_index(index: str | os.PathLike[str], progress: Progress = silent) -> None:
     """Run Lucene's CheckIndex with its slow checks (vectors against postings among them).
 
     Raises

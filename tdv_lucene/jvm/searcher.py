@@ -39,7 +39,7 @@ def topics_as_json(topics: Mapping[str, str]) -> str:
 
 
 def search_topics(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     similarity: Any,
     field: str,
     topics: Mapping[str, str],
@@ -71,7 +71,7 @@ def search_topics(
 
 
 def explain_scores(
-    index: str | os.PathLike, similarity: Any, field: str, topics: Mapping[str, str], hits: int
+    index: str | os.PathLike[str], similarity: Any, field: str, topics: Mapping[str, str], hits: int
 ) -> dict[str, list[tuple[str, float, float]]]:
     """Query id -> (document id, score, score by Lucene's ``explain``) of the best ``hits``."""
     explanations = java_class("tdvlucene.search.Explanations")
@@ -80,14 +80,14 @@ def explain_scores(
     return {qid: [tuple(row) for row in rows] for qid, rows in json.loads(text).items()}
 
 
-def known_documents(index: str | os.PathLike, doc_ids: Iterable[str]) -> list[str]:
+def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:
     """Those of the collection's document ids that are in the index."""
     with translate_errors():
         lookup = java_class("tdvlucene.search.DocumentIds")
         return json.loads(lookup.known(java_path(index), json.dumps(list(doc_ids))))
 
 
-def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
+def open_pyserini(index: str | os.PathLike[str], similarity: Any) -> Any:
     """A Pyserini ``LuceneSearcher`` that ranks with ``similarity``.
 
     Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
@@ -112,7 +112,7 @@ def open_pyserini(index: str | os.PathLike, similarity: Any) -> Any:
 
 
 def time_queries(
-    indexes: Sequence[tuple[str | os.PathLike, Any, Path]],
+    indexes: Sequence[tuple[str | os.PathLike[str], Any, Path]],
     topics: Mapping[str, str],
     *,
     field: str,
@@ -137,7 +137,7 @@ def time_queries(
 
 
 def count_terms(
-    index: str | os.PathLike, field: str, terms: Sequence[str]
+    index: str | os.PathLike[str], field: str, terms: Sequence[str]
 ) -> dict[str, tuple[int, int]]:
     """Term -> (document frequency, total term frequency), zeros where it is absent."""
     if not terms:
@@ -150,7 +150,7 @@ def count_terms(
 
 @contextmanager
 def every_pair(
-    first: str | os.PathLike, second: str | os.PathLike, field: str
+    first: str | os.PathLike[str], second: str | os.PathLike[str], field: str
 ) -> Iterator[tuple[ByteStrings, np.ndarray]]:
     """Yield all terms of two indexes, in Lucene's order (of bytes), and int64[n, 4]: document and
     total term frequency in the first, and those in the second; zeros where a term is absent.
@@ -166,7 +166,7 @@ def every_pair(
 
 
 def time_service(
-    indexes: Sequence[tuple[str | os.PathLike, Any]],
+    indexes: Sequence[tuple[str | os.PathLike[str], Any]],
     topics: Mapping[str, str],
     *,
     field: str,
@@ -184,7 +184,7 @@ def time_service(
 
 
 def measure_throughput(
-    indexes: Sequence[tuple[str | os.PathLike, Any]],
+    indexes: Sequence[tuple[str | os.PathLike[str], Any]],
     topics: Mapping[str, str],
     *,
     field: str,

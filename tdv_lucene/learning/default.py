@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import jax
 import numpy as np
@@ -98,7 +99,7 @@ def learn_default(
         stopped = _train_values(recipe, features, linear, ways, folds, rng, steps)
         mean = np.mean([network.values(features) for network in stopped.final], axis=0)
         weights = [mean, *(network.values(features) for network in stopped.out_of_fold)]
-        networks = [network.describe() for network in stopped.final]
+        networks: list[Any] = [network.describe() for network in stopped.final]
     else:
         weights = [problem.base_values] * (1 + len(folds))
         networks = [None] * len(folds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.tdv import Features
-from ..embedding.embed import TermVectors
+from ..embedding.term_vectors import TermVectors
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, standard_statistic, standardise
 

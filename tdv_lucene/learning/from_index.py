@@ -33,18 +33,18 @@ from .recipes import DefaultRecipe
 
 @refuses_idle(*EFFECTS)
 def learn_from_index(
-    index: str | os.PathLike,
-    topics: str | os.PathLike | None,
-    qrels: str | os.PathLike | None,
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    topics: str | os.PathLike[str] | None,
+    qrels: str | os.PathLike[str] | None,
+    output: str | os.PathLike[str],
     *,
     no_judgements: bool = False,
     topic_field: str = "title",
     model: str = DEFAULT_MODEL,
     recipe: DefaultRecipe | None = None,
-    vectors: str | os.PathLike | None = None,
+    vectors: str | os.PathLike[str] | None = None,
     trust_pickle: bool = False,
-    matrix: str | os.PathLike | None = None,
+    matrix: str | os.PathLike[str] | None = None,
     field: str = "contents",
     prior: bool = True,
     lead: bool = True,
@@ -57,7 +57,7 @@ def learn_from_index(
     pool: int | None = None,
     memory: int | str | None = None,
     config: LearnConfig | None = None,
-    plot: str | os.PathLike | None = None,
+    plot: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> TermValues:
@@ -161,7 +161,7 @@ class _Questions(NamedTuple):
 
 
 def _read_questions(
-    topics: str | os.PathLike | None, qrels: str | os.PathLike | None, config: LearnConfig
+    topics: str | os.PathLike[str] | None, qrels: str | os.PathLike[str] | None, config: LearnConfig
 ) -> _Questions:
     from ..jvm.index import analyze_topics
 
@@ -185,7 +185,7 @@ def _recipe(recipe: DefaultRecipe, config: LearnConfig) -> DefaultRecipe:
 
 
 def _learn(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
     asked: _Questions,
     config: LearnConfig,
@@ -200,7 +200,7 @@ def _learn(
     )  # fmt: skip
 
 
-def _extent(index: str | os.PathLike, field: str) -> Extent:
+def _extent(index: str | os.PathLike[str], field: str) -> Extent:
     """How large the field is, as the index tells it without reading its postings."""
     for found in inspect_fields(index):
         if found["name"] == field:
@@ -209,7 +209,7 @@ def _extent(index: str | os.PathLike, field: str) -> Extent:
 
 
 def _check_judgements(
-    topics: str | os.PathLike | None, qrels: str | os.PathLike | None, config: LearnConfig
+    topics: str | os.PathLike[str] | None, qrels: str | os.PathLike[str] | None, config: LearnConfig
 ) -> None:
     if not config.no_judgements and None in (topics, qrels):
         raise TdvError(

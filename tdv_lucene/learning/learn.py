@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from ..arguments import checked_seed
-from ..embedding.embed import TermVectors, latent_semantic_vectors
+from ..embedding.lsa import latent_semantic_vectors
+from ..embedding.term_vectors import TermVectors
 from ..interruption import deferred
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -112,7 +112,7 @@ def learn_term_values(
     known = _known(whole, chosen, model, prior)
     boost = known[1].boost if known else _first_boost(matrix, chosen)
     given = parameters.values() if isinstance(parameters, Parameters) else dict(parameters or {})
-    first = replace(known[1].parameters if known else Parameters(), **given)
+    first = (known[1].parameters if known else Parameters()).with_values(given)
     counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks bear no exception
         problem = Problem.of(counted, topics, qrels, vectors, model, first)

@@ -96,7 +96,9 @@ def compiled_update(kind: type, recipe: DefaultRecipe) -> tuple[Any, Any]:
         return loss + recipe.l2 * tdv.squared_length(learned_only)
 
     @jax.jit
-    def update(learned, state, collection, lists, numbers):
+    def update(
+        learned: Weights, state: Any, collection: Collection, lists: Lists, numbers: Any
+    ) -> tuple[Any, Any]:
         gradient = jax.grad(objective)(learned, collection, lists, numbers)
         change, state = optimizer.update(gradient, state, learned)
         return optax.apply_updates(learned, change), state

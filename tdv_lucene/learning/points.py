@@ -75,7 +75,7 @@ def validate_points(
     full_bytes = estimate_posting_bytes(problem.full.matrix, plain)
     full = measure_full(problem, folds, some, progress)
     points = []
-    by_fold = [
+    by_fold: list[dict[str, Any]] = [
         {
             "queries": len(fold),
             "parameters": of_fold.parameters.values(),

@@ -123,7 +123,7 @@ def _with_pool(
     certain = selected.postings - int(doc_freq_drawn.sum())
     pool = Pool(
         drawn=drawn,
-        doc_weight=_weight(matrix.shape[1] - np.count_nonzero(~drawn), np.count_nonzero(drawn)),
+        doc_weight=_weight(matrix.shape[1] - int((~drawn).sum()), int(drawn.sum())),
         posting_weight=_weight(matrix.postings - certain, int(doc_freq_drawn.sum())),
         doc_freq_drawn=doc_freq_drawn,
         total_drawn=row_sums(selected.data * of_drawn, sizes).astype(np.int64),

@@ -28,13 +28,13 @@ def searched(search: Search, model: str, queries: int, size: int) -> dict[str, l
     hits = min(max(2 * size // max(1, queries), _FEWEST_HITS), _MOST_HITS)
     rankings: dict[str, list[Sequence[str]]] = {}
     for setting in ranking_function(model).pool_searches:
-        for query_id, found in search(Parameters(**setting), hits).items():
+        for query_id, found in search(Parameters().with_values(setting), hits).items():
             rankings.setdefault(query_id, []).append(found)
     return rankings
 
 
 def search_lucene(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     topics: Mapping[str, str],
     model: str,
     field: str,

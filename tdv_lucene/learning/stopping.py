@@ -130,7 +130,7 @@ def choose(
     choice 0 stays.
     """
     total = sums.sum(axis=0)
-    if not caution:
+    if not caution or squares is None or sizes is None:
         return np.argmax(total - sums, axis=1), int(np.argmax(total))
     all_squares, number = squares.sum(axis=0), sizes.sum()
     others = _at_least(total - sums, all_squares - squares, (number - sizes)[:, None], caution)

@@ -78,9 +78,10 @@ def make_task(
     candidates = make_candidates(problem.postings, impacts, recipe.depth)
     matrix = problem.matrix
     counts = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
-    on_device = [jnp.asarray(np.asarray(count), jnp.float32) for count in (kept, *counts)]
+    mask, df, cf, size = (jnp.asarray(np.asarray(count), jnp.float32) for count in (kept, *counts))
     features, start = jax.tree.map(jnp.asarray, (features, start or tdv.flat_start(features)))
-    return Task(problem, recipe, Collection(features, *on_device, start), candidates)
+    collection = Collection(features, mask, df, cf, size, start)
+    return Task(problem, recipe, collection, candidates)
 
 
 def batches(task: Task, queries: np.ndarray, rng: np.random.Generator) -> Iterator[Lists]:

@@ -5,7 +5,6 @@ and the first-position boost.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -76,7 +75,7 @@ def choose_parameters(
     """
     served = _Served(problem, some, progress)
     choice = _MostLikely(problem) if from_prior else _nearest_of_the_best
-    voters = [~np.isin(some, fold) for fold in ([], *folds)]
+    voters = [~np.isin(some, fold) for fold in (some[:0], *folds)]
     chosen = [_Chooser(served, choice, of, fixed).choose_all() for of in voters]
     made = {_point(problem): problem}
     for point in chosen:
@@ -175,14 +174,14 @@ class _Chooser:
 
     def _other_parameters(self, given: _Point) -> list[_Point]:
         """Return all points of the grid, nearest to the given one first (in logarithms)."""
-        own = vars(given.parameters)
+        own = given.parameters.values()
 
         def distance(choice: dict[str, float]) -> float:
-            return sum(abs(np.log(value / own[name])) for name, value in choice.items())
+            return float(sum(abs(np.log(value / own[name])) for name, value in choice.items()))
 
         choices = parameters_to_try(self._served.problem.model, own, self._fixed)[1:]
         return [
-            given._replace(parameters=replace(given.parameters, **choice))
+            given._replace(parameters=given.parameters.with_values(choice))
             for choice in sorted(choices, key=distance)
         ]
 

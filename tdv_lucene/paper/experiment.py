@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from ..embedding.embed import TermVectors
+from ..embedding.term_vectors import TermVectors
 from ..evaluation.topics import Qrels, Topics
 from ..learning.recipes import DefaultRecipe
 from ..matrix.term_document_matrix import TermDocumentMatrix

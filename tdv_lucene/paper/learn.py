@@ -9,7 +9,8 @@ import numpy as np
 
 from ..arguments import checked_seed
 from ..core import tdv
-from ..embedding.embed import TermVectors, latent_semantic_vectors
+from ..embedding.lsa import latent_semantic_vectors
+from ..embedding.term_vectors import TermVectors
 from ..interruption import deferred
 from ..learning.config import check_model
 from ..learning.learned_values import values_of
@@ -100,6 +101,5 @@ def _learn(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress)
 def _raw_vectors(vectors: TermVectors, terms: int) -> tdv.Features:
     """Return the vectors as they are, neither centred nor scaled, and nothing else."""
     none = np.zeros((terms, 0), np.float32)
-    return jax.tree.map(
-        jax.numpy.asarray, tdv.Features(none, vectors.terms, np.asarray(vectors.vectors))
-    )
+    features = tdv.Features(none, vectors.terms, np.asarray(vectors.vectors))
+    return tdv.Features(*jax.tree.map(jax.numpy.asarray, features))

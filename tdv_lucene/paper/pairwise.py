@@ -84,7 +84,8 @@ def train(
 
     Epoch 0 is the random start, so the best is at least as good as that on the training queries.
     """
-    optimizer, update = _compiled(similarity_of(problem.model, problem.parameters), recipe)
+    similarity: Any = similarity_of(problem.model, problem.parameters)
+    optimizer, update = _compiled(similarity, recipe)
     triples = collect_triples(problem.queries, train_queries)
     terms = padded_terms(problem.queries)
     linear = glorot_start(jax.random.key(int(rng.integers(2**31))), features)
@@ -167,12 +168,14 @@ def _compiled(similarity: PaperSimilarity, recipe: PaperRecipe) -> tuple[Any, An
         linear: tdv.Linear, features: tdv.Features, positive: Batch, negative: Batch
     ) -> jax.Array:
         values = tdv.term_values(linear, features)
-        scores = [score_half(similarity, values, half) for half in (positive, negative)]
+        better, worse = (score_half(similarity, values, half) for half in (positive, negative))
         l1 = sum((half.entry_tf * values[half.entry_terms]).sum() for half in (positive, negative))
-        return hinge_with_sparsity(*scores, l1, recipe.sparsity)
+        return hinge_with_sparsity(better, worse, l1, recipe.sparsity)
 
     @jax.jit
-    def update(linear, state, features, positive, negative):
+    def update(
+        linear: tdv.Linear, state: Any, features: tdv.Features, positive: Batch, negative: Batch
+    ) -> tuple[Any, Any]:
         gradient = jax.grad(objective)(linear, features, positive, negative)
         change, state = optimizer.update(gradient, state, linear)
         return optax.apply_updates(linear, change), state

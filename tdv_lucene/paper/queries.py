@@ -20,7 +20,7 @@ from ..evaluation.topics import (
 from .experiment import Fold
 from .published import Collection
 
-_Files = tuple[str | os.PathLike | None, str | os.PathLike | None]
+_Path = str | os.PathLike[str]
 
 
 class Queries(NamedTuple):
@@ -42,9 +42,9 @@ class Queries(NamedTuple):
 
 def read_queries(
     known: Collection,
-    index: str | os.PathLike,
-    measured: _Files,
-    training: _Files,
+    index: str | os.PathLike[str],
+    measured: tuple[_Path, _Path],
+    training: tuple[_Path | None, _Path | None],
     folds: int,
     seed: int,
 ) -> Queries:
@@ -56,15 +56,16 @@ def read_queries(
         When a query is in both, or only topics or qrels to learn from are given.
     """
     asked, judged = restrict(known, index, read_topics(measured[0]), read_qrels(measured[1]))
-    if training == (None, None):
+    of_training, of_judged = training
+    if of_training is None and of_judged is None:
         parts = split(list(asked), folds, seed)
         of_folds = [Fold([q for q in asked if q not in part], part) for part in parts]
         return Queries(asked, {}, judged, of_folds)
-    if None in training:
+    if of_training is None or of_judged is None:
         raise TdvError(
             f"{argument('train_topics')} and {argument('train_qrels')} go together: pass both"
         )
-    others, of_others = restrict(known, index, read_topics(training[0]), read_qrels(training[1]))
+    others, of_others = restrict(known, index, read_topics(of_training), read_qrels(of_judged))
     both = sorted(asked.keys() & others.keys())
     if both:
         raise TdvError(
@@ -75,14 +76,14 @@ def read_queries(
 
 
 def restrict(
-    known: Collection, index: str | os.PathLike, topics: Topics, qrels: Qrels
+    known: Collection, index: str | os.PathLike[str], topics: Topics, qrels: Qrels
 ) -> tuple[Topics, Qrels]:
     """The collection's topics that have a relevant document in the index, and their judgements."""
     from ..jvm.searcher import known_documents
 
     if known.topics is not None:
         topics = {q: text for q, text in topics.items() if q.isdecimal() and int(q) in known.topics}
-    if not topics:
+    if known.topics is not None and not topics:
         raise TdvError(
             f"none of the topics is of {known.title}: {known.topics.start} to "
             f"{known.topics.stop - 1} are expected"

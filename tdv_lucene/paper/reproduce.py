@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import Effect, checked_hits, checked_seed, refuses_idle
-from ..embedding.embed import latent_semantic_vectors
+from ..embedding.lsa import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
 from ..indexes.user_data import recorded_parameters
@@ -46,10 +46,10 @@ EFFECTS = (
 @refuses_idle(*EFFECTS)
 def reproduce_paper(
     collection: str,
-    index: str | os.PathLike,
-    topics: str | os.PathLike,
-    qrels: str | os.PathLike,
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    topics: str | os.PathLike[str],
+    qrels: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     *,
     recipe: str | DefaultRecipe | PaperRecipe = "paper",
     models: Sequence[str] = tuple(MODELS),
@@ -57,8 +57,8 @@ def reproduce_paper(
     rerank_depth: int = DEPTH,
     reduction: float | None = None,
     folds: int = 5,
-    train_topics: str | os.PathLike | None = None,
-    train_qrels: str | os.PathLike | None = None,
+    train_topics: str | os.PathLike[str] | None = None,
+    train_qrels: str | os.PathLike[str] | None = None,
     field: str = "contents",
     latency_budget_seconds: float = 10.0,
     seed: int = 0,
@@ -141,7 +141,7 @@ def reproduce_paper(
     return report
 
 
-def _analyzed(queries: Queries, field: str) -> dict[str, Sequence[str]]:
+def _analyzed(queries: Queries, field: str) -> Mapping[str, Sequence[str]]:
     from ..jvm.index import analyze_topics
 
     texts = {**queries.measured, **queries.training}
@@ -183,6 +183,7 @@ def _recipe_of(name: str | DefaultRecipe | PaperRecipe) -> DefaultRecipe | Paper
     """The recipe of that name, or the one given."""
     if not isinstance(name, str):
         return name
+    recipes: dict[str, type[DefaultRecipe | PaperRecipe]]
     recipes = {"paper": PaperRecipe, "default": DefaultRecipe}
     if name not in recipes:
         raise TdvError(f"no recipe '{name}': choose one of {', '.join(recipes)}")

@@ -8,6 +8,7 @@ l1 + 1, and eq. (6) divides by mu p + 1. Eq. (10) is read with S' in its denomin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -82,11 +83,13 @@ class PaperDirichlet:
 
 def similarity_of(model: str, parameters: SearchParameters) -> PaperSimilarity:
     """Return ``model`` as the paper writes it."""
-    return {
-        "bm25": PaperBm25(parameters.k1, parameters.b),
-        "qld": PaperDirichlet(parameters.mu),
-        "tfidf": PaperTfIdf(),
-    }[model]
+    given = parameters.values()
+    kinds: dict[str, Callable[[], PaperSimilarity]] = {
+        "bm25": lambda: PaperBm25(given["k1"], given["b"]),
+        "qld": lambda: PaperDirichlet(given["mu"]),
+        "tfidf": PaperTfIdf,
+    }
+    return kinds[model]()
 
 
 def batch_statistics(term_values: Array, batch: Batch) -> BatchStatistics:

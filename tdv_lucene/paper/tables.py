@@ -42,7 +42,8 @@ def _times(method: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     def cells(base: float, tdv: float, digits: int) -> tuple[str, ...]:
         return f"{base:.{digits}f}", f"{tdv:.{digits}f}", f"x{ratio(base, tdv)}"
 
-    published = ("-",) * 3 if entry["published"] is None else cells(*entry["published"], 1)
+    pair = entry["published"]
+    published = ("-",) * 3 if pair is None else cells(pair[0], pair[1], 1)
     return (method, *cells(entry["baseline"], entry["tdv"], 3), *published)
 
 

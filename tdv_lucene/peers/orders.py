@@ -53,7 +53,7 @@ def _by_stop_list(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
 
 def _uniform(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
     """A posting's BM25 score against one threshold for all: idf times saturation."""
-    return bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
+    return np.asarray(bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count))
 
 
 def _delta(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:

@@ -77,7 +77,7 @@ def _posting_rule(
     matrix: TermDocumentMatrix, order: Order, weights: np.ndarray, parameters: SearchParameters
 ) -> PostingRule:
     """Return the rule that drops no whole terms, and postings by factor times saturation."""
-    at = {"k1": parameters.k1, "b": parameters.b}
+    at = {name: parameters.values()[name] for name in ("k1", "b")}
     length_norm = rule_length_norm(matrix, **at).at(stored_lengths(matrix))
     factor = order.compute(matrix, length_norm).astype(np.float32)
     return make_posting_rule(matrix, weights, factor, factor, 0.0, **at)
@@ -115,11 +115,11 @@ EFFECTS = (Effect(("seed",), "name", "nothing else is random", only=("random",))
 
 @refuses_idle(*EFFECTS)
 def make_peer_values(
-    index: str | os.PathLike,
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     name: str,
     *,
-    matrix: str | os.PathLike | None = None,
+    matrix: str | os.PathLike[str] | None = None,
     field: str = "contents",
     seed: int = 0,
     k1: float | None = None,
@@ -145,7 +145,9 @@ def make_peer_values(
         output, KIND, inputs=[index, matrix], overwrite=overwrite, made_by="peers"
     )
     given = {"k1": k1, "b": b, "mu": mu}
-    parameters = SearchParameters(**{key: x for key, x in given.items() if x is not None})
+    parameters = SearchParameters().with_values(
+        {key: x for key, x in given.items() if x is not None}
+    )
     require_prunable(index, field)
     with open_matrix(index, matrix, field=field, progress=progress) as counts:
         values = unlearned_values(counts, name, parameters=parameters, seed=seed)

@@ -118,11 +118,11 @@ def _warn(settings: Settings, differences: Sequence[str], model: str, positions:
 
 
 def prior_values_of_index(
-    index: str | os.PathLike,
+    index: str | os.PathLike[str],
     *,
-    output: str | os.PathLike | None = None,
+    output: str | os.PathLike[str] | None = None,
     model: str = DEFAULT_MODEL,
-    matrix: str | os.PathLike | None = None,
+    matrix: str | os.PathLike[str] | None = None,
     field: str = "contents",
     lead: bool = True,
     prefer: str = RANKING,
@@ -155,7 +155,7 @@ def prior_values_of_index(
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
         progress("apply the prior", 0, 0)
         values = prior_values(counts, model=model, lead=lead, prefer=prefer, reductions=reductions)
-        if place is None:
+        if output is None or place is None:
             return in_memory(values)
         values.save(place)
     return TermValues.load(output)

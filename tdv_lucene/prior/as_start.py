@@ -69,10 +69,10 @@ class PriorStart(NamedTuple):
         unmoved = Tuned.untuned(self.problem, everyone)
         alone = Reduced(unmoved, own, [own], everyone, reduction, "posting")
         if ranking_function(problem.model).scale_ranks:
-            scales = choose_scale(learned).of_folds, [self.settings.scale]
+            ours = learned.held_out(choose_scale(learned).of_folds)
+            differences = ours - alone.held_out([self.settings.scale])
         else:
-            scales = [None] * len(folds), [None]
-        differences = learned.held_out(scales[0]) - alone.held_out(scales[1])
+            differences = learned.held_out([None] * len(folds)) - alone.held_out([None])
         gains = differences[:, MEASURES.index(_MEASURE)]
         return {
             **self.prior.describe(),

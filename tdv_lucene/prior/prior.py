@@ -84,7 +84,7 @@ class Prior:
     sha256: str
 
     @classmethod
-    def load(cls, path: str | os.PathLike = PRIOR_FILE) -> Prior:
+    def load(cls, path: str | os.PathLike[str] = PRIOR_FILE) -> Prior:
         """Read a prior; without a path, the one that comes with the package.
 
         Raises
@@ -106,12 +106,12 @@ class Prior:
 
     @property
     def name(self) -> str:
-        return self.content["name"]
+        return str(self.content["name"])
 
     @property
     def order(self) -> str:
         """The order in which terms are dropped (see :func:`..values.term_orders.order_terms`)."""
-        return self.content["order"]
+        return str(self.content["order"])
 
     def describe(self) -> dict[str, str]:
         """Name and checksum, for a manifest."""

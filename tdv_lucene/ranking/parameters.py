@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import TdvError, argument
@@ -73,6 +74,10 @@ class SearchParameters:
             raise TdvError(
                 f"{argument(name, value)} is out of range: a finite number {legal} is needed"
             )
+
+    def with_values(self, values: Mapping[str, Any]) -> SearchParameters:
+        """The same but for ``values``, by name."""
+        return replace(self, **values)
 
     def values(self) -> dict[str, float]:
         """The parameters this model has, by name; all of them without a model."""

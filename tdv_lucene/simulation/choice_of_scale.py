@@ -105,7 +105,7 @@ def describe_scale(at: Reduced, scale: float, best: np.ndarray) -> dict[str, Any
         "overlap_at_10": float(np.mean([overlap(*pair) for pair in pairs] or 1.0)),
         "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
         "posting_bytes": estimate_posting_bytes(here.matrix, collection),
-        "removed": 1 - collection.postings / max(1, at.problem.matrix.collection_postings),
+        "removed": 1 - (collection.postings or 0) / max(1, at.problem.matrix.collection_postings),
         **mean_measures(evaluate(here.postings, impacts, some)),
     }
 

@@ -7,7 +7,6 @@ that were chosen for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +50,7 @@ def measure_full(
     full = problem.full
 
     def at(choice: Choice) -> Problem:
-        return full.with_parameters(replace(problem.parameters, **choice))
+        return full.with_parameters(problem.parameters.with_values(choice))
 
     def measure(choice: Choice) -> np.ndarray:
         return at(choice).measure(full.plain, some)[:, MEASURES.index(OBJECTIVE)]

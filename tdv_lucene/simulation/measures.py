@@ -109,4 +109,5 @@ def clearly_best(served_by: np.ndarray) -> int:
 
 def deciding(measured: np.ndarray) -> np.ndarray:
     """Return float64[n], what decides (see ``_CHOSEN_BY``), from the ``MEASURES`` float64[n, 3]."""
-    return measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]].mean(axis=1)
+    chosen = measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]]
+    return np.asarray(chosen.mean(axis=1))

@@ -51,6 +51,7 @@ def rule_of_order(
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
     """
     order, saturation = order_terms(matrix, kind, model), ORDERS[kind]
+    searched = parameters.values()
     usual = getattr(recipe, ranking_function(model).whole_terms)
     rule = make_posting_rule(
         counted_for_dropping(matrix, model),
@@ -58,12 +59,12 @@ def rule_of_order(
         order,
         order ** (1 / saturation.power),  # the same postings, for the rule's first power
         WHOLE_TERMS.get(kind, usual),
-        k1=parameters.k1 if saturation.k1 is None else saturation.k1,
-        b=parameters.b if saturation.b is None else saturation.b,
+        k1=searched["k1"] if saturation.k1 is None else saturation.k1,
+        b=searched["b"] if saturation.b is None else saturation.b,
     )
     if not recipe.make_up:
         return order, rule
-    return order, make_up_for(rule, matrix, order, sorted(reductions), model, parameters.k1)
+    return order, make_up_for(rule, matrix, order, sorted(reductions), model, searched["k1"])
 
 
 def make_up_for(

@@ -11,7 +11,7 @@ from ..indexes.inspection import inspect_index
 from ..values.term_values import TermValues
 
 
-def with_index_bytes(values: TermValues, index: str | os.PathLike) -> TermValues:
+def with_index_bytes(values: TermValues, index: str | os.PathLike[str]) -> TermValues:
     """Return the TDVs with ``index_bytes`` at every point and scale tried, and under ``full``.
 
     The prediction is for what ``prune --tf scaled`` writes without further flags, in the format of
@@ -54,4 +54,4 @@ def _predict(
         "positions": 0,
         "vectors": sizes["vectors"] * (1 - point["removed"]),
     }
-    return sum(changed.get(kind, size) for kind, size in sizes.items())
+    return float(sum(changed.get(kind, size) for kind, size in sizes.items()))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..embedding.embed import TermVectors
+from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix

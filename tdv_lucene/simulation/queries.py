@@ -124,7 +124,7 @@ def _number(
     query_id: str,
     tokens: Sequence[str],
     judged: Mapping[str, int],
-) -> tuple:
+) -> tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     found = matrix.vocabulary.find(tokens)
     terms, tf = np.unique(found[found >= 0], return_counts=True)
     held = sorted((documents[d], g) for d, g in judged.items() if d in documents)

@@ -35,7 +35,7 @@ class TermScores(NamedTuple):
         With whole terms nothing is dropped here yet: :meth:`prune` sets their TDVs to 0. Scores
         with the same rule leave the same.
         """
-        if unit == "posting":
+        if unit == "posting" and self.rule is not None:
             return problem.left(self.rule, self.priority, reduction)
         return Left(problem, np.ones(len(self.weights), np.float32))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import equinox as eqx
 import jax
@@ -15,7 +16,7 @@ from .conv_knrm import ConvKnrm
 from .drmm import Drmm
 from .duet import Duet
 
-_KINDS = {"drmm": Drmm, "duet": Duet, "conv-knrm": ConvKnrm}
+_KINDS: dict[str, Callable[..., Any]] = {"drmm": Drmm, "duet": Duet, "conv-knrm": ConvKnrm}
 
 
 class Ranker(Protocol):

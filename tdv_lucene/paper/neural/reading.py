@@ -9,7 +9,7 @@ from functools import cached_property
 import jax
 import numpy as np
 
-from ...embedding.embed import TermVectors
+from ...embedding.term_vectors import TermVectors
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...matrix.token_sequences import TokenSequences
 from ...ranking.bm25 import bm25_idf

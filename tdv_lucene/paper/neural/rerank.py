@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...arguments import ANYTHING, Effect, checked_hits, checked_seed, refuses_idle
-from ...embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
+from ...embedding.embed import load_term_vectors
+from ...embedding.lsa import latent_semantic_vectors
+from ...embedding.term_vectors import TermVectors
 from ...errors import TdvError, argument
 from ...evaluation.topics import read_qrels, read_topics
 from ...interruption import deferred
@@ -24,15 +26,15 @@ EFFECTS = (Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", 
 
 @refuses_idle(*EFFECTS)
 def train_ranker(
-    index: str | os.PathLike,
-    topics: str | os.PathLike,
-    qrels: str | os.PathLike,
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    topics: str | os.PathLike[str],
+    qrels: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     *,
     name: str = "drmm",
-    vectors: str | os.PathLike | None = None,
+    vectors: str | os.PathLike[str] | None = None,
     trust_pickle: bool = False,
-    matrix: str | os.PathLike | None = None,
+    matrix: str | os.PathLike[str] | None = None,
     topic_field: str = "title",
     field: str = "contents",
     seed: int = 0,
@@ -106,7 +108,7 @@ def train_ranker(
 
 def _vectors(
     matrix: TermDocumentMatrix,
-    vectors: str | os.PathLike | None,
+    vectors: str | os.PathLike[str] | None,
     seed: int,
     progress: Progress,
     trust_pickle: bool,
@@ -117,14 +119,14 @@ def _vectors(
 
 
 def rerank_run(
-    index: str | os.PathLike,
-    ranker: str | os.PathLike,
-    topics: str | os.PathLike,
-    run: str | os.PathLike,
-    output: str | os.PathLike,
+    index: str | os.PathLike[str],
+    ranker: str | os.PathLike[str],
+    topics: str | os.PathLike[str],
+    run: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     *,
     rerank_depth: int = 1000,
-    matrix: str | os.PathLike | None = None,
+    matrix: str | os.PathLike[str] | None = None,
     topic_field: str = "title",
     tag: str | None = None,
     overwrite: bool = False,

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from ...embedding.embed import TermVectors
+from ...embedding.term_vectors import TermVectors
 from ...errors import TdvError
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...output import Output
@@ -50,7 +50,7 @@ class StoredRanker:
             place.write_manifest({**self.manifest, "config": asdict(self.config)})
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> StoredRanker:
+    def load(cls, path: str | os.PathLike[str]) -> StoredRanker:
         """Read a folder that :meth:`save` wrote.
 
         Raises
@@ -75,7 +75,7 @@ class StoredRanker:
         own = TermVectors(manifest["vocabulary_sha256"], terms, vectors, {})
         return cls(ranker, own, config, manifest)
 
-    def check(self, matrix: TermDocumentMatrix, index: str | os.PathLike) -> None:
+    def check(self, matrix: TermDocumentMatrix, index: str | os.PathLike[str]) -> None:
         """Raise :class:`TdvError` unless it was trained on the vocabulary of ``matrix``."""
         if self.manifest["vocabulary_sha256"] != matrix.vocabulary.sha256:
             raise TdvError(
@@ -84,7 +84,7 @@ class StoredRanker:
             )
 
 
-def _config(path: str | os.PathLike, stored: dict[str, Any]) -> NeuralConfig:
+def _config(path: str | os.PathLike[str], stored: dict[str, Any]) -> NeuralConfig:
     """The config, once sure that every entry has its type and lies in its range."""
     types: dict[str, Any] = {}
     for field in fields(NeuralConfig):
@@ -97,5 +97,5 @@ def _config(path: str | os.PathLike, stored: dict[str, Any]) -> NeuralConfig:
     return NeuralConfig(**stored)
 
 
-def _damaged(path: str | os.PathLike, what: str) -> TdvError:
+def _damaged(path: str | os.PathLike[str], what: str) -> TdvError:
     return TdvError(f"{Path(path)} is damaged ({what}): make it again with '{_MADE_BY}'")

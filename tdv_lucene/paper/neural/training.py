@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ...embedding.embed import TermVectors
+from ...embedding.term_vectors import TermVectors
 from ...evaluation.topics import Qrels
 from ...interruption import check, deferred
 from ...matrix.term_document_matrix import TermDocumentMatrix
