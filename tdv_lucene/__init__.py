@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .indexes.build import build_index as build_index
     from .indexes.inspection import index_bytes as index_bytes
     from .indexes.inspection import inspect_index as inspect_index
+    from .indexes.pack import pack_index as pack_index
     from .indexes.shards.finding import find_shards as find_shards
     from .jvm.index import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
@@ -71,6 +72,7 @@ _PUBLIC = {
     "evaluate_run": "evaluation.evaluate",
     "explain_query": "comparison.explain",
     "export_ciff": "matrix.ciff",
+    "pack_index": "indexes.pack",
     "extract_matrix": "matrix.extract",
     "find_shards": "indexes.shards.finding",
     "index_bytes": "indexes.inspection",

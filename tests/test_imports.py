@@ -25,7 +25,7 @@ MODULES = {
 ROOMS = [
     "ranking", "core", "jvm", "evaluation", "indexes", "timing", "report",
     "matrix", "embedding", "values", "simulation", "peers", "prior", "learning",
-    "pruning", "searching", "comparison", "demo", "cli", "paper",
+    "pruning", "searching", "pyterrier", "comparison", "demo", "cli", "paper",
 ]  # fmt: skip
 # What is imported under another name than it is installed by.
 DISTRIBUTIONS = {
@@ -177,13 +177,13 @@ def _declared(section: str = "options", *keys: str) -> set[str]:
 
 def _optional() -> set[str]:
     """What the extras install, but for the tests' own."""
-    return _declared("options.extras_require", "ir-datasets", "dask", "neural")
+    return _declared("options.extras_require", "ir-datasets", "dask", "neural", "pyterrier")
 
 
 def test_what_is_imported_is_what_setup_cfg_installs() -> None:
     imported = set().union(*(_third_party(module) for module in MODULES))
     assert {DISTRIBUTIONS.get(name, name) for name in imported} == _declared() | _optional()
-    others = set(MODULES) - set(_neural())
+    others = set(MODULES) - {*_neural(), f"{PACKAGE}.pyterrier"}
     at_once = {_top(name) for module in others for name, now in EDGES[module] if now}
     assert not at_once & _optional(), "the package must do without its extras"
 

@@ -38,6 +38,7 @@ _COMMANDS = {
     "verify": "Check a pruned index against its source, posting by posting.",
     "search": "Search topics and write a TREC run.",
     "export": "Export a field as one file that other engines read.",
+    "pack": "Write an index as one file, to pass on.",
     "compare": "Compare indexes: effectiveness, size and latency.",
     "explain": "Show what pruning did to one query.",
     "serve": "Show rankings of several indexes side by side on a local page.",

@@ -15,12 +15,15 @@ from ..report.table import SIGNIFICANT, Table, change, interval, times_interval
 _MEASURE = "nDCG@5"
 
 NEXT_STEPS = """\
-Next, an index of your own. Topics are lines of an id, a tab and a text, qrels are TREC's; keep some
-queries away from learning to compare with.
+Next, an index of your own. Without judged queries one command is enough:
 
-  tdv-lucene inspect --index INDEX
+  tdv-lucene prune --index INDEX --output pruned
+
+With judged queries, learn from some and compare on others. Topics are lines of an id, a tab and a
+text, qrels are TREC's:
+
   tdv-lucene learn --index INDEX --topics TRAIN.tsv --qrels TRAIN.txt --output values
-  tdv-lucene prune --index INDEX --tdv values --output pruned --max-loss 0.01
+  tdv-lucene prune --index INDEX --tdv values --output pruned
   tdv-lucene compare --index INDEX --pruned pruned --topics TEST.tsv --qrels TEST.txt \\
       --tune-topics TRAIN.tsv --tune-qrels TRAIN.txt --output report
 """
@@ -108,7 +111,7 @@ def kinds_table(per_query: str | os.PathLike) -> Table:
     systems = [column.split(" ", 1)[1] for column in rows[0] if column.startswith(f"{_MEASURE} ")]
     by_kind: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in rows:
-        by_kind[row["query"].partition("-")[0]].append(row)
+        by_kind[row["query"].rpartition("-")[0]].append(row)
     lines = [
         (kind, f"{len(group)}",
          *(f"{sum(float(row[f'{_MEASURE} {name}']) for row in group) / len(group):.4f}"

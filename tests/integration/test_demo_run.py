@@ -21,34 +21,45 @@ def _demo(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     """The demonstration's folder, and what it said on stdout and stderr."""
     folder = tmp_path_factory.mktemp("demo") / "out"
-    done = _demo(folder, "--reduction", "0.45")
+    done = _demo(folder)
     assert done.returncode == 0, done.stderr
     return folder, done.stdout, done.stderr
 
 
 def test_demo_says_what_it_is_and_shows_the_comparison(finished: tuple[Path, str, str]) -> None:
     folder, stdout, stderr = finished
-    assert "documents: docstrings of the standard library and the help topics" in stderr
-    assert "600 topics to learn from and 300 to measure with" in stderr
+    assert "4,000 Wikipedia articles, 300 queries to learn from and 300 to measure with" in stderr
     for measure in ("nDCG@5", "nDCG@10", "MAP", "R@1000"):
         assert measure in stdout
     assert "held-out nDCG@5, by postings dropped: 0% 0." in stderr
     assert str(folder / "report" / "report.html") in stdout
-    for words in ("by kind of query", "full-tuned", "pruned against full", "Won:  ", "Lost:  "):
+    for words in ("by kind of query", "full-tuned", "learned against full", "Won:  ", "Lost:  "):
         assert words in stdout
-    assert stdout.index("report.html") < stdout.index("Won:") < stdout.index("Next, an index")
+    assert stdout.index("report.html") < stdout.index("Ranked better") < stdout.index("Won:")
+    assert stdout.index("Won:") < stdout.index("Next, an index")
 
 
-def test_demo_prunes_as_asked_and_keeps_every_document(
-    finished: tuple[Path, str, str],
-) -> None:
+def test_demo_drops_what_it_says_and_ranks_no_lower(finished: tuple[Path, str, str]) -> None:
     report = json.loads((finished[0] / "report" / "report.json").read_text())
-    full, pruned = report["indexes"]["full"], report["indexes"]["pruned"]
-    assert pruned["documents"] == full["documents"] > 5000
-    assert 1 - pruned["postings"] / full["postings"] == pytest.approx(0.45, abs=0.01)
-    assert pruned["bytes"] < full["bytes"]
+    full = report["indexes"]["full"]
+    for name in ("unjudged", "learned"):
+        pruned = report["indexes"][name]
+        assert pruned["documents"] == full["documents"] == 4000
+        assert 1 - pruned["postings"] / full["postings"] == pytest.approx(0.45, abs=0.01)
+        assert pruned["bytes"] < 0.5 * full["bytes"]
+        means = report["measures"]["nDCG@5"]["means"]
+        assert means[name] > means["full-tuned"] > means["full"]
     assert report["queries"]["judged"] == 300
     assert report["tuning"]["queries"] == "topics-train"
+
+
+def test_demo_on_python_documentation(tmp_path: Path) -> None:
+    done = _demo(tmp_path / "out", "--python-docs", "--reduction", "0.3")
+    assert done.returncode == 0, done.stderr
+    assert "documents: docstrings of the standard library and the help topics" in done.stderr
+    assert "600 topics to learn from and 300 to measure with" in done.stderr
+    report = json.loads((tmp_path / "out" / "report" / "report.json").read_text())
+    assert report["indexes"]["full"]["documents"] > 5000
 
 
 def test_demo_does_not_overwrite_unasked(finished: tuple[Path, str, str]) -> None:

@@ -51,6 +51,7 @@ BASES = [
     "search --index {index} --topics {topics} --output {output} --model qld",
     "search --index {index} --topics {topics} --output -",
     "export --index {index} --output {output}",
+    "pack --index {index} --output {output}",
     "explain --index {index} --pruned {pruned} --query 'index t1 t2'",
 ]
 SLOW = [

@@ -139,6 +139,7 @@ WRITERS = [
     Writer(
         "export --index {index} --matrix {matrix} --output {output}", "ciff", suffix="", quick=True
     ),
+    Writer("pack --index {index} --output {output}", "packed-index", suffix="", quick=True),
     Writer("demo --output {output}", "demonstration"),
 ]
 

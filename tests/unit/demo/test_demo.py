@@ -8,22 +8,23 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from tdv_lucene import TdvError
+from tdv_lucene.demo import collection as demo_collection
 from tdv_lucene.demo import topics as demo_topics
-from tdv_lucene.demo.python_docs import read_documentation
-from tdv_lucene.demo.run import (
+from tdv_lucene.demo.collection import (
     DemoCollection,
     JudgedTopics,
-    _reductions,
-    careful_reduction,
-    make_collection,
+    document_python,
+    unpack_wikipedia,
 )
+from tdv_lucene.demo.examples import example_tables
+from tdv_lucene.demo.python_docs import read_documentation
 from tdv_lucene.demo.topics import Documentation, choose_queries
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
+from tdv_lucene.prior.prior import Prior
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def documentation() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> DemoCollection:
-    return make_collection(tmp_path_factory.mktemp("demo") / "collection", topics=30)
+    return document_python(tmp_path_factory.mktemp("demo") / "collection", topics=30)
 
 
 def _documents(collection: DemoCollection) -> dict[str, str]:
@@ -151,8 +152,8 @@ def test_training_and_test_topics_share_no_document(collection: DemoCollection) 
 def test_same_seed_same_files_and_another_seed_other_topics(
     collection: DemoCollection, tmp_path: Path
 ) -> None:
-    again = make_collection(tmp_path / "again", topics=30)
-    other = make_collection(tmp_path / "other", topics=30, seed=1)
+    again = document_python(tmp_path / "again", topics=30)
+    other = document_python(tmp_path / "other", topics=30, seed=1)
     for path in ("documents/documents.jsonl", "topics-test.tsv", "qrels-test.txt"):
         first = (collection.documents.parent / path).read_bytes()
         assert (again.documents.parent / path).read_bytes() == first
@@ -167,42 +168,65 @@ def test_wrong_number_of_topics_is_refused_and_nothing_is_written(
     tmp_path: Path, topics: int, message: str
 ) -> None:
     with pytest.raises(TdvError, match=message):
-        make_collection(tmp_path / "collection", topics=topics)
+        document_python(tmp_path / "collection", topics=topics)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_existing_collection_is_kept(tmp_path: Path) -> None:
     (tmp_path / "collection").mkdir()
     with pytest.raises(TdvError, match="exists: choose another output, or pass overwrite=True"):
-        make_collection(tmp_path / "collection", topics=3)
+        document_python(tmp_path / "collection", topics=3)
 
 
-@pytest.mark.parametrize(
-    ("pruned", "expected"),
-    [((0.4, 0.35, 0.2), 0.3), ((0.2, 0.2, 0.2), 0.0), ((0.3, 0.299, 0.298), 0.6)],
-)
-def test_demo_removes_the_most_that_held_out_queries_bear(
-    pruned: tuple[float, ...], expected: float
+@pytest.fixture(scope="module")
+def wikipedia(tmp_path_factory: pytest.TempPathFactory) -> DemoCollection:
+    return unpack_wikipedia(tmp_path_factory.mktemp("demo") / "wikipedia")
+
+
+def test_every_judged_article_is_there_and_most_are_of_no_query(wikipedia: DemoCollection) -> None:
+    titles = wikipedia.titles()
+    assert len(titles) == 4000 and all(titles.values())
+    for part in (wikipedia.train, wikipedia.test):
+        topics, qrels = read_topics(part.topics), read_qrels(part.qrels)
+        assert len(topics) == 300 and topics.keys() == qrels.keys()
+        assert {name for judged in qrels.values() for name in judged} <= titles.keys()
+        assert all(any(grade > 0 for grade in judged.values()) for judged in qrels.values())
+
+
+def test_no_query_is_both_learned_from_and_measured(wikipedia: DemoCollection) -> None:
+    train, test = (read_topics(part.topics) for part in (wikipedia.train, wikipedia.test))
+    assert not train.keys() & test.keys()
+    assert not {text.lower() for text in train.values()} & {text.lower() for text in test.values()}
+
+
+def test_its_prior_is_another_than_the_package_has(wikipedia: DemoCollection) -> None:
+    assert wikipedia.prior is not None
+    assert Prior.load(wikipedia.prior).content["network"] != Prior.load().content["network"]
+
+
+def test_the_package_data_is_small_and_names_its_licences() -> None:
+    folder = Path(demo_collection.__file__).with_name("wikipedia")
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 3_000_000
+    notice = (folder / "README.md").read_text(encoding="utf-8")
+    assert "CC BY-SA 3.0" in notice and "Apache License 2.0" in notice and "MIT" in notice
+
+
+def test_examples_are_the_queries_that_changed_most(
+    wikipedia: DemoCollection, tmp_path: Path
 ) -> None:
-    points = [_point(*figures) for figures in zip((0.0, 0.3, 0.6), pruned)]
-    assert careful_reduction(points) == expected
-
-
-def _point(reduction: float, value: float) -> dict[str, object]:
-    """A point with a held-out nDCG@5 that is sure; the full index has .3."""
-    difference = {"nDCG@5": {"mean": value - 0.3, "ci95": [value - 0.3] * 2}}
-    measures = {"measures": {"nDCG@5": value}, "full": {"nDCG@5": 0.3}}
-    return {"reduction": reduction, "difference": difference, **measures}
-
-
-@pytest.mark.parametrize(
-    ("recommended", "asked", "expected"),
-    [(0.6, None, {"pruned": 0.3, "smaller": 0.6}), (0.3, None, {"pruned": 0.3}),
-     (0.6, 0.45, {"pruned": 0.45}), (None, None, {"pruned": 0.3, "smaller": 0.45})],
-)  # fmt: skip
-def test_demo_prunes_carefully_and_as_recommended(
-    recommended: float | None, asked: float | None, expected: dict[str, float]
-) -> None:
-    points = [_point(*figures) for figures in ((0.0, 0.31), (0.3, 0.30), (0.6, 0.2))]
-    learned = SimpleNamespace(points=points, manifest={"recommended_reduction": recommended})
-    assert _reductions(learned, asked) == expected
+    qrels = read_qrels(wikipedia.test.qrels)
+    queries = list(qrels)[:3]
+    relevant = next(name for name, grade in qrels[queries[0]].items() if grade > 0)
+    lines = ["query\tnDCG@5 full\tnDCG@5 learned"]
+    lines += [f"{q}\t{v}" for q, v in zip(queries, ("0.1\t0.9", "0.5\t0.5", "0.4\t0.2"))]
+    (tmp_path / "per_query.tsv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "runs").mkdir()
+    for name in ("full", "learned"):
+        (tmp_path / "runs" / f"{name}.run").write_text(
+            f"{queries[0]} Q0 {relevant} 1 2.0 x\n{queries[2]} Q0 {relevant} 1 2.0 x\n"
+        )
+    texts = read_topics(wikipedia.test.topics)
+    better, worse = example_tables(wikipedia, tmp_path)
+    assert better.title == f"Ranked better: {texts[queries[0]]}"
+    assert worse.title == f"Ranked worse: {texts[queries[2]]}"
+    assert better.rows[0][1].startswith("* ") and better.rows[1][1:] == ("", "")

@@ -99,7 +99,7 @@ def test_kinds_are_averaged_apart(tmp_path) -> None:
 def test_the_next_steps_can_be_typed() -> None:
     lines = NEXT_STEPS.replace("\\\n", " ").splitlines()
     commands = [shlex.split(line) for line in lines if line.strip().startswith("tdv-lucene ")]
-    assert [words[1] for words in commands] == ["inspect", "learn", "prune", "compare"]
+    assert [words[1] for words in commands] == ["prune", "learn", "prune", "compare"]
     for words in commands:
         command = _group.get_command(click.Context(_group), words[1])
         options = [p for p in command.params if isinstance(p, click.Option)]
