@@ -9,12 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import checked_reduction, checked_seed
+from ..evaluation.topics import read_qrels, read_topics
+from ..learning.learn import learn_term_values
+from ..matrix.extract import open_matrix
 from ..output import Output
+from ..prior.alone import prior_values
+from ..prior.prior import Prior
 from ..progress import Progress, silent
 from ..store import read_manifest
 from .collection import KIND, DemoCollection, document_python, unpack_wikipedia
 
 DEMONSTRATION = "demonstration"
+VALUES = {"unjudged": "prior-values", "learned": "values"}
+"""Pruned index -> the TDVs it is made with."""
 REDUCTION = 0.45
 _MEASURE = "nDCG@5"
 _LATENCY_SECONDS = 10.0
@@ -36,11 +43,11 @@ def run_demo(
 ) -> dict[str, Any]:
     """Run the whole job on the demonstration collection.
 
-    The folder ``output`` receives ``collection``, ``index``, ``unjudged`` (pruned without
-    judgements), ``values`` (learned from the training topics), ``learned`` (pruned with them),
-    ``report``, and a manifest of them all; ``overwrite`` replaces an earlier demonstration, if
-    nothing else was put there. The full index is also searched with k1 and b tuned on the training
-    topics.
+    The folder ``output`` receives ``collection``, ``index``, TDVs made without judgements
+    (``prior-values``) and learned from the training topics (``values``), the indexes pruned with
+    them (``unjudged``, ``learned``), ``report``, and a manifest of them all; ``overwrite`` replaces
+    an earlier demonstration, if nothing else was put there. The full index is also searched with k1
+    and b tuned on the training topics. The prior is one that was made without the collection.
 
     Parameters
     ----------
@@ -64,7 +71,6 @@ def run_demo(
     from ..comparison.compare import compare_indexes
     from ..indexes.build import build_index
     from ..jvm import start
-    from ..learning.from_index import learn_from_index
     from ..pruning.prune import prune_index
 
     checked_seed(seed)
@@ -72,29 +78,46 @@ def run_demo(
     place = Output.folder(output, DEMONSTRATION, inputs=(), overwrite=overwrite)
     start()
     with place.in_place() as folder:
-        index, values = folder / "index", folder / "values"
+        index = folder / "index"
         collection = _make(folder / "collection", python_docs, seed, announce, progress)
         announce("index: Anserini's IndexCollection")
         build_index(index, _index_flags(collection), progress=progress)
-        announce(f"prune, without judgements: {reduction:.0%} of the postings are dropped")
-        prune_index(index, None, folder / "unjudged", reduction=reduction, progress=progress)
-        announce("learn: what each term is worth, from the training queries")
+        announce("learn: what each term is worth, from other collections and the training queries")
+        points = _learn(index, collection, folder, seed, progress)
+        announce(_describe_points(points))
+        announce(f"prune, without judgements and as learned: {reduction:.0%} of the postings drop")
+        for name, values in VALUES.items():
+            pruned = folder / name
+            prune_index(index, folder / values, pruned, reduction=reduction, progress=progress)
         train, test = collection.train, collection.test
-        learned = learn_from_index(
-            index, train.topics, train.qrels, values, seed=seed, progress=progress
-        )
-        announce(_describe_points(learned.points))
-        announce(f"prune, as learned: {reduction:.0%} of the postings are dropped")
-        prune_index(index, values, folder / "learned", reduction=reduction, progress=progress)
         announce("compare, on the test queries: full, full with k1 and b tuned, and both pruned")
         report = compare_indexes(
             index, folder / "unjudged", test.topics, test.qrels, folder / "report",
             names=("full", "unjudged"), further_indexes={"learned": folder / "learned"},
-            tune=(train.topics, train.qrels), values={"learned": values}, seed=seed,
+            tune=(train.topics, train.qrels), seed=seed,
+            values={name: folder / values for name, values in VALUES.items()},
             latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
         )  # fmt: skip
         place.write_manifest({"reduction": reduction, "python_docs": python_docs, "seed": seed})
     return report
+
+
+def _learn(
+    index: Path, collection: DemoCollection, folder: Path, seed: int, progress: Progress
+) -> Sequence[Mapping[str, Any]]:
+    """Write both TDVs into ``folder``, and return what learning measured."""
+    from ..jvm.index import analyze_topics
+
+    prior = Prior.load(collection.prior) if collection.prior else None
+    topics = analyze_topics(read_topics(collection.train.topics), "contents")
+    qrels = read_qrels(collection.train.qrels)
+    with open_matrix(index, field="contents", positions=True, progress=progress) as matrix:
+        prior_values(matrix, prior=prior).save(folder / VALUES["unjudged"])
+        learned = learn_term_values(
+            matrix, topics, qrels, prior=prior, seed=seed, progress=progress
+        )
+        learned.save(folder / VALUES["learned"])
+    return learned.points
 
 
 def _make(

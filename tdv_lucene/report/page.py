@@ -105,7 +105,7 @@ def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[tupl
     title = "Effectiveness against postings dropped, on held-out training queries"
     alike: list[tuple[Mapping[str, Any], list[str]]] = []
     for name, curve in curves.items():
-        if curve is None:
+        if curve is None or not curve["full"]:  # made without judgements: nothing was measured
             continue
         names = next((names for drawn, names in alike if _same_curve(drawn, curve)), None)
         if names is None:

@@ -131,6 +131,14 @@ def test_seven_indexes_on_five_query_sets_stay_below_a_megabyte() -> None:
     assert page.count("Effectiveness against postings dropped") == 2, "caption and label of one"
 
 
+def test_tdvs_without_a_measure_have_no_trade_off_to_draw() -> None:
+    made = _comparison(2, 1, 3, "words")
+    for curve in made.report["trade_offs"].values():
+        curve["full"] = {}
+    page = render_page(made.report, made.measured, made.latency)
+    assert "Effectiveness against postings dropped" not in page
+
+
 @pytest.mark.slow
 def test_strange_text_of_a_collection_is_only_text(tmp_path) -> None:
     made = _comparison(3, 2, 4, STRANGE)

@@ -15,7 +15,7 @@ try:
 except ImportError as error:
     raise ImportError("tdv_lucene.pyterrier needs PyTerrier: pip install 'pyterrier>=1'") from error
 
-from ..searching.search import open_searcher
+from .searching.search import open_searcher
 
 
 class Pruned(pt.Transformer):
