@@ -1,27 +1,12 @@
-"""Arguments that several stages take: what is legal for them, where they have an effect, and how
-options become a config.
-"""
+"""Arguments that several stages take, and what is legal for them."""
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
+from dataclasses import dataclass
 
 from .errors import TdvError, argument
-
-
-class _Dataclass(Protocol):
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-
-Config = TypeVar("Config", bound=_Dataclass)
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 
 MOST_THREADS = 1024
 MOST_HITS = 1_000_000
@@ -163,141 +148,10 @@ def parse_bytes(text: str | int, name: str = "max_bytes") -> int:
     return int(number)
 
 
-def checked_reduction(reduction: float) -> float:
-    """Return ``reduction``, or raise :class:`TdvError` when it is not within [0, 1)."""
-    if not 0 <= reduction < 1:
-        raise TdvError(f"{argument('reduction')} must lie within [0, 1), got {reduction}: try 0.45")
-    return reduction
-
-
-def gathered(kind: type[Config], config: Config | None, given: Mapping[str, Any]) -> Config:
-    """Return the options of a public function as one config.
-
-    Public functions name their options in the signature, for ``help()`` and for editors, and also
-    take them together as ``config``.
-
-    Parameters
-    ----------
-    kind
-        A dataclass of options, each with a default.
-    config
-        What the caller passed as ``config``; None makes one from ``given``.
-    given
-        All arguments of the function, its ``locals()`` before it does anything else.
-
-    Raises
-    ------
-    TdvError
-        When an option is out of its range, or is given beside ``config``.
-    """
-    options = {field.name: given[field.name] for field in fields(kind)}
-    if config is None:
-        return kind(**options)
-    for field in fields(kind):
-        if options[field.name] != field.default:
-            raise TdvError(
-                f"{argument(field.name)} is given beside {argument('config')}: put it into the "
-                f"{kind.__name__}"
-            )
-    return config
-
-
-ANYTHING: Any = object()
-"""In :attr:`Effect.only`: whatever the other option is, if it is given."""
-
-
-@dataclass(frozen=True)
-class Effect:
-    """Beside what an option has an effect: only with some values of another.
-
-    Each stage has a table of these beside its options; what has no effect is refused, not ignored.
-
-    Attributes
-    ----------
-    options : tuple of str
-    beside : str
-        The other option.
-    reason : str
-        Why, after "--this has no effect with --that: ".
-    only : tuple
-        The values of the other beside which they have one; None stands for one that is not given.
-    unless : tuple
-        In place of ``only``: the values beside which they have none.
-    """
-
-    options: tuple[str, ...]
-    beside: str
-    reason: str
-    only: tuple[Any, ...] = ()
-    unless: tuple[Any, ...] = ()
-
-    def is_had(self, other: Any) -> bool:
-        """Whether the options have their effect beside this value."""
-        if self.unless:
-            return other not in self.unless
-        return other in self.only or (ANYTHING in self.only and other is not None)
-
-
-def refuse_idle(
-    effects: Iterable[Effect], given: Collection[str], values: Mapping[str, Any]
-) -> None:
-    """Raise :class:`TdvError` where an option that was ``given`` has no effect beside the others.
-
-    ``values`` has all options, also those at their defaults.
-    """
-    for effect in effects:
-        idle = [name for name in effect.options if name in given]
-        if not idle or effect.beside not in values or effect.is_had(values[effect.beside]):
-            continue
-        names = [argument(n, values[n] if isinstance(values[n], bool) else None) for n in idle]
+def checked_share(share: float, name: str = "reduction") -> float:
+    """Return ``share``, or raise :class:`TdvError` when it is not within [0, 1)."""
+    if not 0 <= share < 1:
         raise TdvError(
-            f"{_listed(names)} {'has' if len(names) == 1 else 'have'} no effect "
-            f"{_beside(effect.beside, values[effect.beside])}: {effect.reason}; "
-            f"leave {'it' if len(names) == 1 else 'them'} out"
+            f"{argument(name)} must lie within [0, 1), got {share}: such as 0.1 for 10 %"
         )
-
-
-def _beside(name: str, value: Any) -> str:
-    if value in (None, ()):
-        return f"without {argument(name)}"
-    return f"with {argument(name, value if isinstance(value, (str, bool)) else None)}"
-
-
-def _listed(names: list[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def changed(config: _Dataclass) -> dict[str, Any]:
-    """The options of a config that are not at their defaults."""
-    values = ((field, getattr(config, field.name)) for field in fields(config))
-    return {field.name: value for field, value in values if value != field.default}
-
-
-def refuses_idle(*effects: Effect) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """Let a public function refuse, before anything else, options that have no effect.
-
-    An option is given if the caller wrote it down, at its default too, or if it is not at its
-    default in the ``config``. None, and False where it is the default, ask for nothing.
-    """
-
-    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
-        signature = inspect.signature(function)
-        defaults = {name: each.default for name, each in signature.parameters.items()}
-
-        @wraps(function)
-        def refusing(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-            bound = signature.bind(*args, **kwargs)
-            given = {
-                name for name, value in bound.arguments.items()
-                if value is not None and not (value is False and defaults[name] is False)
-            }  # fmt: skip
-            bound.apply_defaults()
-            in_config = changed(bound.arguments["config"]) if "config" in given else {}
-            refuse_idle(effects, {*given, *in_config}, {**bound.arguments, **in_config})
-            return function(*args, **kwargs)
-
-        refusing.effects = effects  # type: ignore[attr-defined]
-        return refusing
-
-    return decorate
+    return share

@@ -1,4 +1,6 @@
-"""A command whose ``--help`` shows what most users need, and ``--help-all`` everything."""
+"""A command whose options are those of a config; ``--help`` shows what most users need, and
+``--help-all`` everything.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ..arguments import Effect, refuse_idle
+from .. import options
 
 SHOWN_AT_MOST = 14
 """Lines of ``--help`` that are options, its own included."""
@@ -27,9 +29,29 @@ class Option(click.Option):
 
 
 option = partial(click.option, cls=Option)
+_TYPES = {"int": int, "float": float}
 
-# Headings that several commands have.
-INPUT, RESOURCES, TRAINING, VECTORS = "Input", "Resources", "Training", "Word vectors"
+
+def _from_config(made: options.Option) -> Option:
+    """An option of a config as an option of a command."""
+    kinds = set(made.kind.split(" | ")) - {"None"}
+    flag = f"--{made.flag or made.name.replace('_', '-')}"
+    is_flag, is_pair = kinds == {"bool"}, made.kind == "tuple[str, str]"
+    has_default = not (made.default is None or made.default is False or made.default == ())
+    return Option(
+        [f"{flag}/--no-{flag[2:]}" if made.default is True else flag, made.name],
+        type=click.Choice(made.choices) if made.choices else _TYPES.get("".join(kinds)),
+        **({"is_flag": True} if is_flag else {"multiple": made.multiple}),
+        **({"nargs": 2} if is_pair else {}),
+        default=made.default,
+        show_default=has_default and "[default:" not in made.help,
+        metavar=made.metavar,
+        group=made.group,
+        help=made.help,
+    )
+
+
+_JSON = Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
 
 
 def _show_all(context: click.Context, parameter: click.Parameter, given: bool) -> None:
@@ -44,20 +66,36 @@ class Command(click.Command):
 
     Parameters
     ----------
+    config
+        Whose options it has, beside those of its own. Its function is called with those that were
+        typed.
     effects
         Of the options that are not passed on to the command's function of the package.
+    json
+        Whether it has ``--json``.
     """
 
-    def __init__(self, *args: Any, effects: Sequence[Effect] = (), **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        config: type[options.Config] = options.Config,
+        effects: Sequence[options.Effect] = (),
+        json: bool = True,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.effects = effects
+        self.config, self.effects = config, effects
+        made = [each for each in config.OPTIONS.values() if each.flag != options.PYTHON_ONLY]
+        self.params += [*map(_from_config, made), *([_JSON] if json else [])]
         self._help_all = click.Option(
             ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all
         )
 
     def invoke(self, ctx: click.Context) -> Any:
         given = [name for name in ctx.params if not left_out(ctx, name)]
-        refuse_idle(self.effects, given, ctx.params)
+        options.refuse_idle(self.effects, given, ctx.params)
+        for name in self.config.OPTIONS.keys() - {*given}:
+            ctx.params.pop(name, None)
         return super().invoke(ctx)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -68,9 +106,9 @@ class Command(click.Command):
         groups = self.groups(ctx)
         common = groups.pop(None)
         _write(ctx, formatter, "Options", common)
-        for heading, options in groups.items():
+        for heading, listed in groups.items():
             if ctx.meta.get(_ALL):
-                _write(ctx, formatter, str(heading), options)
+                _write(ctx, formatter, str(heading), listed)
         if groups and not ctx.meta.get(_ALL):
             formatter.write_paragraph()
             formatter.write_text("More options: --help-all")
@@ -90,9 +128,9 @@ def _write(
     ctx: click.Context,
     formatter: click.HelpFormatter,
     heading: str,
-    options: Iterable[click.Parameter],
+    listed: Iterable[click.Parameter],
 ) -> None:
-    records = [record for each in options if (record := each.get_help_record(ctx)) is not None]
+    records = [record for each in listed if (record := each.get_help_record(ctx)) is not None]
     with formatter.section(heading):
         formatter.write_dl(records)
 

@@ -8,24 +8,17 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..arguments import Effect
 from ..errors import TdvError, argument
 from ..interruption import check
+from ..options import RESOURCES, Effect
 from ..progress import ProgressBar
-from ..ranking import DEFAULT_MODEL, MODELS
 from ..report.wording import visible
-from ._command import INPUT as INPUT
-from ._command import RESOURCES as RESOURCES
-from ._command import TRAINING as TRAINING
-from ._command import VECTORS as VECTORS
 from ._command import command as command
-from ._command import left_out
 from ._command import option as option
 
 if TYPE_CHECKING:
@@ -37,7 +30,6 @@ TOPICS_HELP = (
     "Queries: a TSV, TREC or JSON-lines file, '-' (standard input), a name Pyserini knows, or "
     "irds:NAME."
 )
-_MODEL = "Ranking function: BM25, query likelihood (qld) or TF-IDF."
 QRELS_HELP = "Judgements: a TREC qrels file, a name Pyserini knows, or irds:NAME."
 
 _log = logging.getLogger(__name__)
@@ -106,62 +98,7 @@ index_option = option(
 )
 output_option = option("--output", required=True, metavar="PATH", help="Write the result to PATH.")
 topics_option = option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
-topic_field_option = option(
-    "--topic-field",
-    type=click.Choice(["title", "desc", "narr"]),
-    default="title",
-    show_default=True,
-    group=INPUT,
-    help="Use this part of each TREC topic or JSON line as the query.",
-)
 qrels_option = option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
-field_option = option("--field", default="contents", show_default=True, help="Use this field.")
-matrix_option = option(
-    "--matrix", metavar="FOLDER", group=INPUT,
-    help="Use a matrix from 'extract'.  [default: extract a temporary one]",
-)  # fmt: skip
-seed_option = option(
-    "--seed", type=int, default=0, show_default=True, group=TRAINING, help="Set the random seed."
-)
-threads_option = option(
-    "--threads", type=int, group=RESOURCES, help="Use this many threads.  [default: all cores]"
-)
-overwrite_option = option(
-    "--overwrite", is_flag=True, help="Replace an existing result of this command."
-)
-json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
-model_option = option(
-    "--model",
-    type=click.Choice(list(MODELS)),
-    default=DEFAULT_MODEL,
-    show_default=True,
-    help=_MODEL,
-)
-search_model_option = option(
-    "--model",
-    type=click.Choice(list(MODELS)),
-    help=f"{_MODEL}  [default: the one the index was pruned for, else bm25]",
-)
-
-
-trust_pickle_option = option(
-    "--trust-pickle",
-    is_flag=True,
-    group=VECTORS,
-    help="Allow --vectors saved by gensim's save(). Such a file is a pickle and can run any "
-    "command: use it only if you trust its author. All other formats execute nothing.",
-)
-
-search_as_option = option(
-    "--search-as",
-    metavar="NAME|NUMBERS",
-    help="Adapt the index to searchers with fixed parameters: they then rank as learned.  "
-    "anserini: k1 0.9, b 0.4 (Anserini, Pyserini).  lucene: k1 1.2, b 0.75 (Lucene, Solr, "
-    "Elasticsearch, OpenSearch).  K1,B: these values.  recorded: adapt nothing; pass the learned "
-    "parameters at search.  Query likelihood: mu 1000, 2000 or MU; by default only if that costs "
-    "at most 2 % of the bytes.  [default: anserini]",
-)
-
 values_or_prior_option = option(
     "--tdv",
     "values",
@@ -215,19 +152,7 @@ def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     _log.info("%s %s", stage.__name__, {**dict(enumerate(args)), **given})
     check()  # importing the stage may have taken seconds
     with ProgressBar() as progress:
-        return stage(*args, progress=progress, **_typed(stage, kwargs))
-
-
-def _typed(stage: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what was not typed and is the stage's default too: it is to know what was given."""
-    context = click.get_current_context(silent=True)
-    if context is None:
-        return arguments
-    defaults = {name: each.default for name, each in signature(stage).parameters.items()}
-    return {
-        name: value for name, value in arguments.items()
-        if not (name in defaults and value == defaults[name] and left_out(context, name))
-    }  # fmt: skip
+        return stage(*args, progress=progress, **kwargs)
 
 
 @contextmanager

@@ -9,17 +9,17 @@ from typing import Any
 
 import click
 
-from ..arguments import ANYTHING, Effect
+from ..comparison.config import CompareConfig
+from ..options import ANYTHING, Effect
 from . import _options as options
 
 _EFFECTS = (
     Effect(("names",), "pruned", "several indexes have the names in --index", only=(ANYTHING,)),
     Effect(("form",), "as_json", "JSON output has no tables", only=(False,)),
 )
-_REPORT, _TIMING = "Report", "Timing"
 
 
-@options.command("compare", effects=_EFFECTS)
+@options.command("compare", config=CompareConfig, effects=_EFFECTS)
 @options.option(
     "--index", "indexes", required=True, multiple=True, metavar="[NAME=]FOLDER",
     help="Lucene index. Repeat with names to compare several; the first is the baseline. For "
@@ -34,67 +34,23 @@ _REPORT, _TIMING = "Report", "Timing"
     "--qrels", required=True, multiple=True, metavar="QRELS",
     help=f"{options.QRELS_HELP} Pass one for each --topics.",
 )  # fmt: skip
-@options.topic_field_option
 @options.output_option
-@options.search_model_option
-@options.field_option
-@options.option(
-    "--names", nargs=2, default=("full", "pruned"), show_default=True, group=_REPORT,
-    help="Call --index and --pruned this in the report.",
-)  # fmt: skip
 @options.option(
     "--tune-topics", metavar="TOPICS",
     help="Also measure the baseline with k1 and b (or mu) tuned on these training topics.",
 )  # fmt: skip
 @options.option("--tune-qrels", metavar="QRELS", help="Judgements of --tune-topics.")
 @options.option(
-    "--measures", multiple=True, metavar="NAMES",
-    help="Add measures by their ir-measures names, such as 'RR@10 R@100 P@5'.",
-)  # fmt: skip
-@options.option(
-    "--tdv", "values", multiple=True, metavar="[NAME=]FOLDER",
-    help="TDVs that the second index, or the index NAME, was pruned with. Adds terms and the "
-    "predicted curve to the report.",
-)  # fmt: skip
-@options.option(
-    "--threads", type=int, group=_TIMING,
-    help="Search this many queries at once while nothing is timed.",
-)  # fmt: skip
-@options.option(
-    "--throughput", "throughput_threads", type=int, metavar="THREADS", group=_TIMING,
-    help="Also measure queries per second with this many threads.",
-)  # fmt: skip
-@options.option(
-    "--end-to-end", is_flag=True, group=_TIMING, help="Also time Pyserini's own searcher."
-)
-@options.option(
-    "--latency-budget",
-    "latency_budget_seconds",
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    group=_TIMING,
-    help="Limit the time for measuring latency. Times fewer queries if needed.",
-)
-@options.option(
-    "--seed", default=0, show_default=True, group=_TIMING,
-    help="Set the random seed that chooses and orders the timed queries.",
-)  # fmt: skip
-@options.overwrite_option
-@options.option(
     "--format", "form", type=click.Choice(["screen", "markdown", "latex"]), default="screen",
-    show_default=True, group=_REPORT, help="Print tables in this format.",
+    show_default=True, group="Report", help="Print tables in this format.",
 )  # fmt: skip
-@options.json_option
 def command(
     indexes: tuple[str, ...],
     pruned: str | None,
-    names: tuple[str, str],
     topics: tuple[str, ...],
     qrels: tuple[str, ...],
     tune_topics: str | None,
     tune_qrels: str | None,
-    values: tuple[str, ...],
     form: str,
     as_json: bool,
     **arguments: Any,
@@ -106,6 +62,7 @@ def command(
     """
     from ..comparison.compare import compare_indexes
 
+    names = arguments.get("names", CompareConfig.names)
     (first, index), (second, treatment), *further = _named(indexes, pruned, names)
     if len(topics) != len(qrels):
         raise click.UsageError(
@@ -113,19 +70,15 @@ def command(
         )
     if (tune_topics is None) != (tune_qrels is None):
         raise click.UsageError("--tune-topics and --tune-qrels go together: pass both")
+    arguments |= {
+        "names": (first, second),
+        "values": _values(arguments.get("values", ()), second, [name for name, _ in further]),
+    }
     report = options.run(
-        compare_indexes,
-        index,
-        treatment,
-        topics[0],
-        qrels[0],
-        names=(first, second),
-        further_indexes=dict(further),
-        further_queries=list(zip(topics[1:], qrels[1:])),
+        compare_indexes, index, treatment, topics[0], qrels[0], **arguments,
+        further_indexes=dict(further), further_queries=list(zip(topics[1:], qrels[1:])),
         tune=(tune_topics, tune_qrels) if tune_topics else None,
-        values=_values(values, second, [name for name, _ in further]),
-        **arguments,
-    )
+    )  # fmt: skip
     if form != "screen" and not as_json:
         click.echo(_as_text(report, form))
         for note in report["notes"]:

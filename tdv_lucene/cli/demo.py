@@ -7,26 +7,15 @@ from typing import Any
 
 import click
 
+from ..demo.config import DemoConfig
 from . import _options as options
 
 
-@options.command("demo")
+@options.command("demo", config=DemoConfig)
 @options.option(
     "--output", default="tdv-lucene-demo", show_default=True, metavar="FOLDER",
     help="Write the collection, the indexes and the report to this folder.",
 )  # fmt: skip
-@options.option(
-    "--reduction", type=float, default=0.45, show_default=True, metavar="SHARE",
-    help="Drop this share of the postings.",
-)  # fmt: skip
-@options.option(
-    "--python-docs",
-    is_flag=True,
-    help="Use the documentation of this Python instead, with queries made by rule.",
-)
-@options.seed_option
-@options.overwrite_option
-@options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Run the whole job on a demonstration collection: 4,000 Wikipedia articles.
 

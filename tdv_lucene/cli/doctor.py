@@ -12,7 +12,6 @@ from . import _options as options
 
 
 @options.command("doctor")
-@options.json_option
 def command(as_json: bool) -> None:
     """Show what is installed, and what is wrong with it.
 

@@ -11,7 +11,6 @@ from . import _options as options
 
 
 @options.command("env")
-@options.json_option
 def command(as_json: bool) -> None:
     """Print the shell variables that plain Pyserini needs. Set them with:
 

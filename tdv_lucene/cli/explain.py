@@ -8,23 +8,17 @@ from typing import Any
 
 import click
 
+from ..comparison.config import ExplainConfig
 from ..report.wording import counted
 from . import _options as options
 
 
-@options.command("explain")
+@options.command("explain", config=ExplainConfig)
 @options.index_option
 @options.option(
     "--pruned", required=True, metavar="FOLDER", help="Index that 'prune' wrote from --index."
 )
 @options.option("--query", required=True, metavar="TEXT", help="Query as a user types it.")
-@options.option(
-    "--tdv", "values", metavar="FOLDER", help="TDVs that --pruned was made with, if kept."
-)
-@options.search_model_option
-@options.field_option
-@options.option("--hits", default=10, show_default=True, help="Show this many documents.")
-@options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Show what pruning did to one query.
 

@@ -6,20 +6,17 @@ from typing import Any
 
 import click
 
+from ..matrix.config import ExportConfig
 from . import _options as options
 
 
-@options.command("export")
+@options.command("export", config=ExportConfig)
 @options.index_option
 @options.output_option
 @options.option(
     "--format", "form", type=click.Choice(["ciff"]), default="ciff", show_default=True,
     help="Write the Common Index File Format, which PISA, JASSv2, Terrier and others read.",
 )  # fmt: skip
-@options.field_option
-@options.matrix_option
-@options.overwrite_option
-@options.json_option
 def command(output: str, form: str, as_json: bool, **arguments: Any) -> None:
     """Write a field of a full or pruned index as one file that other engines read.
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
+from ..matrix.config import ExtractConfig
 from . import _options as options
 
 
-@options.command("extract")
+@options.command("extract", config=ExtractConfig)
 @options.shards_option
 @options.scheduler_option
 @options.output_option
-@options.field_option
 @options.option(
     "--documents",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -22,21 +22,6 @@ from . import _options as options
     help="Write only the documents listed in FILE, one id a line. '-' reads standard input. "
     "'learn' needs all documents.",
 )
-@options.option(
-    "--positions/--no-positions",
-    default=True,
-    show_default=True,
-    help="Also write each term's first position in each document, if the index has positions.",
-)
-@options.option(
-    "--tokens",
-    is_flag=True,
-    help="Also write the tokens of each document in order, for neural re-rankers. Uses positions, "
-    "or stored text if there are none.",
-)
-@options.threads_option
-@options.overwrite_option
-@options.json_option
 def command(output: str, documents: Path | None, as_json: bool, **arguments: Any) -> None:
     """Write a field's term-document matrix as memory-mapped NumPy arrays.
 

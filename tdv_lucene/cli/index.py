@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from ..indexes.config import BuildConfig
 from . import _options as options
 from ._command import Command
 
@@ -18,6 +21,7 @@ class _WithHelp(Command):
 @click.command(
     "index",
     cls=_WithHelp,
+    config=BuildConfig,
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
 @options.option(
@@ -28,12 +32,8 @@ class _WithHelp(Command):
     metavar="FOLDER",
     help="Write the index to this folder.",
 )
-@options.option(
-    "--overwrite", is_flag=True, help="Replace an empty folder. Never replaces an index."
-)
-@options.json_option
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
-def command(output: str, overwrite: bool, as_json: bool, flags: tuple[str, ...]) -> None:
+def command(output: str, as_json: bool, flags: tuple[str, ...], **given: Any) -> None:
     """Index a collection with Anserini's IndexCollection. Passes all other flags to it.
 
     \b
@@ -42,4 +42,4 @@ def command(output: str, overwrite: bool, as_json: bool, flags: tuple[str, ...])
     """
     from ..indexes.build import build_index
 
-    options.show(options.run(build_index, output, flags, overwrite=overwrite), as_json)
+    options.show(options.run(build_index, output, flags, **given), as_json)

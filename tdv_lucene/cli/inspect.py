@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ..indexes.config import InspectConfig
 from . import _options as options
 
 _SEGMENT_COLUMNS = (
@@ -20,19 +21,13 @@ _COUNT_COLUMNS = ("name", "documents", "terms", "postings", "tokens")
 _SHOWN_SEGMENTS = 20
 
 
-@options.command("inspect")
+@options.command("inspect", config=InspectConfig)
 @options.index_option
-@options.option(
-    "--check",
-    is_flag=True,
-    help="Verify the checksums of all files.  [default: only of indexes up to 512 MiB]",
-)
-@options.json_option
-def command(index: str, check: bool, as_json: bool) -> None:
+def command(index: str, as_json: bool, **given: Any) -> None:
     """Show what an index holds, where its bytes are, and whether it can be pruned."""
     from ..indexes.inspection import inspect_index
 
-    found = options.run(inspect_index, index, check=check)
+    found = options.run(inspect_index, index, **given)
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False))
     else:

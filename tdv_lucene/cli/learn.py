@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from ..learning.config import LearnConfig
 from ..ranking import MODELS
 from . import _options as options
 
@@ -15,98 +14,14 @@ if TYPE_CHECKING:
     from ..values.term_values import TermValues
 
 _UNMOVED = 1e-4  # of TDVs in the mean: rounding
-_TUNED = "[default: tuned on the training queries, starting from the prior's or {}]"
 
 
-def _parameter(flag: str, name: str, default: float) -> Any:
-    """An option that fixes a parameter of the search."""
-    text = f"Fix {name} at search.  {_TUNED.format(default)}"
-    return options.option(flag, type=float, group=options.TRAINING, help=text)
-
-
-@options.command("learn")
+@options.command("learn", config=LearnConfig)
 @options.shards_option
 @options.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
 @options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
-@options.topic_field_option
-@options.option(
-    "--no-judgements",
-    is_flag=True,
-    help="Learn nothing: write the TDVs of the built-in prior, as used by 'prune' without --tdv. "
-    "Excludes --topics and --qrels.",
-)
 @options.output_option
-@options.model_option
-@options.option(
-    "--vectors",
-    metavar="PATH",
-    group=options.VECTORS,
-    help="Use word vectors from 'embed', or from a fastText, word2vec or NumPy file (see 'embed "
-    "--help').  [default: LSA]",
-)
-@options.trust_pickle_option
-@options.matrix_option
-@options.option(
-    "--prior/--no-prior",
-    default=True,
-    show_default=True,
-    group=options.TRAINING,
-    help="Start from the built-in prior, learned on other judged collections.",
-)
-@options.option(
-    "--lead/--no-lead",
-    default=True,
-    show_default=True,
-    group=options.TRAINING,
-    help="Learn a first-position boost: a term that first occurs early in a document counts more. "
-    "Needs an index with positions.",
-)
-@options.option(
-    "--values/--no-values",
-    "term_values",
-    default=True,
-    show_default=True,
-    group=options.TRAINING,
-    help="Learn TDVs. With --no-values, use one weight for all terms, and tune only parameters, "
-    "boost and pruning. This also suits other kinds of queries.",
-)
-@options.option(
-    "--prefer",
-    type=click.Choice(["ranking", "size", "speed"]),
-    default="ranking",
-    show_default=True,
-    help="Choose what to optimise.  size: rank better in small indexes (BM25, QLD).  speed: visit "
-    "fewer postings per search (BM25). Both lose some recall. Both rank worse where documents are "
-    "short or queries name rare things.",
-)
-@options.seed_option
-@_parameter("--k1", "BM25's k1", 0.9)
-@_parameter("--b", "BM25's b", 0.4)
-@_parameter("--mu", "QLD's mu", 1000)
-@options.option(
-    "--pool",
-    type=int,
-    metavar="DOCUMENTS",
-    group=options.RESOURCES,
-    help="Learn from this many documents: judged ones, those found by searches, and others at "
-    "random. 0 uses all.  [default: 100,000 if there are more than 300,000, else all]",
-)
-@options.option(
-    "--memory",
-    metavar="SIZE",
-    help="Limit memory to SIZE, such as 4GB, including the JVM but not mapped files. Uses a "
-    "smaller pool if needed, and fails without output if the limit is exceeded.  [default: no "
-    "limit]",
-)
-@options.option(
-    "--plot",
-    metavar="FILE",
-    help="Plot the measures against the reduction, as FILE.svg or FILE.png.",
-)
 @options.scheduler_option
-@options.field_option
-@options.overwrite_option
-@options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Learn term discrimination values (TDVs) from judged queries.
 
@@ -116,7 +31,7 @@ def command(as_json: bool, **arguments: Any) -> None:
     from ..learning.from_index import learn_from_index
 
     values = options.run(learn_from_index, **arguments)
-    if arguments["no_judgements"] and not as_json:
+    if arguments.get("no_judgements") and not as_json:
         _show_unmeasured(arguments["output"], values)
         return
     if as_json:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..indexes.config import PackConfig
 from . import _options as options
 
 
-@options.command("pack")
+@options.command("pack", config=PackConfig)
 @options.index_option
 @options.output_option
-@options.overwrite_option
-@options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Write an index as one file NAME.tar.gz, to pass on.
 

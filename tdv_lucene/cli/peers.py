@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ..peers.config import PeersConfig
 from . import _options as options
 
 _NAMES = (
@@ -11,15 +12,10 @@ _NAMES = (
 )  # fmt: skip
 
 
-@options.command("peers")
+@options.command("peers", config=PeersConfig)
 @options.index_option
 @options.option("--name", type=click.Choice(_NAMES), required=True, help="Choose the peer.")
 @options.output_option
-@options.matrix_option
-@options.seed_option
-@options.field_option
-@options.overwrite_option
-@options.json_option
 def command(as_json: bool, **arguments: object) -> None:
     """Make the TDVs of a peer: an unlearned pruning to compare with.
 

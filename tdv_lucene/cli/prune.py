@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ..pruning.config import PruneConfig
 from . import _options as options
 from ._advice import how_to_search
 
@@ -14,89 +15,13 @@ _SHOWN = (
     "postings_before", "postings", "terms_before", "terms", "documents_without_terms",
     "deleted_left_out", "bytes_before", "bytes",
 )  # fmt: skip
-_DROPPED, _WRITTEN = "What is dropped", "What is written"
 
 
-@options.command("prune")
+@options.command("prune", config=PruneConfig)
 @options.shards_option
 @options.values_or_prior_option
 @options.output_option
-@options.option(
-    "--reduction",
-    type=float,
-    metavar="SHARE",
-    help="Drop this share of the field's postings, such as 0.45.  [default: the recommended one]",
-)
-@options.option(
-    "--max-loss",
-    type=float,
-    metavar="SHARE",
-    help="Take the largest validated reduction that loses at most this share of nDCG@5 on held-out "
-    "queries, such as 0.01. Judged by the worse end of the 95 % interval. Excludes --reduction.",
-)
-@options.option(
-    "--max-bytes",
-    metavar="SIZE",
-    help="Take the smallest reduction whose index, with its manifest, fits into SIZE, such as "
-    "25MB. Excludes --reduction.",
-)
-@options.option(
-    "--scale",
-    default="auto",
-    show_default=True,
-    metavar="auto|NUMBER",
-    group=_WRITTEN,
-    help="Multiply frequencies by this before rounding: round(scale * tf * boost * TDV), at least "
-    "1.",
-)
-@options.option(
-    "--tf",
-    type=click.Choice(["scaled", "original"]),
-    default="scaled",
-    show_default=True,
-    help="scaled: store frequencies weighted by TDVs.  original: only drop postings; keep "
-    "frequencies and positions.",
-)
-@options.option(
-    "--unit",
-    type=click.Choice(["term", "posting"]),
-    group=_DROPPED,
-    help="term: drop whole terms only.  posting: also drop the postings that add least to a "
-    "score.  [default: the recommended one]",
-)
-@options.option(
-    "--min-doc-freq",
-    type=int,
-    default=1,
-    show_default=True,
-    metavar="DOCUMENTS",
-    group=_DROPPED,
-    help="Also drop terms that are in fewer documents. 2 makes the dictionary much smaller, but "
-    "documents matched only by such terms are no longer found.",
-)
-@options.option(
-    "--field",
-    default="contents",
-    show_default=True,
-    help="Prune this field. With --tdv, the TDVs name it.",
-)
-@options.option(
-    "--save-values",
-    metavar="FOLDER",
-    group=_WRITTEN,
-    help="Save the prior's TDVs for 'explain' and 'compare'. Excludes --tdv.",
-)
-@options.option(
-    "--optimize",
-    is_flag=True,
-    group=_WRITTEN,
-    help="Merge into one segment.  [default: as many as the source]",
-)
-@options.search_as_option
 @options.scheduler_option
-@options.threads_option
-@options.overwrite_option
-@options.json_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Write a smaller index; the source is only read.
 
@@ -115,7 +40,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         if not shown.get("deleted_left_out"):
             shown.pop("deleted_left_out", None)
         options.show({**shown, "reduction": options.percent(field["reduction"])}, as_json)
-    if "chosen" not in report and arguments["reduction"] is None:
+    if "chosen" not in report and "reduction" not in arguments:
         share = options.percent(report["requested_reduction"])
         click.echo(f"\nUsed the recommended reduction: {share} (pass --reduction for another)")
     if "loss" in report.get("chosen", {}):

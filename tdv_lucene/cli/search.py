@@ -6,18 +6,13 @@ from typing import Any
 
 import click
 
+from ..searching.config import SearchConfig
 from . import _options as options
 
 _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 
 
-def _parameter(flag: str, name: str, default: float) -> Any:
-    """An option that sets a parameter of the ranking function."""
-    text = f"Set {name}.  [default: as recorded in the index, else {default}]"
-    return options.option(flag, type=float, group="Parameters of the ranking function", help=text)
-
-
-@options.command("search", effects=options.PRINTED_EFFECTS)
+@options.command("search", config=SearchConfig, effects=options.PRINTED_EFFECTS)
 @options.shards_option
 @options.topics_option
 @options.option(
@@ -26,25 +21,9 @@ def _parameter(flag: str, name: str, default: float) -> Any:
     metavar="PATH",
     help="Write the run to PATH. '-' prints it and sends everything else to stderr.",
 )
-@options.search_model_option
-@options.topic_field_option
-@options.option("--tag", help="Tag the run (last column).  [default: tdv-lucene-MODEL]")
 @options.option("--rm3", is_flag=True, help="Expand queries with RM3, as Pyserini does.")
 @options.option("--rocchio", is_flag=True, help="Expand queries with Rocchio, as Pyserini does.")
-@options.option(
-    "--hits", default=1000, show_default=True, help="Return at most this many documents per query."
-)
-@options.option(
-    "--threads", type=int, group=options.RESOURCES,
-    help="Search this many queries at once.  [default: all cores]",
-)  # fmt: skip
-@_parameter("--k1", "BM25's k1", 0.9)
-@_parameter("--b", "BM25's b", 0.4)
-@_parameter("--mu", "QLD's mu", 1000)
 @options.scheduler_option
-@options.field_option
-@options.overwrite_option
-@options.json_option
 def command(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
     """Search all topics and write a TREC run, as Pyserini would.
 

@@ -6,25 +6,16 @@ from typing import Any
 
 import click
 
+from ..comparison.config import ServeConfig
 from . import _options as options
 
 
-@options.command("serve")
+@options.command("serve", config=ServeConfig, json=False)
 @options.option(
     "--index", "indexes", required=True, multiple=True, metavar="NAME=FOLDER",
     help="Lucene index. Pass two or more; the others are compared with the first.",
 )  # fmt: skip
-@options.option(
-    "--tdv", "values", multiple=True, metavar="NAME=FOLDER",
-    help="TDVs that the index NAME was pruned with, if kept.",
-)  # fmt: skip
-@options.search_model_option
-@options.field_option
-@options.option("--hits", default=10, show_default=True, help="Show this many documents.")
-@options.option(
-    "--port", type=int, default=0, help="Listen on this port.  [default: any free port]"
-)
-def command(indexes: tuple[str, ...], values: tuple[str, ...], **arguments: Any) -> None:
+def command(indexes: tuple[str, ...], **arguments: Any) -> None:
     """Show the rankings of several indexes side by side on a local page.
 
     Prints an address that only this machine can open. Type a query there to see which documents
@@ -35,13 +26,13 @@ def command(indexes: tuple[str, ...], values: tuple[str, ...], **arguments: Any)
     from ..interruption import obey
 
     named = options.named_folders(indexes, "--index")
-    by_name = options.named_folders(values, "--tdv")
+    by_name = options.named_folders(arguments.get("values", ()), "--tdv")
     for name in by_name.keys() - named.keys():
         raise click.UsageError(
             f"--tdv {name}=FOLDER names no index: pass --index {name}=FOLDER too"
         )
     named = {name: options.folder_of_index(given) for name, given in named.items()}
-    serve_indexes(named, values=by_name, ready=_say, **arguments)
+    serve_indexes(named, ready=_say, **{**arguments, "values": by_name})
     obey()  # Ctrl-C is how to stop it, and no error
     click.echo("Stopped.")
 

@@ -6,23 +6,18 @@ from typing import Any
 
 import click
 
+from ..searching.config import TuneConfig
 from . import _options as options
 from ._advice import how_to_search
 
 _SHOWN = ("output", "field", "learned_from", "documents_with_terms", "bytes_before", "bytes")
 
 
-@options.command("tune")
+@options.command("tune", config=TuneConfig)
 @options.index_option
 @options.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
 @options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
 @options.output_option
-@options.search_as_option
-@options.topic_field_option
-@options.field_option
-@options.threads_option
-@options.overwrite_option
-@options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Write an index with tuned k1 and b; drop nothing.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ..pruning.config import VerifyConfig
 from . import _options as options
 
 
-@options.command("verify")
+@options.command("verify", config=VerifyConfig)
 @options.shards_option
 @options.scheduler_option
 @options.option(
@@ -19,8 +20,6 @@ from . import _options as options
     help="Index that 'prune' wrote from --index. For shards, pass 'OUT/*' (quoted).",
 )
 @options.values_or_prior_option
-@options.threads_option
-@options.json_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Check a pruned index against its source, posting by posting.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arguments import checked_threads, gathered
+from ..arguments import checked_threads
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
@@ -18,12 +18,11 @@ from ..timing.latency_summary import look_up_terms, measure_service, summarise_s
 from . import content
 from .config import CompareConfig
 from .files import ending, write_files
-from .inputs import FilePair, read_inputs, values_by_name
+from .inputs import read_inputs, values_by_name
 from .systems import (
     QuerySet,
     Results,
     System,
-    check_names,
     pairs_to_test,
     search_all,
 )
@@ -38,24 +37,10 @@ def compare_indexes(
     topics: str | os.PathLike[str],
     qrels: str | os.PathLike[str],
     output: str | os.PathLike[str],
-    *,
-    topic_field: str = "title",
-    model: str | None = None,
-    field: str = "contents",
-    names: tuple[str, str] = ("full", "pruned"),
-    further_indexes: Mapping[str, str | os.PathLike[str]] | None = None,
-    further_queries: Sequence[FilePair] = (),
-    tune: FilePair | None = None,
-    measures: str | Sequence[str] = (),
-    values: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = None,
-    throughput_threads: int | None = None,
-    end_to_end: bool = False,
-    threads: int | None = None,
-    latency_budget_seconds: float = 60.0,
-    seed: int = 0,
     config: CompareConfig | None = None,
-    overwrite: bool = False,
+    *,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Compare an index with its pruned form and write the folder ``output``.
 
@@ -68,34 +53,8 @@ def compare_indexes(
 
     Parameters
     ----------
-    topic_field
-        The part of a topic that is the query, see :func:`tdv_lucene.read_topics`.
-    model
-        None takes the one the indexes were pruned for, or BM25 if none was pruned. If you ask for
-        another, a note in the report says so.
-    names
-        What to call ``index`` and ``pruned`` in the report.
-    further_indexes
-        Name -> index, for more columns in the same tables; each is compared with ``index``.
-    further_queries
-        More (topics, qrels) to measure on. Latency is measured on the first topics only.
-    tune
-        Training (topics, qrels). ``index`` is then also searched with k1 and b (or mu) tuned on
-        them, as the system ``NAME-tuned``: timed like an index of its own, for other parameters
-        skip fewer or more postings, and the others' ranking is compared with its as well.
-    measures
-        Measures besides the four that are always reported, by their names in ir-measures, such as
-        ``"RR@10 R@100"``. The p-values are corrected for all of them.
-    values
-        The TDVs that ``pruned`` was made with, or index name -> TDVs. The report then shows them,
-        and their trade-off curve. Without them it shows the ratio of each term's frequencies in the
-        two indexes.
-    throughput_threads
-        Also measure queries per second, with this many threads.
-    end_to_end
-        Also time Pyserini's searcher (it imports torch; field ``contents`` only).
-    config
-        All options that are not files, from ``topic_field`` to ``seed``, in one object.
+    config, options
+        How to compare: a :class:`CompareConfig`, or its options by name, as ``seed=1``.
 
     Returns
     -------
@@ -119,15 +78,15 @@ def compare_indexes(
         When indexes, topics or qrels cannot be read, when topics or an index share nothing with
         the qrels, or when the output exists. Nothing is written then.
     """
-    config = gathered(CompareConfig, config, locals())
+    config = CompareConfig.of(config, options)
     first, second = config.names
-    paths = {first: index, second: pruned, **(further_indexes or {})}
-    check_names([first, second, *(further_indexes or {})], content.FIXED_KEYS)
-    by_name = values_by_name(values, paths)
-    read = [*paths.values(), *by_name.values(), topics, qrels, *(tune or ())]
-    read += [path for pair in further_queries for path in pair]
-    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
-    compared = read_inputs(paths, [(topics, qrels), *further_queries], tune, config)
+    paths = {first: index, second: pruned, **(config.further_indexes or {})}
+    by_name = values_by_name(config.values, paths)
+    read = [*paths.values(), *by_name.values(), topics, qrels, *(config.tune or ())]
+    read += [path for pair in config.further_queries for path in pair]
+    place = Output.folder(output, KIND, inputs=read, overwrite=config.overwrite)
+    queries = [(topics, qrels), *config.further_queries]
+    compared = read_inputs(paths, queries, config.tune, config)
     terms = _terms(paths, config.field, by_name)
     search = {
         "field": config.field, "threads": checked_threads(config.threads), "progress": progress

@@ -1,69 +1,123 @@
-"""The options of a comparison, checked before anything is read."""
+"""The options of comparisons, checked before anything is read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..arguments import checked_seed, checked_threads
-from ..evaluation.further_measures import parse_measures
-from ..evaluation.topics import check_topic_field
-from ..ranking import check_model
-from ..timing.latency import LatencyPlan
-from .content import FIXED_KEYS
-from .systems import check_names
+from ..arguments import LARGEST_PORT, LARGEST_SEED, MOST_THREADS
+from ..options import PYTHON_ONLY, OfField, Overwrite, Seed, Shown, Threads, TopicField, option
+from ..ranking.options import SearchedModel
+
+if TYPE_CHECKING:
+    from ..timing.latency import LatencyPlan
+
+_REPORT, _TIMING = "Report", "Timing"
 
 
-@dataclass(frozen=True)
-class CompareConfig:
-    """How :func:`tdv_lucene.compare_indexes` compares. Its options are explained there.
+def _check_measures(measures: str | Sequence[str], name: str) -> None:
+    from ..evaluation.further_measures import parse_measures
 
-    Attributes
-    ----------
-    topic_field : "title", "desc" or "narr"
-    model : "bm25", "qld", "tfidf" or None
-    field : str
-    names : (str, str)
-        Of the two indexes in the report.
-    measures : str or sequence of str
-        By their names in ir-measures.
-    throughput_threads : int or None
-    end_to_end : bool
-    threads : int or None
-        Queries searched at once where nothing is timed; None for one a core.
-    latency_budget_seconds : float, above 0
-    seed : int, from 0 to 2^32 - 1
+    parse_measures(measures)
 
-    Raises
-    ------
-    TdvError
-        When an option is out of its range.
-    """
 
-    topic_field: str = "title"
-    model: str | None = None
-    field: str = "contents"
-    names: tuple[str, str] = ("full", "pruned")
-    measures: str | Sequence[str] = ()
-    throughput_threads: int | None = None
-    end_to_end: bool = False
-    threads: int | None = None
-    latency_budget_seconds: float = 60.0
-    seed: int = 0
+class CompareConfig(SearchedModel, Threads, Seed, TopicField, OfField, Overwrite):
+    """How :func:`tdv_lucene.compare_indexes` compares."""
 
-    def __post_init__(self) -> None:
-        check_topic_field(self.topic_field)
-        if self.model is not None:
-            check_model(self.model)
-        check_names(self.names, FIXED_KEYS)
-        parse_measures(self.measures)
-        if self.throughput_threads is not None:
-            checked_threads(self.throughput_threads, "throughput_threads")
-        checked_threads(self.threads)
-        checked_seed(self.seed)
+    measures: str | Sequence[str] = option(
+        (),
+        "Add measures by their ir-measures names, such as 'RR@10 R@100 P@5'.",
+        metavar="NAMES",
+        multiple=True,
+        check=_check_measures,
+    )
+    values: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = option(
+        None,
+        "TDVs that the second index, or the index NAME, was pruned with. Adds terms and the "
+        "predicted curve to the report.",
+        flag="tdv",
+        metavar="[NAME=]FOLDER",
+        multiple=True,
+    )
+    names: tuple[str, str] = option(
+        ("full", "pruned"), "Call --index and --pruned this in the report.", group=_REPORT
+    )
+    further_indexes: Mapping[str, str | os.PathLike[str]] | None = option(
+        None,
+        "Name -> index, for more columns in the same tables; each is compared with the first.",
+        flag=PYTHON_ONLY,
+    )
+    further_queries: Sequence[tuple[Any, Any]] = option(
+        (),
+        "More (topics, qrels) to measure on. Latency is measured on the first topics only.",
+        flag=PYTHON_ONLY,
+    )
+    tune: tuple[Any, Any] | None = option(
+        None,
+        "Training (topics, qrels). The first index is then also searched with k1 and b (or mu) "
+        "tuned on them, as the system NAME-tuned, and timed like an index of its own.",
+        flag=PYTHON_ONLY,
+    )
+    threads: int | None = option(
+        None, "Search this many queries at once while nothing is timed.",
+        least=1, most=MOST_THREADS, group=_TIMING,
+    )  # fmt: skip
+    throughput_threads: int | None = option(
+        None,
+        "Also measure queries per second with this many threads.",
+        flag="throughput",
+        metavar="THREADS",
+        least=1,
+        most=MOST_THREADS,
+        group=_TIMING,
+    )
+    end_to_end: bool = option(False, "Also time Pyserini's own searcher.", group=_TIMING)
+    latency_budget_seconds: float = option(
+        60.0,
+        "Limit the time for measuring latency. Times fewer queries if needed.",
+        flag="latency-budget",
+        metavar="SECONDS",
+        group=_TIMING,
+    )
+    seed: int = option(
+        0, "Set the random seed that chooses and orders the timed queries.",
+        least=0, most=LARGEST_SEED, group=_TIMING,
+    )  # fmt: skip
+
+    def validate(self) -> None:
+        from .content import FIXED_KEYS
+        from .systems import check_names
+
+        check_names([*self.names, *(self.further_indexes or {})], FIXED_KEYS)
         _ = self.latency_plan
 
     @property
     def latency_plan(self) -> LatencyPlan:
         """How latency is measured."""
+        from ..timing.latency import LatencyPlan
+
         return LatencyPlan(budget_seconds=self.latency_budget_seconds, seed=self.seed)
+
+
+class ExplainConfig(SearchedModel, OfField, Shown):
+    """How :func:`tdv_lucene.explain_query` explains."""
+
+    values: str | os.PathLike[str] | None = option(
+        None, "TDVs that --pruned was made with, if kept.", flag="tdv", metavar="FOLDER"
+    )
+
+
+class ServeConfig(SearchedModel, OfField, Shown):
+    """What :func:`tdv_lucene.serve_indexes` shows, and where."""
+
+    values: Mapping[str, str | os.PathLike[str]] | None = option(
+        None,
+        "TDVs that the index NAME was pruned with, if kept.",
+        flag="tdv",
+        metavar="NAME=FOLDER",
+        multiple=True,
+    )
+    port: int = option(
+        0, "Listen on this port.  [default: any free port]", least=0, most=LARGEST_PORT
+    )

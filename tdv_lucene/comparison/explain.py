@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..arguments import checked_hits
 from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.user_data import recorded_model
+from .config import ExplainConfig
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 
 
@@ -15,21 +15,17 @@ def explain_query(
     index: str | os.PathLike[str],
     pruned: str | os.PathLike[str],
     query: str,
-    *,
-    model: str | None = None,
-    field: str = "contents",
-    values: str | os.PathLike[str] | None = None,
-    hits: int = 10,
+    config: ExplainConfig | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Compare how two indexes answer ``query``, each searched with the parameters it records.
 
     Parameters
     ----------
-    model
-        None for the one ``pruned`` records; any other causes a warning in the log.
-    values
-        The folder of TDVs that ``pruned`` was made with. Without them, terms are shown with the
-        ratio of their frequencies in the two indexes.
+    config, options
+        A :class:`.config.ExplainConfig`, or its options by name, as ``hits=20``. Without ``model``,
+        the one that ``pruned`` records is used; any other causes a warning in the log. Without
+        ``values``, terms are shown with the ratio of their frequencies in the two indexes.
 
     Returns
     -------
@@ -53,14 +49,15 @@ def explain_query(
         When an index or the TDVs cannot be read, ``pruned`` was not made with them, ``hits`` is
         below 1, or nothing is left of the query after analysis.
     """
-    hits = checked_hits(hits)
-    model = model or recorded_model(pruned, field)
-    given = {} if values is None else {"after": values}
+    config = ExplainConfig.of(config, options)
+    field = config.field
+    model = config.model or recorded_model(pruned, field)
+    given = {} if config.values is None else {"after": config.values}
     paths = {"before": index, "after": pruned}
     with SideBySide(paths, model=model, field=field, values=given) as both:
         warn_of_another_analyzer(index, field, [query])
         terms = both.analyze(query)
-        answers = both.ask(query, list(terms), hits)
+        answers = both.ask(query, list(terms), config.hits)
         before, after = answers.values()
         return {
             "query": query,

@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import checked_port
 from ..errors import TdvError, argument
 from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.inspection import inspect_index
+from .config import ServeConfig
 from .served_answer import answer, check_hits
 from .side_by_side import SideBySide
 
@@ -43,13 +43,10 @@ Ask = Callable[[str, int], dict[str, Any]]
 
 def serve_indexes(
     indexes: Mapping[str, str | os.PathLike[str]],
+    config: ServeConfig | None = None,
     *,
-    port: int = 0,
-    model: str | None = None,
-    field: str = "contents",
-    values: Mapping[str, str | os.PathLike[str]] | None = None,
-    hits: int = 10,
     ready: Callable[[str], None] = print,
+    **options: Any,
 ) -> None:
     """Serve the page until Ctrl-C, then return.
 
@@ -57,14 +54,9 @@ def serve_indexes(
     ----------
     indexes
         Name -> index; the first is the one the others are compared with.
-    port
-        0 for any free one.
-    model
-        None for the one the further indexes record.
-    values
-        Name -> the TDVs this index was made with.
-    hits
-        How many documents to show, unless the page's address says otherwise.
+    config, options
+        A :class:`.config.ServeConfig`, or its options by name, as ``port=8000``. The page's address
+        may ask for other ``hits``.
     ready
         Called with the page's address once it answers.
 
@@ -74,20 +66,22 @@ def serve_indexes(
         When an index or TDVs cannot be read, fewer than two indexes are given, or the port is
         out of range or taken.
     """
-    checked_port(port)
+    config = ServeConfig.of(config, options)
     if len(indexes) < 2:
         raise TdvError(f"one index cannot be compared: give a second one ({argument('indexes')})")
-    check_hits(hits)
+    check_hits(config.hits)
     # Java is called from one thread: requests wait in line, and none is left attached to the JVM.
     with ThreadPoolExecutor(1, "java") as java:
-        opened = java.submit(SideBySide, indexes, model=model, field=field, values=values)
+        opened = java.submit(
+            SideBySide, indexes, model=config.model, field=config.field, values=config.values
+        )
         with opened.result() as session:
             about = java.submit(_describe, session).result()
 
             def ask(query: str, number: int) -> dict[str, Any]:
                 return java.submit(answer, session, query, number).result()
 
-            _serve(about, ask, port, hits, ready)
+            _serve(about, ask, config.port, config.hits, ready)
 
 
 def _serve(

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arguments import checked_reduction, checked_seed
 from ..evaluation.topics import read_qrels, read_topics
 from ..learning.learn import learn_term_values
 from ..matrix.extract import open_matrix
@@ -17,12 +16,12 @@ from ..prior.alone import prior_values
 from ..prior.prior import Prior
 from ..progress import Progress, silent
 from ..store import read_manifest
+from .config import DemoConfig
 from .collection import KIND, DemoCollection, document_python, unpack_wikipedia
 
 DEMONSTRATION = "demonstration"
 VALUES = {"unjudged": "prior-values", "learned": "values"}
 """Pruned index -> the TDVs it is made with."""
-REDUCTION = 0.45
 _MEASURE = "nDCG@5"
 _LATENCY_SECONDS = 10.0
 
@@ -32,14 +31,12 @@ def _say_nothing(text: str) -> None:
 
 
 def run_demo(
-    output: str | os.PathLike,
+    output: str | os.PathLike[str],
+    config: DemoConfig | None = None,
     *,
-    python_docs: bool = False,
-    reduction: float = REDUCTION,
-    seed: int = 0,
-    overwrite: bool = False,
     announce: Callable[[str], None] = _say_nothing,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Run the whole job on the demonstration collection.
 
@@ -51,10 +48,8 @@ def run_demo(
 
     Parameters
     ----------
-    python_docs
-        Use the documentation of this Python in place of the Wikipedia articles.
-    reduction
-        Share of the postings to drop, within [0, 1).
+    config, options
+        A :class:`.config.DemoConfig`, or its options by name, as ``reduction=0.3``.
     announce
         Is told what happens next, in words for a reader.
 
@@ -73,13 +68,13 @@ def run_demo(
     from ..jvm import start
     from ..pruning.prune import prune_index
 
-    checked_seed(seed)
-    checked_reduction(reduction)
-    place = Output.folder(output, DEMONSTRATION, inputs=(), overwrite=overwrite)
+    config = DemoConfig.of(config, options)
+    reduction, seed = config.reduction, config.seed
+    place = Output.folder(output, DEMONSTRATION, inputs=(), overwrite=config.overwrite)
     start()
     with place.in_place() as folder:
         index = folder / "index"
-        collection = _make(folder / "collection", python_docs, seed, announce, progress)
+        collection = _make(folder / "collection", config, announce, progress)
         announce("index: Anserini's IndexCollection")
         build_index(index, _index_flags(collection), progress=progress)
         announce("learn: what each term is worth, from other collections and the training queries")
@@ -98,7 +93,8 @@ def run_demo(
             values={name: folder / values for name, values in VALUES.items()},
             latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
         )  # fmt: skip
-        place.write_manifest({"reduction": reduction, "python_docs": python_docs, "seed": seed})
+        about = {"reduction": reduction, "python_docs": config.python_docs, "seed": seed}
+        place.write_manifest(about)
     return report
 
 
@@ -121,16 +117,16 @@ def _learn(
 
 
 def _make(
-    folder: Path, python_docs: bool, seed: int, announce: Callable[[str], None], progress: Progress
+    folder: Path, config: DemoConfig, announce: Callable[[str], None], progress: Progress
 ) -> DemoCollection:
-    if not python_docs:
+    if not config.python_docs:
         announce(
             "4,000 Wikipedia articles, 300 queries to learn from and 300 to measure with:\n"
             "questions, yes-no questions and keywords of people, with articles that people judged."
         )
         return unpack_wikipedia(folder, progress=progress)
     announce(f"Reading the documentation of Python {platform.python_version()} ...")
-    collection = document_python(folder, seed=seed, progress=progress)
+    collection = document_python(folder, seed=config.seed, progress=progress)
     counts = read_manifest(folder, KIND, "tdv-lucene demo")
     announce(
         f"{counts['documents']:,} documents: docstrings of the standard library and the help "

@@ -9,7 +9,8 @@ import numpy as np
 from ..matrix.selection import select_documents
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from .term_vectors import MIN_DOC_FREQ, TermVectors
+from .config import MIN_DOC_FREQ
+from .term_vectors import TermVectors
 
 SAMPLED_FROM, SAMPLE = 300_000, 100_000
 """Documents of a collection that is too large to decompose, and how many are taken of it."""

@@ -19,9 +19,6 @@ _log = logging.getLogger(__name__)
 KIND = "term-vectors"
 _MADE_BY = "tdv-lucene embed --index INDEX --output FOLDER"
 
-MIN_DOC_FREQ = 5
-"""Terms in fewer documents get no vector from LSA or from sub-words."""
-
 
 @dataclass(frozen=True, eq=False)
 class TermVectors:

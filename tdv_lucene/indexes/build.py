@@ -9,14 +9,16 @@ from typing import Any
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
+from .config import BuildConfig
 
 
 def build_index(
     output: str | os.PathLike[str],
     flags: Sequence[str],
+    config: BuildConfig | None = None,
     *,
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Run Anserini's IndexCollection with ``flags`` and put the index at ``output``.
 
@@ -26,9 +28,9 @@ def build_index(
         Anserini's, without ``-index``; Pyserini's ``--name`` is taken for ``-name``. For example
         ``["-collection", "JsonCollection", "-input", "docs", "-generator",
         "DefaultLuceneDocumentGenerator", "-threads", "2", "-storePositions"]``.
-
-    overwrite
-        Replace an empty folder. An index is never replaced: remove it yourself first.
+    config, options
+        A :class:`.config.BuildConfig`, or its options by name: ``overwrite`` replaces an empty
+        folder. An index is never replaced: remove it yourself first.
 
     Returns
     -------
@@ -44,6 +46,7 @@ def build_index(
     """
     from ..jvm.indexer import run_index_collection
 
+    overwrite = BuildConfig.of(config, options).overwrite
     flags = [f"-{flag[2:]}" if flag.startswith("--") else flag for flag in flags]
     if "-append" in flags:
         raise TdvError("-append would change an existing index: leave it out, or use Anserini")

@@ -9,6 +9,7 @@ from typing import Any
 from ..arguments import Shards, absolute
 from ..progress import Progress, silent
 from .analysis import notes_on_analysis
+from .config import InspectConfig
 from .user_data import user_data_of
 
 FILE_KINDS = {
@@ -26,7 +27,11 @@ FILE_KINDS = {
 
 
 def inspect_index(
-    index: str | os.PathLike[str], *, check: bool = False, progress: Progress = silent
+    index: str | os.PathLike[str],
+    config: InspectConfig | None = None,
+    *,
+    progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Return what an index is, and refuse one with damaged files.
 
@@ -37,8 +42,9 @@ def inspect_index(
 
     Parameters
     ----------
-    check : bool
-        Compare the checksums of all files, however large.
+    config, options
+        An :class:`.config.InspectConfig`, or its options by name: ``check=True`` compares the
+        checksums of all files, however large.
 
     Returns
     -------
@@ -62,6 +68,7 @@ def inspect_index(
     """
     from ..jvm.index import inspect
 
+    check = InspectConfig.of(config, options).check
     found = inspect(index, True if check else None, progress)
     if isinstance(index, Shards):
         found["user_data"] = user_data_of(index)

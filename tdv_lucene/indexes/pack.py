@@ -11,6 +11,7 @@ from typing import Any
 
 from ..output import Output
 from ..progress import Progress, silent
+from .config import PackConfig
 
 KIND = "packed-index"
 SUFFIX = ".tar.gz"
@@ -20,9 +21,10 @@ _LOCK = "write.lock"
 def pack_index(
     index: str | os.PathLike[str],
     output: str | os.PathLike[str],
+    config: PackConfig | None = None,
     *,
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Write ``index`` as the archive ``output``, ``NAME.tar.gz``: it unpacks to folder ``NAME``.
 
@@ -43,8 +45,9 @@ def pack_index(
     """
     from ..jvm.index import identify
 
+    config = PackConfig.of(config, options)
     name = os.path.basename(os.path.abspath(output)).removesuffix(SUFFIX)
-    place = Output.file(output, KIND, inputs=[index], overwrite=overwrite)
+    place = Output.file(output, KIND, inputs=[index], overwrite=config.overwrite)
     identify(index)
     files = sorted(
         path for path in Path(index).iterdir()

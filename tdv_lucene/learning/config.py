@@ -2,101 +2,159 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from ..arguments import ANYTHING, Effect, changed, checked_seed, parse_bytes, refuse_idle
-from ..errors import TdvError
-from ..evaluation.topics import check_topic_field
-from ..ranking import DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
-from ..values.term_orders import RANKING, preferred_order
-from .pool_drawing import check_pool
+from ..arguments import parse_bytes
+from ..options import (
+    ANYTHING,
+    PYTHON_ONLY,
+    RESOURCES,
+    TRAINING,
+    VECTORS,
+    Config,
+    Effect,
+    OfField,
+    OfMatrix,
+    Overwrite,
+    Seed,
+    TopicField,
+    TrustPickle,
+    option,
+)
+from ..ranking import MODELS, SearchParameters, ranking_function
+from ..ranking.options import ForModel, Parameters, parameter_option
 
-EFFECTS = (
-    Effect(
-        ("topics", "qrels", "topic_field", "vectors", "trust_pickle", "prior",
-         "term_values", "seed", "k1", "b", "mu", "pool", "memory", "plot"),
-        "no_judgements", "nothing is learned, and nothing measured", only=(False,),
-    ),
-    *(
-        Effect(names, "model", f"only {ranking_function(name).title} has such a parameter",
-               only=(name,))
-        for name, names in MODELS.items() if names
-    ),
-    Effect(("vectors",), "term_values", "only learned TDVs need vectors", only=(True,)),
-    Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),
-)  # fmt: skip
-"""Beside what the options of learning have an effect."""
+if TYPE_CHECKING:
+    from ..embedding.term_vectors import TermVectors
+    from ..prior.prior import Prior
+    from .recipes import DefaultRecipe
 
 
-@dataclass(frozen=True)
-class LearnConfig:
-    """How :func:`tdv_lucene.learn_from_index` learns. Its options are explained there.
+class _Training(ForModel, Seed):
+    """What learning from arrays and from an index have in common."""
 
-    Attributes
-    ----------
-    topic_field : "title", "desc" or "narr"
-    model : "bm25", "qld" or "tfidf"
-    trust_pickle : bool
-    field : str
-    prior : bool
-    lead : bool
-        Whether to use the first-position boost. Options and files keep this older word for it.
-    term_values : bool
-    prefer : "ranking", "size" or "speed"
-    no_judgements : bool
-    seed : int, from 0 to 2^32 - 1
-    k1 : float or None, at least 0
-    b : float or None, within [0, 1]
-    mu : float or None, above 0
-    pool : int or None, at least 0
-    memory : int, str or None
-        Such as ``"4GB"``.
-
-    Raises
-    ------
-    TdvError
-        When an option is out of its range, or has no effect beside another.
-    """
-
-    topic_field: str = "title"
-    model: str = DEFAULT_MODEL
-    trust_pickle: bool = False
-    field: str = "contents"
-    prior: bool = True
-    lead: bool = True
-    term_values: bool = True
-    prefer: str = RANKING
-    no_judgements: bool = False
-    seed: int = 0
-    k1: float | None = None
-    b: float | None = None
-    mu: float | None = None
-    pool: int | None = None
-    memory: int | str | None = None
-
-    def __post_init__(self) -> None:
-        check_topic_field(self.topic_field)
-        check_model(self.model)
-        checked_seed(self.seed)
-        check_pool(self.pool)
-        preferred_order(self.prefer, self.model)
-        _ = self.memory_bytes
-        SearchParameters(None, **self.parameters)
-        refuse_idle(EFFECTS, changed(self), vars(self))
+    recipe: DefaultRecipe | None = option(
+        None, "Every number that learning uses; None for the default ones.", flag=PYTHON_ONLY
+    )
+    pool: int | None = option(
+        None,
+        "Learn from this many documents: judged ones, those found by searches, and others at "
+        "random. 0 uses all.  [default: 100,000 if there are more than 300,000, else all]",
+        metavar="DOCUMENTS",
+        least=0,
+        remedy="0 learns from all documents; try 100000",
+        group=RESOURCES,
+    )
+    memory: int | str | None = option(
+        None,
+        "Limit memory to SIZE, such as 4GB, including the JVM but not mapped files. Uses a "
+        "smaller pool if needed, and fails without output if the limit is exceeded.  [default: no "
+        "limit]",
+        metavar="SIZE",
+        check=parse_bytes,
+    )
 
     @property
     def memory_bytes(self) -> int | None:
         """What learning may take; None for as much as it does."""
         return None if self.memory is None else parse_bytes(self.memory, "memory")
 
-    @property
-    def parameters(self) -> dict[str, float]:
-        """Those that the search will use in any case; learning may choose the others."""
-        given = {"k1": self.k1, "b": self.b, "mu": self.mu}
-        return {name: x for name, x in given.items() if x is not None}
+
+class TermValuesConfig(_Training):
+    """How :func:`tdv_lucene.learn_term_values` learns."""
+
+    vectors: TermVectors | None = option(
+        None, "Word vectors of the terms; None makes them from the matrix (LSA).", flag=PYTHON_ONLY
+    )
+    parameters: SearchParameters | Mapping[str, float] | None = option(
+        None,
+        "k1, b and mu that search will use, or some of them by name, as {'k1': 1.2}. Learning "
+        "chooses those that are not given, and the first-position boost, on the training queries "
+        "(see tuning_before_learning).",
+        flag=PYTHON_ONLY,
+    )
+    prior: Prior | None = option(
+        None, "What learning starts from; None for the prior of the package.", flag=PYTHON_ONLY
+    )
 
 
-def check_model(model: str) -> None:
-    """Raise :class:`TdvError` when there is no such ranking function."""
-    if model not in MODELS:
-        raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
+def _fixed(name: str, default: float) -> Any:
+    return parameter_option(
+        f"Fix {name} at search.  [default: tuned on the training queries, starting from the "
+        f"prior's or {default}]",
+        group=TRAINING,
+    )
+
+
+class LearnConfig(
+    _Training, Parameters, TrustPickle, OfMatrix, TopicField, OfField, Overwrite, Config
+):
+    """How :func:`tdv_lucene.learn_from_index` learns."""
+
+    no_judgements: bool = option(
+        False,
+        "Learn nothing: write the TDVs of the built-in prior, as used by 'prune' without --tdv. "
+        "Excludes --topics and --qrels.",
+    )
+    prefer: str = option(
+        "ranking",
+        "Choose what to optimise.  size: rank better in small indexes (BM25, QLD).  speed: visit "
+        "fewer postings per search (BM25). Both lose some recall. Both rank worse where documents "
+        "are short or queries name rare things.",
+        choices=("ranking", "size", "speed"),
+    )
+    vectors: str | os.PathLike[str] | None = option(
+        None,
+        "Use word vectors from 'embed', or from a fastText, word2vec or NumPy file (see 'embed "
+        "--help').  [default: LSA]",
+        metavar="PATH",
+        group=VECTORS,
+    )
+    prior: bool = option(
+        True,
+        "Start from the built-in prior, learned on other judged collections.",
+        group=TRAINING,
+    )
+    lead: bool = option(
+        True,
+        "Learn a first-position boost: a term that first occurs early in a document counts more. "
+        "Needs an index with positions.",
+        group=TRAINING,
+    )
+    term_values: bool = option(
+        True,
+        "Learn TDVs. With --no-values, use one weight for all terms, and tune only parameters, "
+        "boost and pruning. This also suits other kinds of queries.",
+        flag="values",
+        group=TRAINING,
+    )
+    k1: float | None = _fixed("BM25's k1", 0.9)
+    b: float | None = _fixed("BM25's b", 0.4)
+    mu: float | None = _fixed("QLD's mu", 1000)
+    plot: str | os.PathLike[str] | None = option(
+        None,
+        "Plot the measures against the reduction, as FILE.svg or FILE.png.",
+        metavar="FILE",
+    )
+
+    EFFECTS = (
+        Effect(
+            ("topics", "qrels", "topic_field", "vectors", "trust_pickle", "prior",
+             "term_values", "seed", "k1", "b", "mu", "pool", "memory", "plot"),
+            "no_judgements", "nothing is learned, and nothing measured", only=(False,),
+        ),
+        *(
+            Effect(names, "model", f"only {ranking_function(name).title} has such a parameter",
+                   only=(name,))
+            for name, names in MODELS.items() if names
+        ),
+        Effect(("vectors",), "term_values", "only learned TDVs need vectors", only=(True,)),
+        Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),
+    )  # fmt: skip
+
+    def validate(self) -> None:
+        from ..values.term_orders import preferred_order  # imports NumPy, which --help does without
+
+        preferred_order(self.prefer, self.model)

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_seed
-from ..embedding.lsa import latent_semantic_vectors
-from ..embedding.term_vectors import TermVectors
+from ..embedding.embed import latent_semantic_vectors
 from ..interruption import deferred
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..prior.as_start import start_from_prior
 from ..prior.prior import Prior, Settings, settings_for
 from ..progress import Progress, silent
-from ..ranking import DEFAULT_MODEL
 from ..ranking import SearchParameters as Parameters
 from ..simulation.problem import Problem
 from ..simulation.queries import make_queries
 from ..values.posting_thresholds import count_thresholds
 from ..values.term_orders import preferred_order
 from ..values.term_values import TermValues
-from .config import check_model
+from .config import TermValuesConfig
 from .default import learn_default
 from .learned_values import values_of
 from .memory import Extent, fitting_pool, within
@@ -39,17 +38,11 @@ def learn_term_values(
     matrix: TermDocumentMatrix,
     topics: Mapping[str, Sequence[str]],
     qrels: Mapping[str, Mapping[str, int]],
+    config: TermValuesConfig | None = None,
     *,
-    model: str = DEFAULT_MODEL,
-    recipe: DefaultRecipe | None = None,
-    vectors: TermVectors | None = None,
-    parameters: Parameters | Mapping[str, float] | None = None,
-    prior: Prior | None = None,
-    seed: int = 0,
-    pool: int | None = None,
-    memory: int | None = None,
     search: Search | None = None,
     progress: Progress = silent,
+    **options: Any,
 ) -> TermValues:
     """Learn the TDV of every term of ``matrix``.
 
@@ -65,25 +58,8 @@ def learn_term_values(
         Query id -> index terms (see :func:`tdv_lucene.analyze`), with repetitions.
     qrels
         Query id -> document id -> grade.
-    model
-        ``"bm25"``, ``"qld"`` or ``"tfidf"``.
-    recipe
-        Every number that learning uses; None for the default ones.
-    vectors
-        Word vectors of the terms; None makes them from the matrix (LSA).
-    parameters
-        k1, b and mu that search will use, or some of them by name, as ``{"k1": 1.2}``. Learning
-        chooses those that are not given, and the first-position boost, on the training queries
-        (see :mod:`.tuning_before_learning`).
-    prior
-        What learning starts from; None for the one that comes with the package.
-    pool
-        Documents to learn from, see :mod:`.pool_drawing`: the memory and time that learning takes
-        depend on it and not on the collection. 0 for all; None for all of up to ``POOLED_FROM``,
-        and ``POOL`` of more.
-    memory
-        Bytes that learning may take, see :mod:`.memory`. With ``pool`` None it takes a pool, or a
-        smaller one, where that is needed. If it takes more all the same, it ends.
+    config, options
+        How to learn: a :class:`.config.TermValuesConfig`, or its options by name, as ``seed=1``.
     search
         Finds the documents of a pool, see :mod:`.pool_search`; None for NumPy, which holds all
         postings of the query terms.
@@ -95,24 +71,25 @@ def learn_term_values(
         queries, when the matrix holds only some of the documents, or when learning would take more
         than ``memory``.
     """
-    checked_seed(seed)
-    check_model(model)
-    chosen = recipe or DefaultRecipe()
+    config = TermValuesConfig.of(config, options)
+    model, seed, vectors = config.model, config.seed, config.vectors
+    chosen = config.recipe or DefaultRecipe()
     preferred_order(chosen.prefer, model)
     matrix.require_whole("learning")
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
-    size = fitting_pool(extent, pool, memory)
-    progress = within(memory, progress)
+    size = fitting_pool(extent, config.pool, config.memory_bytes)
+    progress = within(config.memory_bytes, progress)
     whole = matrix
     if size:
         matrix = _pool_of(whole, topics, qrels, model, search, size, seed, progress)
     if vectors is None:
         none = {} if chosen.values else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
-    known = _known(whole, chosen, model, prior)
+    known = _known(whole, chosen, model, config.prior)
     boost = known[1].boost if known else _first_boost(matrix, chosen)
-    given = parameters.values() if isinstance(parameters, Parameters) else dict(parameters or {})
-    first = (known[1].parameters if known else Parameters()).with_values(given)
+    asked = config.parameters
+    given = asked.values() if isinstance(asked, Parameters) else dict(asked or {})
+    first = replace(known[1].parameters if known else Parameters(), **given)
     counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks bear no exception
         problem = Problem.of(counted, topics, qrels, vectors, model, first)

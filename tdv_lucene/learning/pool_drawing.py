@@ -33,15 +33,6 @@ _DRAWN = 0.4
 """The share of a pool that is drawn at random, at least."""
 
 
-def check_pool(pool: int | None) -> None:
-    """Raise :class:`TdvError` when it is no number of documents."""
-    if pool is not None and pool < 0:
-        raise TdvError(
-            f"{argument('pool')} must be at least 0, got {pool}: 0 learns from all documents; "
-            f"try {POOL}"
-        )
-
-
 def pool_size(documents: int, asked: int | None) -> int:
     """Return the number of documents of a pool; 0 where learning looks at all of them.
 

@@ -18,6 +18,7 @@ from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
 from ..vocabulary import ByteStrings, StrPath
+from .config import ExportConfig
 from .extract import open_matrix
 from .term_document_matrix import TermDocumentMatrix
 
@@ -31,13 +32,12 @@ _MOST_VARINT_BYTES = 5  # of a number below 2 ** 31
 def export_ciff(
     index: StrPath,
     output: StrPath,
+    config: ExportConfig | None = None,
     *,
-    field: str = "contents",
-    matrix: StrPath | None = None,
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
-    """Write ``field`` of a full or pruned index as the CIFF file ``output``.
+    """Write a field of a full or pruned index as the CIFF file ``output``.
 
     Frequencies are those in the index: in a pruned one they are quantised. Live documents are
     numbered densely in index order; their lengths are exact, the sums of their frequencies (where
@@ -52,8 +52,9 @@ def export_ciff(
 
     Parameters
     ----------
-    matrix
-        The field's matrix, if it has been extracted already.
+    config, options
+        An :class:`.config.ExportConfig`, or its options by name. ``matrix`` is the field's, if it
+        has been extracted already.
 
     Returns
     -------
@@ -67,7 +68,9 @@ def export_ciff(
         When the index or field cannot be read, a term or document id is not UTF-8, the matrix is
         of another field or state, or ``output`` exists or is one of the inputs.
     """
-    place = Output.file(output, KIND, inputs=[index, matrix], overwrite=overwrite)
+    config = ExportConfig.of(config, options)
+    field, matrix = config.field, config.matrix
+    place = Output.file(output, KIND, inputs=[index, matrix], overwrite=config.overwrite)
     with open_matrix(index, matrix, field=field, progress=progress) as found:
         description = _describe(index, field)
         terms, documents = found.shape

@@ -19,6 +19,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..store import check_content, check_files, load_array, read_manifest
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
+from .config import ExtractConfig
 from .term_document_matrix import TermDocumentMatrix
 from .token_sequences import load_sequences, sequences_from_text, sequences_written
 
@@ -34,14 +35,11 @@ _POSITIONS = "first_positions"
 def extract_matrix(
     index: StrPath,
     output: StrPath,
+    config: ExtractConfig | None = None,
     *,
-    field: str = "contents",
     documents: Iterable[str] | os.PathLike[str] | None = None,
-    positions: bool = True,
-    tokens: bool = False,
-    threads: int | None = None,
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> TermDocumentMatrix:
     """Write the term-document matrix of ``field`` to the folder ``output`` and return it.
 
@@ -60,14 +58,10 @@ def extract_matrix(
         ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
         scores of these documents stay true. Learning refuses such a matrix: it has to count all
         postings.
-    positions
-        Also write ``first_positions``, if the field has positions: learning weights postings by
-        them. This about doubles the time.
-    tokens
-        Also write every document's tokens in their order (``sequences``): from positions, else
-        from stored text, see :mod:`.token_sequences`. Neural re-rankers read them.
-    threads
-        Threads that decode postings; None for one per core.
+    config, options
+        What to write: an :class:`.config.ExtractConfig`, or its options by name. ``positions``
+        about double the time; learning weights postings by them. ``tokens`` are read by neural
+        re-rankers (see :mod:`.token_sequences`).
 
     Raises
     ------
@@ -76,24 +70,25 @@ def extract_matrix(
         lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
         index; when ``tokens`` are asked for and cannot be had, or beside ``documents``.
     """
-    chosen = checked_threads(threads)
+    config = ExtractConfig.of(config, options)
+    field, positions, tokens = config.field, config.positions, config.tokens
     if tokens and (documents is not None or isinstance(index, Shards)):
         raise TdvError(
             f"{argument('tokens', True)} is for all documents of one index: leave it out, or "
             f"name one index without {argument('documents')}"
         )
     read = [documents] if isinstance(documents, os.PathLike) else []
-    place = Output.folder(output, KIND, inputs=[index, *read], overwrite=overwrite)
+    place = Output.folder(output, KIND, inputs=[index, *read], overwrite=config.overwrite)
     if isinstance(index, Shards):
-        return _extract_shards(index, place, documents, field, positions, threads, progress)
+        return _extract_shards(index, place, documents, field, positions, config.threads, progress)
     from ..jvm.index import extract_arrays, require_current
 
     ids = _read_ids(documents) if isinstance(documents, os.PathLike) else documents
     with place as folder, _id_file(ids) as listed:
         totals, source = extract_arrays(
             index, field, folder,
-            threads=chosen, documents=listed, positions=positions, sequences=tokens,
-            progress=progress,
+            threads=checked_threads(config.threads), documents=listed, positions=positions,
+            sequences=tokens, progress=progress,
         )  # fmt: skip
         manifest: dict[str, Any] = {"field": field, "source": source}
         if listed is not None:

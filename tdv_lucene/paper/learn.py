@@ -12,13 +12,12 @@ from ..core import tdv
 from ..embedding.lsa import latent_semantic_vectors
 from ..embedding.term_vectors import TermVectors
 from ..interruption import deferred
-from ..learning.config import check_model
 from ..learning.learned_values import values_of
 from ..learning.points import Learned, validate_points
 from ..learning.tuning_before_learning import tuning_queries
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from ..ranking import SearchParameters
+from ..ranking import SearchParameters, check_model
 from ..simulation.problem import Problem, Tuned
 from ..simulation.term_scores import TermScores
 from ..values.term_values import TermValues

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import Effect, checked_hits, checked_seed, refuses_idle
-from ..embedding.lsa import latent_semantic_vectors
+from ..embedding.embed import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
 from ..indexes.user_data import recorded_parameters
@@ -25,6 +24,7 @@ from ..pruning.prune import prune_index
 from ..searching.search import search_index
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from ..values.term_values import TermValues
+from .config import ReproduceConfig
 from .experiment import MEASURES, ROUNDS, Experiment
 from .learn import learn_by_paper
 from .pairwise import PaperRecipe
@@ -36,34 +36,17 @@ KIND = "reproduction"
 _REDUCTION = 0.45
 """Of the default recipe, where none is asked for: its own recommendation takes all points."""
 
-EFFECTS = (
-    Effect(("rerank_depth",), "neural", "nothing is re-ranked", unless=((),)),
-    Effect(("folds",), "train_topics", "all learn from those", only=(None,)),
-)
-"""Beside what the options have an effect."""
 
-
-@refuses_idle(*EFFECTS)
 def reproduce_paper(
     collection: str,
     index: str | os.PathLike[str],
     topics: str | os.PathLike[str],
     qrels: str | os.PathLike[str],
     output: str | os.PathLike[str],
+    config: ReproduceConfig | None = None,
     *,
-    recipe: str | DefaultRecipe | PaperRecipe = "paper",
-    models: Sequence[str] = tuple(MODELS),
-    neural: Sequence[str] = (),
-    rerank_depth: int = DEPTH,
-    reduction: float | None = None,
-    folds: int = 5,
-    train_topics: str | os.PathLike[str] | None = None,
-    train_qrels: str | os.PathLike[str] | None = None,
-    field: str = "contents",
-    latency_budget_seconds: float = 10.0,
-    seed: int = 0,
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Run the paper's experiment on a collection you have, and write the folder ``output``.
 
@@ -81,16 +64,9 @@ def reproduce_paper(
     collection
         ``ap88-89``, ``la`` or ``ft91-94``; ``wiki165k``, ``cranfield``, ``vaswani``, ``cisi`` or
         ``other``, of which nothing is published.
-    neural
-        Re-rankers of the first ``rerank_depth`` documents of BM25 to measure as well: of
-        ``"drmm"``, ``"duet"``, ``"conv-knrm"``. They need the model ``"bm25"``, and an index with
-        positions or stored text.
-    reduction
-        Share of postings to drop; None for what the recipe recommends.
-    train_topics, train_qrels
-        All learn from these queries, and ``topics`` are measured; without them, ``folds``.
-    latency_budget_seconds
-        For each model and each fold.
+    config, options
+        A :class:`.config.ReproduceConfig`, or its options by name, as ``folds=2``. ``neural``
+        re-rankers need the model ``"bm25"``, and an index with positions or stored text.
 
     Returns
     -------
@@ -106,14 +82,15 @@ def reproduce_paper(
         For an unknown collection, model or recipe, for fewer than two judged queries per fold, and
         for whatever the stages refuse.
     """
+    config = ReproduceConfig.of(config, options)
+    field, models, neural, seed = config.field, config.models, config.neural, config.seed
     known = _known_collection(collection, models)
-    chosen = _affordable(_recipe_of(recipe), reduction)
-    checked_seed(seed)
-    checked_hits(rerank_depth, "rerank_depth")
+    chosen = _affordable(_recipe_of(config.recipe), config.reduction)
     _check_neural(neural, models)
-    read = [index, topics, qrels, train_topics, train_qrels]
-    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
-    queries = read_queries(known, index, (topics, qrels), (train_topics, train_qrels), folds, seed)
+    training = (config.train_topics, config.train_qrels)
+    read = [index, topics, qrels, *training]
+    place = Output.folder(output, KIND, inputs=read, overwrite=config.overwrite)
+    queries = read_queries(known, index, (topics, qrels), training, config.folds, seed)
     with (
         place as folder,
         open_matrix(index, field=field, tokens=bool(neural), progress=progress) as matrix,
@@ -128,14 +105,14 @@ def reproduce_paper(
             matrix=matrix,
             vectors=latent_semantic_vectors(matrix, seed=seed, progress=progress),
             recipe=chosen,
-            latency_budget_seconds=latency_budget_seconds,
+            latency_budget_seconds=config.latency_budget_seconds,
             seed=seed,
             folder=folder,
             progress=progress,
         )
         found = {model: _run_model(experiment, model) for model in models}
-        reranked = _run_neural(experiment, neural, rerank_depth) if neural else {}
-        report = make_report(known, experiment, found, reranked, rerank_depth)
+        reranked = _run_neural(experiment, neural, config.rerank_depth) if neural else {}
+        report = make_report(known, experiment, found, reranked, config.rerank_depth)
         write_report(folder, report)
         place.write_manifest({name: report[name] for name in ("collection", "recipe", "seed")})
     return report

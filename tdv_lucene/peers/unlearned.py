@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ..arguments import Effect, checked_seed, refuses_idle
 from ..errors import TdvError
 from ..indexes.inspection import require_prunable
 from ..matrix.extract import open_matrix
@@ -26,6 +26,7 @@ from ..values.operating_point import REDUCTIONS
 from ..values.posting_thresholds import make_posting_rule, rule_length_norm
 from ..values.term_values import KIND, TermValues
 from ..values.unvalidated import unmeasured, unvalidated_values
+from .config import PeersConfig
 from .orders import ORDERS, PEERS, POSTINGS, Order
 
 
@@ -109,47 +110,34 @@ def binary_values(learned: TermValues) -> TermValues:
     )
 
 
-EFFECTS = (Effect(("seed",), "name", "nothing else is random", only=("random",)),)
-"""Beside what the options have an effect."""
-
-
-@refuses_idle(*EFFECTS)
 def make_peer_values(
     index: str | os.PathLike[str],
     output: str | os.PathLike[str],
     name: str,
+    config: PeersConfig | None = None,
     *,
-    matrix: str | os.PathLike[str] | None = None,
-    field: str = "contents",
-    seed: int = 0,
-    k1: float | None = None,
-    b: float | None = None,
-    mu: float | None = None,
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> TermValues:
     """Write :func:`unlearned_values` of a Lucene index to the folder ``output``.
 
     Parameters
     ----------
-    matrix
-        A folder from :func:`extract_matrix` of this index; None extracts a temporary one.
+    config, options
+        A :class:`.config.PeersConfig`, or its options by name, as ``seed=1``.
 
     Raises
     ------
     TdvError
         For anything a user can fix, before anything is written.
     """
-    checked_seed(seed)
+    config = PeersConfig.of(config, options, name=name)
     place = Output.folder(
-        output, KIND, inputs=[index, matrix], overwrite=overwrite, made_by="peers"
+        output, KIND, inputs=[index, config.matrix], overwrite=config.overwrite, made_by="peers"
     )
-    given = {"k1": k1, "b": b, "mu": mu}
-    parameters = SearchParameters().with_values(
-        {key: x for key, x in given.items() if x is not None}
-    )
-    require_prunable(index, field)
-    with open_matrix(index, matrix, field=field, progress=progress) as counts:
-        values = unlearned_values(counts, name, parameters=parameters, seed=seed)
+    parameters = SearchParameters(**config.parameters)
+    require_prunable(index, config.field)
+    with open_matrix(index, config.matrix, field=config.field, progress=progress) as counts:
+        values = unlearned_values(counts, name, parameters=parameters, seed=config.seed)
         values.save(place)
     return TermValues.load(output)

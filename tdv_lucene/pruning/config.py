@@ -3,107 +3,126 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import os
+from typing import TYPE_CHECKING
 
-from ..arguments import (
-    ANYTHING,
-    Effect,
-    changed,
-    checked_reduction,
-    checked_threads,
-    parse_bytes,
-    refuse_idle,
-)
+from ..arguments import checked_share, parse_bytes
 from ..errors import TdvError, argument
-from ..values.term_values import UNITS
-from .reduction_choice import check_loss
-from .search_target import SearchTarget
+from ..options import ANYTHING, Config, Effect, OfField, Overwrite, Threads, option
 
-MODES = ("scaled", "original")
+if TYPE_CHECKING:
+    from .search_target import SearchTarget
 
-EFFECTS = (
-    Effect(("scale",), "tf", "frequencies stay as they are", only=("scaled",)),
-    Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
-    Effect(
-        ("save_values",), "values", "TDVs that are given need not be saved", only=(None,),
-    ),
-    Effect(
-        ("max_loss",), "values", "a loss is measured on judged queries, and none were",
-        only=(ANYTHING,),
-    ),
-)  # fmt: skip
-"""Beside what the options of pruning have an effect."""
+_DROPPED, _WRITTEN = "What is dropped", "What is written"
 
 
-@dataclass(frozen=True)
-class PruneConfig:
-    """How :func:`tdv_lucene.prune_index` prunes. Its options are explained there.
+def _target(search_as: str | None, name: str = "search_as") -> SearchTarget:
+    from .search_target import SearchTarget  # imports NumPy, which --help does without
 
-    Attributes
-    ----------
-    reduction : float or None, within [0, 1)
-    max_loss : float or None, within [0, 1)
-    max_bytes : int, str or None
-        Such as ``"25MB"``. At most one of these three is given.
-    scale : float above 0, or "auto"
-    tf : "scaled" or "original"
-    unit : "term", "posting" or None
-    min_doc_freq : int, at least 1
-    threads : int or None
-    field : str
-    optimize : bool
-    search_as : "anserini", "lucene", "recorded", "K1,B", "MU" or None
+    return SearchTarget.of(search_as)
 
-    Raises
-    ------
-    TdvError
-        When an option is out of its range, or two exclude each other.
-    """
 
-    reduction: float | None = None
-    max_loss: float | None = None
-    max_bytes: int | str | None = None
-    scale: float | str = "auto"
-    tf: str = "scaled"
-    unit: str | None = None
-    min_doc_freq: int = 1
-    threads: int | None = None
-    field: str = "contents"
-    optimize: bool = False
-    search_as: str | None = None
+class SearchAs(Config):
+    """Of what writes an index for a searcher."""
 
-    def __post_init__(self) -> None:
-        if self.tf not in MODES:
-            raise TdvError(f"{argument('tf')} must be 'scaled' or 'original', got '{self.tf}'")
-        if self.unit is not None and self.unit not in UNITS:
-            raise TdvError(f"no unit '{self.unit}': choose one of {', '.join(UNITS)}")
-        if self.min_doc_freq < 1:
-            raise TdvError(
-                f"{argument('min_doc_freq')} must be at least 1, got {self.min_doc_freq}: 1 keeps "
-                "all terms, 2 drops those of one document"
-            )
-        self._check_amount()
-        checked_threads(self.threads)
-        _ = self.fixed_scale, self.target
-        refuse_idle(EFFECTS, changed(self), vars(self))
+    search_as: str | None = option(
+        None,
+        "Adapt the index to searchers with fixed parameters: they then rank as learned.  "
+        "anserini: k1 0.9, b 0.4 (Anserini, Pyserini).  lucene: k1 1.2, b 0.75 (Lucene, Solr, "
+        "Elasticsearch, OpenSearch).  K1,B: these values.  recorded: adapt nothing; pass the "
+        "learned parameters at search.  Query likelihood: mu 1000, 2000 or MU; by default only if "
+        "that costs at most 2 % of the bytes.  [default: anserini]",
+        metavar="NAME|NUMBERS",
+        check=_target,
+    )
 
-    def _check_amount(self) -> None:
+
+class PruneConfig(SearchAs, Threads, OfField, Overwrite):
+    """How :func:`tdv_lucene.prune_index` prunes."""
+
+    reduction: float | None = option(
+        None,
+        "Drop this share of the field's postings, such as 0.45.  [default: the recommended one]",
+        metavar="SHARE",
+        check=checked_share,
+    )
+    max_loss: float | None = option(
+        None,
+        "Take the largest validated reduction that loses at most this share of nDCG@5 on held-out "
+        "queries, such as 0.01. Judged by the worse end of the 95 % interval. Excludes "
+        "--reduction.",
+        metavar="SHARE",
+        check=checked_share,
+    )
+    max_bytes: int | str | None = option(
+        None,
+        "Take the smallest reduction whose index, with its manifest, fits into SIZE, such as "
+        "25MB. Excludes --reduction.",
+        metavar="SIZE",
+        check=parse_bytes,
+    )
+    tf: str = option(
+        "scaled",
+        "scaled: store frequencies weighted by TDVs.  original: only drop postings; keep "
+        "frequencies and positions.",
+        choices=("scaled", "original"),
+    )
+    field: str = option("contents", "Prune this field. With --tdv, the TDVs name it.")
+    unit: str | None = option(
+        None,
+        "term: drop whole terms only.  posting: also drop the postings that add least to a "
+        "score.  [default: the recommended one]",
+        choices=("term", "posting"),
+        group=_DROPPED,
+    )
+    min_doc_freq: int = option(
+        1,
+        "Also drop terms that are in fewer documents. 2 makes the dictionary much smaller, but "
+        "documents matched only by such terms are no longer found.",
+        metavar="DOCUMENTS",
+        least=1,
+        remedy="1 keeps all terms, 2 drops those of one document",
+        group=_DROPPED,
+    )
+    scale: float | str = option(
+        "auto",
+        "Multiply frequencies by this before rounding: round(scale * tf * boost * TDV), at least "
+        "1.",
+        metavar="auto|NUMBER",
+        group=_WRITTEN,
+    )
+    save_values: str | os.PathLike[str] | None = option(
+        None,
+        "Save the prior's TDVs for 'explain' and 'compare'. Excludes --tdv.",
+        metavar="FOLDER",
+        group=_WRITTEN,
+    )
+    optimize: bool = option(
+        False, "Merge into one segment.  [default: as many as the source]", group=_WRITTEN
+    )
+
+    EFFECTS = (
+        Effect(("scale",), "tf", "frequencies stay as they are", only=("scaled",)),
+        Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
+        Effect(("save_values",), "values", "TDVs that are given need not be saved", only=(None,)),
+        Effect(
+            ("max_loss",), "values", "a loss is measured on judged queries, and none were",
+            only=(ANYTHING,),
+        ),
+    )  # fmt: skip
+
+    def validate(self) -> None:
         amounts = {name: getattr(self, name) for name in ("reduction", "max_loss", "max_bytes")}
         named = [name for name, value in amounts.items() if value is not None]
         if len(named) > 1:
             names = " and ".join(map(argument, named))
             raise TdvError(f"{names} exclude each other: each of them sets the reduction")
-        if self.reduction is not None:
-            checked_reduction(self.reduction)
-        if self.max_loss is not None:
-            check_loss(self.max_loss)
-        if self.max_bytes is not None:
-            parse_bytes(self.max_bytes)
+        _ = self.fixed_scale
 
     @property
     def target(self) -> SearchTarget:
         """Whose parameters the index is written for."""
-        return SearchTarget.of(self.search_as)
+        return _target(self.search_as)
 
     @property
     def fixed_scale(self) -> float | None:
@@ -119,3 +138,7 @@ class PruneConfig:
                 f"{argument('scale')} must be 'auto' or a number above 0, got '{self.scale}': try 4"
             )
         return number
+
+
+class VerifyConfig(Threads):
+    """How :func:`tdv_lucene.verify_pruned` verifies."""

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from ..arguments import Shards, gathered, parse_bytes, refuses_idle
+from ..arguments import Shards, parse_bytes
 from ..errors import TdvError, argument
 from ..indexes.inspection import index_bytes
 from ..indexes.shards.record import Part
@@ -19,7 +19,7 @@ from ..store import manifest_bytes
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
-from .config import EFFECTS, PruneConfig
+from .config import PruneConfig
 from .field_rule import load_fields
 from .reduction_choice import (
     foreseen_bytes,
@@ -36,28 +36,15 @@ MANIFEST = "tdv-manifest.json"
 """Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
 
 
-@refuses_idle(*EFFECTS)
 def prune_index(
     index: str | os.PathLike[str],
     values: str | os.PathLike[str] | TermValues | None,
     output: str | os.PathLike[str],
-    *,
-    reduction: float | None = None,
-    max_loss: float | None = None,
-    max_bytes: int | str | None = None,
-    scale: float | str = "auto",
-    tf: str = "scaled",
-    unit: str | None = None,
-    min_doc_freq: int = 1,
-    threads: int | None = None,
-    others: Sequence[str | os.PathLike[str] | TermValues] = (),
-    field: str = "contents",
-    save_values: str | os.PathLike[str] | None = None,
-    optimize: bool = False,
-    search_as: str | None = None,
     config: PruneConfig | None = None,
-    overwrite: bool = False,
+    *,
+    others: Sequence[str | os.PathLike[str] | TermValues] = (),
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Prune a field of ``index`` and write the result as the new index ``output``.
 
@@ -75,55 +62,12 @@ def prune_index(
         The TDVs of this index's vocabulary, or the folder that holds them. None takes those that
         other judged collections give this one, for BM25 (see :mod:`..prior.prior`). That needs
         no judgements, and a temporary folder of about ten bytes a posting.
-    reduction
-        Share of the field's postings to drop, within [0, 1). None takes the recommended one, if
-        there is one.
-    max_loss
-        In place of ``reduction``: take the largest validated one at which held-out queries surely
-        (to 95 %) lose at most this share of the tuned full index's nDCG@5 (see
-        :mod:`.reduction_choice`).
-    max_bytes
-        In place of ``reduction``: take the smallest one whose index, with its manifest, has at most
-        this size, such as ``"25MB"``. ``learn`` predicts the bytes: one index is written, and
-        another if that one is not close enough.
-    scale
-        A larger scale keeps finer differences between TDVs and costs bytes; ``"auto"`` takes the
-        smallest that was found to keep the ranking.
-    tf
-        ``"original"`` keeps frequencies and positions and only drops postings.
-    unit
-        What is dropped: ``"term"``, whole posting lists only, or ``"posting"``, also the single
-        postings that add least to a score, given their term and document. None takes what was
-        recommended when the TDVs were learned; with ``tf="original"`` and learned TDVs that is
-        ``"term"``, because the larger idf of a rarer term cannot be corrected.
-    min_doc_freq
-        Terms in fewer documents are dropped as well, on top of ``reduction``. 2 drops those of a
-        single document: most of a dictionary, and whatever only they would have found. Neither
-        the validated measures nor ``max_loss`` take this into account.
-    threads
-        Segments written at once; None for one a core.
+    config, options
+        How to prune: a :class:`PruneConfig`, or its options by name, as ``reduction=0.45``.
     others
         TDVs of further fields, pruned in the same rewrite with the same options. Where an option
         is None or ``"auto"``, each field has its own. The field of ``values`` is the one that the
         index records as searched.
-    field
-        The field to prune if ``values`` is None.
-    save_values
-        If ``values`` is None: a folder to save the TDVs in, for :func:`verify_pruned`,
-        :func:`explain_query` and :func:`compare_indexes`.
-    optimize
-        Write one segment; by default every segment of ``index`` becomes one.
-    search_as
-        Whose parameters of BM25 the index is written for, so that it ranks as learned without being
-        told any: ``"anserini"`` (k1 0.9, b 0.4: Anserini, Pyserini), ``"lucene"`` (1.2, 0.75:
-        Lucene, Solr, Elasticsearch, OpenSearch) or ``"K1,B"``. ``"recorded"`` leaves lengths as
-        they are; the searcher then has to be told the recorded parameters. For query likelihood
-        ``"anserini"`` is mu 1000, ``"lucene"`` 2000, any other ``"MU"``: frequencies are multiplied
-        by mu' / mu, which costs bytes. None is ``"anserini"`` for BM25, and for query likelihood
-        where it costs at most 2 % of the bytes; TF-IDF has no parameters. See
-        :mod:`.search_target`.
-    config
-        All options from ``reduction`` to ``search_as`` except ``others``, in one object.
 
     Returns
     -------
@@ -142,14 +86,12 @@ def prune_index(
     ------
     TdvError
         When the index cannot be read or pruned, is locked, or has another vocabulary; when an
-        option is out of its range, or has no effect beside others (:data:`.config.EFFECTS`); when
-        no posting would be left, or no reduction is given and none is recommended; when ``output``
-        exists or overlaps the index.
+        option is out of its range, or has no effect beside others; when no posting would be left,
+        or no reduction is given and none is recommended; when ``output`` exists or overlaps the
+        index.
     """
-    return write_pruned(
-        index, values, output, gathered(PruneConfig, config, locals()), others=others,
-        save_values=save_values, overwrite=overwrite, progress=progress,
-    )  # fmt: skip
+    config = PruneConfig.of(config, options, values=values)
+    return write_pruned(index, values, output, config, others=others, progress=progress)
 
 
 def write_pruned(
@@ -159,8 +101,6 @@ def write_pruned(
     config: PruneConfig,
     *,
     others: Sequence[str | os.PathLike[str] | TermValues] = (),
-    save_values: str | os.PathLike[str] | None = None,
-    overwrite: bool = False,
     made_by: str = "prune",
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -173,17 +113,17 @@ def write_pruned(
 
         return prune_shards(
             index, given, output, config,
-            save_values=save_values, overwrite=overwrite, progress=progress,
+            save_values=config.save_values, overwrite=config.overwrite, progress=progress,
         )  # fmt: skip
     place = Output.folder(
-        output, KIND, inputs=[index, *given], overwrite=overwrite, manifest=MANIFEST,
+        output, KIND, inputs=[index, *given], overwrite=config.overwrite, manifest=MANIFEST,
         made_by=made_by,
     )  # fmt: skip
-    kept = save_values and Output.folder(
-        save_values,
+    kept = config.save_values and Output.folder(
+        config.save_values,
         VALUES,
         inputs=[index, place],
-        overwrite=overwrite,
+        overwrite=config.overwrite,
         option="save_values",
         made_by="prune",
     )

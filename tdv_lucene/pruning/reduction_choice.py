@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked_share
 from ..errors import TdvError, argument
 from ..values.dropped_terms import nearest
 
@@ -33,14 +34,6 @@ def most_loss_of(point: Mapping[str, Any]) -> float:
     return -point["difference"][_MEASURE]["ci95"][0] / full if full > 0 else 0.0
 
 
-def check_loss(max_loss: float) -> None:
-    """Raise :class:`TdvError` when ``max_loss`` is not within [0, 1)."""
-    if not (math.isfinite(max_loss) and 0 <= max_loss < 1):
-        raise TdvError(
-            f"{argument('max_loss')} must lie within [0, 1), got {max_loss}: try 0.01 for 1 %"
-        )
-
-
 def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> Mapping[str, Any]:
     """Return the validated point of the largest reduction whose :func:`most_loss_of` is allowed.
 
@@ -51,7 +44,7 @@ def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> M
     TdvError
         When ``max_loss`` is out of its range, nothing was validated, or every point may lose more.
     """
-    check_loss(max_loss)
+    checked_share(max_loss, "max_loss")
     validated = [point for point in points if point.get("difference")]
     if not validated:
         raise TdvError(

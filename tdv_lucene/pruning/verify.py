@@ -14,6 +14,7 @@ from ..indexes.user_data import FieldRecord, read_records
 from ..progress import Progress, silent
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
+from .config import VerifyConfig
 from .field_rule import load_fields, rule_of
 from .recorded_values import find_values, recorded_baking
 from .unjudged import values_again
@@ -25,10 +26,11 @@ def verify_pruned(
     index: str | os.PathLike[str],
     pruned: str | os.PathLike[str],
     values: str | os.PathLike[str] | TermValues | None,
+    config: VerifyConfig | None = None,
     *,
     others: Sequence[str | os.PathLike[str] | TermValues] = (),
-    threads: int | None = None,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Compare the index ``pruned`` with what pruning ``index`` with ``values`` must give.
 
@@ -46,6 +48,8 @@ def verify_pruned(
     values, others
         The TDVs of every field that was pruned, in any order. None if it was pruned without
         judgements: they are then made again from ``index``.
+    config, options
+        A :class:`.config.VerifyConfig`, or its options by name, as ``threads=2``.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def verify_pruned(
     from ..jvm import rewriter
     from ..jvm.index import identify, read_user_data
 
-    checked = checked_threads(threads)
+    threads = VerifyConfig.of(config, options).threads
     if isinstance(index, Shards) or isinstance(pruned, Shards):
         from .verify_shards import verify_shards
 
@@ -93,7 +97,8 @@ def verify_pruned(
     _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
     found = rewriter.prove_pruned(
         index, pruned, rules,
-        threads=checked, is_shard=shard_name(user_data) is not None, progress=progress,
+        threads=checked_threads(threads), is_shard=shard_name(user_data) is not None,
+        progress=progress,
     )  # fmt: skip
     return {"equal": "difference" not in found, "postings": 0, **found}
 

@@ -21,32 +21,21 @@ from ..indexes.user_data import (
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
+from .config import FEEDBACK, SearchConfig
 
 _log = logging.getLogger(__name__)
 
 RUN = "run"
-
-FEEDBACK = ("rm3", "rocchio")
-"""Ways to expand a query from the best documents it finds."""
 
 
 def search_index(
     index: str | os.PathLike[str],
     topics: str | os.PathLike[str] | Mapping[str, str],
     output: str | os.PathLike[str],
+    config: SearchConfig | None = None,
     *,
-    model: str | None = None,
-    hits: int = 1000,
-    threads: int | None = None,
-    k1: float | None = None,
-    b: float | None = None,
-    mu: float | None = None,
-    feedback: str | None = None,
-    tag: str | None = None,
-    topic_field: str = "title",
-    field: str = "contents",
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Search all topics and write the run ``output`` (``qid Q0 docid rank score tag`` lines).
 
@@ -62,13 +51,8 @@ def search_index(
     index
         A folder, or :class:`..arguments.Shards`: with a ``scheduler`` each shard is searched by a
         worker that sees it, else all are here, as one reader. The run is the same.
-    feedback
-        ``"rm3"`` or ``"rocchio"``: Anserini's, with the settings of Pyserini's ``set_rm3()`` and
-        ``set_rocchio()``. They expand queries from term vectors, of field ``contents`` only.
-    tag
-        The last column of the run; None for ``tdv-lucene-MODEL``.
-    topic_field
-        See :func:`tdv_lucene.read_topics`.
+    config, options
+        How to search: a :class:`.config.SearchConfig`, or its options by name, as ``hits=100``.
 
     Returns the parameters used, ``queries``, ``hits`` and ``queries_without_hits``.
 
@@ -77,25 +61,30 @@ def search_index(
     TdvError
         For unreadable topics or index, a parameter out of its range, or an existing output.
     """
-    place = Output.file(output, RUN, inputs=[index, topics], overwrite=overwrite, made_by="search")
-    checked_threads(threads), checked_hits(hits)
+    config = SearchConfig.of(config, options)
+    place = Output.file(
+        output, RUN, inputs=[index, topics], overwrite=config.overwrite, made_by="search"
+    )
+    field, model = config.field, config.model
     queries = (
-        checked_topics(topics) if isinstance(topics, Mapping) else read_topics(topics, topic_field)
+        checked_topics(topics)
+        if isinstance(topics, Mapping)
+        else read_topics(topics, config.topic_field)
     )
     if not queries:
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
-    _check_feedback(feedback, field, index)
+    _check_feedback(config.feedback, field, index)
     queries = searchable_topics(queries, field)
     if isinstance(index, Shards) and index.scheduler is not None:
         return _search_far(
-            index, queries, place, model, {"k1": k1, "b": b, "mu": mu}, hits=hits,
-            threads=threads, field=field, tag=tag, progress=progress,
+            index, queries, place, model, config.parameters, hits=config.hits,
+            threads=config.threads, field=field, tag=config.tag, progress=progress,
         )  # fmt: skip
-    parameters = recorded_parameters(index, model, field=field, k1=k1, b=b, mu=mu)
+    parameters = recorded_parameters(index, model, field=field, **config.parameters)
     warn_of_another_search(index, parameters, field)
     summary = search_with(
-        index, queries, place, parameters, hits=hits, threads=threads, field=field,
-        feedback=feedback, tag=tag, progress=progress,
+        index, queries, place, parameters, hits=config.hits, threads=config.threads, field=field,
+        feedback=config.feedback, tag=config.tag, progress=progress,
     )  # fmt: skip
     warn_of_lost_queries(index, field, queries, summary["queries_without_hits"])
     return summary

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..arguments import ANYTHING, Effect, Shards, refuses_idle
+from ..arguments import Shards
 from ..errors import TdvError, argument
 from ..evaluation.topics import Qrels, read_qrels, read_topics
 from ..indexes.inspection import require_prunable
@@ -22,24 +22,18 @@ from ..ranking import DEFAULT_MODEL, SearchParameters
 from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
 from .baseline_tuning import tune_parameters
-
-EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", only=(ANYTHING,)),)
-"""Beside what the options have an effect."""
+from .config import TuneConfig
 
 
-@refuses_idle(*EFFECTS)
 def tune_index(
     index: str | os.PathLike[str],
     topics: str | os.PathLike[str] | Mapping[str, str] | None,
     qrels: str | os.PathLike[str] | Qrels | None,
     output: str | os.PathLike[str],
+    config: TuneConfig | None = None,
     *,
-    search_as: str | None = None,
-    field: str = "contents",
-    topic_field: str = "title",
-    threads: int | None = None,
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Write ``index`` again with tuned k1 and b in its norms, as the new index ``output``.
 
@@ -51,8 +45,9 @@ def tune_index(
     topics, qrels
         To tune on, by the tuner of the baseline of :func:`tdv_lucene.compare_indexes`. Both None
         takes the parameters that other judged collections give this one, which needs no judgements.
-    search_as
-        As :func:`tdv_lucene.prune_index` takes it, but for ``"recorded"``.
+    config, options
+        A :class:`.config.TuneConfig`, or its options by name, as ``search_as="lucene"``. There is
+        no ``"recorded"`` here.
 
     Returns
     -------
@@ -65,6 +60,7 @@ def tune_index(
         As :func:`tdv_lucene.prune_index` and :func:`tdv_lucene.tune_parameters`; also when only
         one of topics and qrels is given.
     """
+    config = TuneConfig.of(config, options, topics=topics)
     if isinstance(index, Shards):
         raise TdvError(f"tuning is for one folder, and the shards are several: prune {index}")
     if (topics is None) != (qrels is None):
@@ -72,19 +68,21 @@ def tune_index(
             f"tuning needs {argument('topics')} and {argument('qrels')}, or neither: without them "
             "it takes the parameters that other judged collections give this one"
         )
-    if search_as == RECORDED:
+    if config.search_as == RECORDED:
         raise TdvError(
             f"{argument('search_as', RECORDED)} would leave the index as it is: tuned parameters "
             "go into its norms; name a searcher, or leave it out"
         )
+    field, threads = config.field, config.threads
     require_prunable(index, field)
-    config = PruneConfig(
-        reduction=0, tf="original", unit="term", search_as=search_as, threads=threads, field=field
-    )
+    copied = PruneConfig(
+        reduction=0, tf="original", unit="term", search_as=config.search_as, threads=threads,
+        field=field, overwrite=config.overwrite,
+    )  # fmt: skip
     tuned: SearchParameters | None = None
     about: dict[str, Any] = {}
     if topics is not None and qrels is not None:
-        queries = topics if isinstance(topics, Mapping) else read_topics(topics, topic_field)
+        queries = topics if isinstance(topics, Mapping) else read_topics(topics, config.topic_field)
         judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
         found, _ = tune_parameters(
             index, queries, judged, DEFAULT_MODEL, field=field, threads=threads, progress=progress
@@ -93,9 +91,7 @@ def tune_index(
         about = {"tuned_on": len(judged.keys() & queries.keys())}
     with open_matrix(index, field=field, positions=False, progress=progress) as matrix:
         values = in_memory(tuned_values(matrix, tuned, about) if tuned else _by_prior(matrix))
-    return write_pruned(
-        index, values, output, config, overwrite=overwrite, made_by="tune", progress=progress
-    )
+    return write_pruned(index, values, output, copied, made_by="tune", progress=progress)
 
 
 def _by_prior(matrix: TermDocumentMatrix) -> TermValues:

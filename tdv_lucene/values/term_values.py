@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_reduction
+from ..arguments import checked_share
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost, read_boost
 from ..output import Output
@@ -214,7 +214,7 @@ class TermValues:
         """
         if reduction is None:
             reduction = self.recommended_reduction
-        checked_reduction(reduction)
+        checked_share(reduction)
         if scale is not None and not scale > 0:
             raise TdvError(f"{argument('scale')} must be above 0, got {scale}: try 4")
         point = self.points[nearest([p["reduction"] for p in self.points], reduction)]

@@ -20,9 +20,9 @@ from tdv_lucene import (
     search_index,
     tune_index,
 )
-from tdv_lucene.arguments import ANYTHING, Effect
 from tdv_lucene.cli import _group
 from tdv_lucene.cli._groups import leaves
+from tdv_lucene.options import ANYTHING, Effect
 from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
 from tdv_lucene.paper.reproduce import reproduce_paper
 
@@ -71,13 +71,13 @@ SAMPLES = {"names": ("a", "b"), "memory": "4GB", "max_loss": 0.01, "scale": 2, "
 
 
 def _tables() -> Iterator[tuple[str, Effect]]:
-    for name, function in STAGES.items():
-        for effect in (*getattr(function, "effects", ()), *COMMANDS[name].effects):
+    for name in STAGES:
+        for effect in (*COMMANDS[name].config.EFFECTS, *COMMANDS[name].effects):
             yield name, effect
 
 
-def _idle_cases() -> Iterator[tuple[str, str, str, Any]]:
-    """(command, option, other, its value) of everything that the tables refuse."""
+def _idle_cases() -> Iterator[tuple[str, Effect, str, Any]]:
+    """(command, effect, option, value of the other) of everything that the tables refuse."""
     for name, effect in _tables():
         params = {param.name: param for param in COMMANDS[name].params}
         other = params[effect.beside]
@@ -91,7 +91,7 @@ def _idle_cases() -> Iterator[tuple[str, str, str, Any]]:
         assert refused, f"no value of {effect.beside} is refused beside {effect.options}"
         for value in refused:
             for option in effect.options:
-                yield name, option, effect.beside, value
+                yield name, effect, option, value
 
 
 CASES = list(_idle_cases())
@@ -132,18 +132,19 @@ def _options(name: str, option: str, other: str, value: Any) -> dict[str, Any]:
     return {**needed, option: _sample(name, option), other: value}
 
 
-@pytest.mark.parametrize(("name", "option", "other", "value"), CASES)
-def test_what_has_no_effect_is_refused(name, option, other, value, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "effect", "option", "value"), CASES)
+def test_what_has_no_effect_is_refused(name, effect, option, value, tmp_path, monkeypatch):
     """By the command, and with the same reason by its function, before anything is read."""
     monkeypatch.chdir(tmp_path)
-    options = _options(name, option, other, value)
+    options = _options(name, option, effect.beside, value)
     said = CliRunner().invoke(_group, [*name.split(), *_words(name, options)])
     assert isinstance(said.exception, TdvError), (said.exception, said.output)
     told = str(said.exception)
     assert "no effect with" in told and told.startswith("--")
     taken = inspect.signature(STAGES[name]).parameters
-    if hasattr(STAGES[name], "effects"):
-        needed = {n: None for n, param in taken.items() if param.default is param.empty}
+    if effect in COMMANDS[name].config.EFFECTS:
+        positional = [n for n, param in taken.items() if param.kind is not param.VAR_KEYWORD]
+        needed = {n: None for n in positional if taken[n].default is taken[n].empty}
         with pytest.raises(TdvError) as refused:
             STAGES[name](**{**needed, **options})
         assert str(refused.value).partition(": ")[2] == told.partition(": ")[2]
@@ -172,9 +173,10 @@ def test_the_reason_is_told_in_the_words_of_the_command_line(name, words, messag
 def test_what_is_in_a_config_is_given():
     from tdv_lucene import LearnConfig
 
-    config = LearnConfig(no_judgements=True)
     with pytest.raises(TdvError, match="plot has no effect with no_judgements=True"):
-        learn_from_index(".", None, None, "O", config=config, plot="p.svg")
+        LearnConfig(no_judgements=True, plot="p.svg")
+    with pytest.raises(TdvError, match="topics has no effect with no_judgements=True"):
+        learn_from_index(".", "T", None, "O", LearnConfig(no_judgements=True))
     with pytest.raises(TdvError, match="k1 has no effect with model='qld'"):
         LearnConfig(model="qld", k1=0.9)
 

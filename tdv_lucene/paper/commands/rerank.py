@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...cli import _options as options
-from ._options import rerank_depth_option, tokens_matrix_option
+from ..config import RerankConfig
 
 
-@options.command("rerank", effects=options.PRINTED_EFFECTS)
+@options.command("rerank", config=RerankConfig, effects=options.PRINTED_EFFECTS)
 @options.index_option
 @options.option(
     "--ranker",
@@ -24,12 +24,6 @@ from ._options import rerank_depth_option, tokens_matrix_option
     metavar="PATH",
     help="Write the new run to PATH. '-' prints it and sends everything else to stderr.",
 )
-@rerank_depth_option
-@tokens_matrix_option
-@options.topic_field_option
-@options.option("--tag", help="Tag the run (last column).  [default: tdv-lucene-NAME]")
-@options.overwrite_option
-@options.json_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Re-rank a run with a neural re-ranker.
 

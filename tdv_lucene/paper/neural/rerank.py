@@ -6,10 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...arguments import ANYTHING, Effect, checked_hits, checked_seed, refuses_idle
-from ...embedding.embed import load_term_vectors
-from ...embedding.lsa import latent_semantic_vectors
-from ...embedding.term_vectors import TermVectors
+from ...embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
 from ...errors import TdvError, argument
 from ...evaluation.topics import read_qrels, read_topics
 from ...interruption import deferred
@@ -18,28 +15,19 @@ from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...output import Output
 from ...progress import Progress, silent
 from ...searching.search import RUN
-from . import KIND, RANKERS, check_name, require_equinox
-
-EFFECTS = (Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),)
-"""Beside what the options have an effect."""
+from ..config import RankerConfig, RerankConfig
+from . import KIND, RANKERS, require_equinox
 
 
-@refuses_idle(*EFFECTS)
 def train_ranker(
     index: str | os.PathLike[str],
     topics: str | os.PathLike[str],
     qrels: str | os.PathLike[str],
     output: str | os.PathLike[str],
+    config: RankerConfig | None = None,
     *,
-    name: str = "drmm",
-    vectors: str | os.PathLike[str] | None = None,
-    trust_pickle: bool = False,
-    matrix: str | os.PathLike[str] | None = None,
-    topic_field: str = "title",
-    field: str = "contents",
-    seed: int = 0,
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
     """Train a neural re-ranker of BM25's results and write it to the folder ``output``.
 
@@ -50,12 +38,8 @@ def train_ranker(
 
     Parameters
     ----------
-    name
-        ``"drmm"``, ``"duet"`` or ``"conv-knrm"``.
-    vectors, trust_pickle
-        A folder from :func:`embed_terms` or a file of word vectors; None for LSA of the matrix.
-    matrix
-        A folder from :func:`extract_matrix` of this index with ``tokens``; None extracts it.
+    config, options
+        A :class:`..config.RankerConfig`, or its options by name, as ``name="duet"``.
 
     Returns
     -------
@@ -69,12 +53,12 @@ def train_ranker(
         When Equinox is not installed, the index knows neither positions nor text, the queries
         have no relevant document in it, or the output may not be written.
     """
-    check_name(name)
-    checked_seed(seed)
+    chosen = RankerConfig.of(config, options)
+    name, field, seed, matrix = chosen.name, chosen.field, chosen.seed, chosen.matrix
     require_equinox()
-    read = [index, topics, qrels, vectors, matrix]
-    place = Output.folder(output, KIND, inputs=read, overwrite=overwrite)
-    texts, judgements = read_topics(topics, topic_field), read_qrels(qrels)
+    read = [index, topics, qrels, chosen.vectors, matrix]
+    place = Output.folder(output, KIND, inputs=read, overwrite=chosen.overwrite)
+    texts, judgements = read_topics(topics, chosen.topic_field), read_qrels(qrels)
     from ...jvm.index import analyze_topics
     from .config import NeuralConfig
     from .rankers import count_parameters
@@ -84,9 +68,9 @@ def train_ranker(
     tokens = analyze_topics(texts, field)
     with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
         counts.require_whole("training")
-        words = _vectors(counts, vectors, seed, progress, trust_pickle)
-        config = NeuralConfig()
-        training = judged_training(counts, words, config, tokens, judgements)
+        words = _vectors(counts, chosen, progress)
+        numbers = NeuralConfig()
+        training = judged_training(counts, words, numbers, tokens, judgements)
         trained = train(name, training, seed, progress)
         summary = {
             "name": name,
@@ -102,20 +86,14 @@ def train_ranker(
             "source": counts.source,
             "vectors": dict(words.origin),
         }
-        StoredRanker(trained.ranker, words, config, {**summary, **identity}).save(place)
+        StoredRanker(trained.ranker, words, numbers, {**summary, **identity}).save(place)
     return summary
 
 
-def _vectors(
-    matrix: TermDocumentMatrix,
-    vectors: str | os.PathLike[str] | None,
-    seed: int,
-    progress: Progress,
-    trust_pickle: bool,
-) -> TermVectors:
-    if vectors is None:
-        return latent_semantic_vectors(matrix, seed=seed, progress=progress)
-    return load_term_vectors(vectors, matrix, progress, trust_pickle=trust_pickle)
+def _vectors(matrix: TermDocumentMatrix, config: RankerConfig, progress: Progress) -> TermVectors:
+    if config.vectors is None:
+        return latent_semantic_vectors(matrix, seed=config.seed, progress=progress)
+    return load_term_vectors(config.vectors, matrix, progress, trust_pickle=config.trust_pickle)
 
 
 def rerank_run(
@@ -124,15 +102,12 @@ def rerank_run(
     topics: str | os.PathLike[str],
     run: str | os.PathLike[str],
     output: str | os.PathLike[str],
+    config: RerankConfig | None = None,
     *,
-    rerank_depth: int = 1000,
-    matrix: str | os.PathLike[str] | None = None,
-    topic_field: str = "title",
-    tag: str | None = None,
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> dict[str, Any]:
-    """Re-rank the first ``rerank_depth`` documents of each query of ``run``, and write a run.
+    """Re-rank the first documents of each query of ``run``, and write a run.
 
     Those after them follow in their order, so a query has the same documents as before.
 
@@ -142,10 +117,8 @@ def rerank_run(
         A folder from :func:`train_ranker` on this index.
     run
         A TREC run, of any system, of documents in the index.
-    matrix
-        A folder from :func:`extract_matrix` of this index with ``tokens``; None extracts it.
-    tag
-        The last column; None for ``tdv-lucene-NAME``.
+    config, options
+        A :class:`..config.RerankConfig`, or its options by name, as ``tag="x"``.
 
     Returns
     -------
@@ -158,11 +131,14 @@ def rerank_run(
         When Equinox is not installed, the re-ranker is of another index, the run has a query that
         the topics lack or a document that the index lacks, or the output may not be written.
     """
-    checked_hits(rerank_depth, "rerank_depth")
+    config = RerankConfig.of(config, options)
+    rerank_depth, matrix = config.rerank_depth, config.matrix
     require_equinox()
     read = [index, ranker, topics, run, matrix]
-    place = Output.file(output, RUN, inputs=read, overwrite=overwrite, made_by="paper rerank")
-    texts = read_topics(topics, topic_field)
+    place = Output.file(
+        output, RUN, inputs=read, overwrite=config.overwrite, made_by="paper rerank"
+    )
+    texts = read_topics(topics, config.topic_field)
     from ...jvm.index import analyze_topics
     from .reading import Reader
     from .runs import format_run, number_documents, read_rankings, rerank
@@ -188,7 +164,7 @@ def rerank_run(
     hits = sum(map(len, found.values()))
     summary = {"name": name, "rerank_depth": rerank_depth, "queries": len(found), "hits": hits}
     with place as unfinished:
-        text = format_run(found, tag or f"tdv-lucene-{name}")
+        text = format_run(found, config.tag or f"tdv-lucene-{name}")
         unfinished.write_text(text, encoding="utf-8")
         place.write_manifest({**summary, "source": counts.source})
     return summary

@@ -1,0 +1,47 @@
+"""The options of making word vectors."""
+
+from __future__ import annotations
+
+import os
+
+from ..options import (
+    PYTHON_ONLY,
+    Effect,
+    OfField,
+    OfMatrix,
+    Overwrite,
+    Seed,
+    TrustPickle,
+    option,
+)
+
+LSA, TRAIN = "lsa", "train"
+_MADE = (LSA, TRAIN)
+MIN_DOC_FREQ = 5
+"""Terms in fewer documents get no vector, unless it is asked for otherwise."""
+
+
+class EmbedConfig(TrustPickle, OfMatrix, Seed, OfField, Overwrite):
+    """How :func:`tdv_lucene.embed_terms` makes vectors."""
+
+    vectors: str | os.PathLike[str] = option(
+        LSA,
+        "lsa: compute vectors from the matrix.  train: train vectors on the stored text.  FILE: "
+        "read fastText .bin, word2vec .bin, .vec or .txt, or NumPy .npz (arrays 'words' and "
+        "'vectors') or .npy (words in a .txt beside it).",
+        metavar="lsa|train|FILE",
+    )
+    dimensions: int = option(
+        100, "Set the dimensions of vectors from lsa and train.", least=1, remedy="try 100"
+    )
+    min_doc_freq: int = option(
+        MIN_DOC_FREQ,
+        "Terms in fewer documents get no vector from LSA or from sub-words.",
+        flag=PYTHON_ONLY,
+    )
+
+    EFFECTS = (
+        Effect(("dimensions",), "vectors", "a file's vectors have their own length", only=_MADE),
+        Effect(("seed",), "vectors", "nothing in a file is random", only=_MADE),
+        Effect(("trust_pickle",), "vectors", "no file is read", unless=_MADE),
+    )

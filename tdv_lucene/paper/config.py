@@ -1,0 +1,116 @@
+"""The options of the experiment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ..arguments import LARGEST_SEED, MOST_HITS
+from ..options import (
+    ANYTHING,
+    Config,
+    Effect,
+    OfField,
+    Overwrite,
+    Seed,
+    TopicField,
+    TrustPickle,
+    option,
+)
+from .neural import RANKERS
+from .published import MODELS
+
+_TRAINING = "Training and test"
+
+
+class RerankDepth(Config):
+    """Of what re-ranks."""
+
+    rerank_depth: int = option(
+        1000,
+        "Re-rank this many documents per query. The others follow in their order.",
+        least=1,
+        most=MOST_HITS,
+        group="Neural re-rankers",
+    )
+
+
+class TokensMatrix(Config):
+    """Of what reads the tokens of documents."""
+
+    matrix: str | os.PathLike[str] | None = option(
+        None,
+        "Use a matrix from 'extract --tokens'.  [default: extract a temporary one]",
+        metavar="FOLDER",
+    )
+
+
+class ReproduceConfig(RerankDepth, Seed, OfField, Overwrite):
+    """How :func:`.reproduce.reproduce_paper` runs the experiment."""
+
+    recipe: Any = option("paper", "Choose how TDVs are learned.", choices=("paper", "default"))
+    models: Sequence[str] = option(
+        tuple(MODELS),
+        "Ranking function: tfidf, qld or bm25. Repeat for several.  [default: all]",
+        flag="model",
+        multiple=True,
+    )
+    reduction: float | None = option(
+        None,
+        "Drop this share of postings.  [default: the terms with a TDV of 0; 0.45 with --recipe "
+        "default]",
+        metavar="SHARE",
+    )
+    neural: str | Sequence[str] = option(
+        (),
+        "Also train these re-rankers and measure them on BM25's run: drmm,duet,conv-knrm, or all.",
+        metavar="NAMES",
+    )
+    train_topics: str | os.PathLike[str] | None = option(
+        None,
+        "Learn from these topics and measure on --topics, without cross-validation.",
+        metavar="TOPICS",
+        group=_TRAINING,
+    )
+    train_qrels: str | os.PathLike[str] | None = option(
+        None, "Judgements of --train-topics.", metavar="QRELS", group=_TRAINING
+    )
+    folds: int = option(5, "Cross-validate in folds.", group=_TRAINING)
+    latency_budget_seconds: float = option(
+        10.0,
+        "Limit the time for measuring latency, per model and fold.",
+        flag="latency-budget",
+        metavar="SECONDS",
+        group="Timing",
+    )
+    seed: int = option(
+        0, "Set the random seed of the folds and of learning.",
+        least=0, most=LARGEST_SEED, group=_TRAINING,
+    )  # fmt: skip
+
+    EFFECTS = (
+        Effect(("rerank_depth",), "neural", "nothing is re-ranked", unless=((),)),
+        Effect(("folds",), "train_topics", "all learn from those", only=(None,)),
+    )
+
+
+class RankerConfig(TrustPickle, TokensMatrix, TopicField, Seed, OfField, Overwrite):
+    """How :func:`.neural.rerank.train_ranker` trains."""
+
+    name: str = option("drmm", "Choose the neural re-ranker.", choices=tuple(RANKERS))
+    vectors: str | os.PathLike[str] | None = option(
+        None,
+        "Use word vectors from 'embed', or from a file.  [default: LSA]",
+        metavar="PATH",
+    )
+
+    EFFECTS = (
+        Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),
+    )
+
+
+class RerankConfig(RerankDepth, TokensMatrix, TopicField, Overwrite):
+    """How :func:`.neural.rerank.rerank_run` re-ranks."""
+
+    tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-NAME]")

@@ -1,0 +1,47 @@
+"""The options of searching and tuning, checked before anything is read."""
+
+from __future__ import annotations
+
+from ..arguments import MOST_HITS, MOST_THREADS
+from ..options import (
+    ANYTHING,
+    PYTHON_ONLY,
+    RESOURCES,
+    Effect,
+    OfField,
+    Overwrite,
+    Threads,
+    TopicField,
+    option,
+)
+from ..pruning.config import SearchAs
+from ..ranking.options import Parameters, SearchedModel
+
+FEEDBACK = ("rm3", "rocchio")
+"""Ways to expand a query from the best documents it finds."""
+
+
+class SearchConfig(SearchedModel, Parameters, TopicField, OfField, Overwrite):
+    """How :func:`tdv_lucene.search_index` searches."""
+
+    tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-MODEL]")
+    hits: int = option(
+        1000, "Return at most this many documents per query.", least=1, most=MOST_HITS
+    )
+    feedback: str | None = option(
+        None,
+        "rm3 or rocchio: expand queries as Pyserini's set_rm3() and set_rocchio() do, from term "
+        "vectors of the field 'contents'.",
+        flag=PYTHON_ONLY,
+        choices=FEEDBACK,
+    )
+    threads: int | None = option(
+        None, "Search this many queries at once.  [default: all cores]",
+        least=1, most=MOST_THREADS, group=RESOURCES,
+    )  # fmt: skip
+
+
+class TuneConfig(SearchAs, TopicField, OfField, Threads, Overwrite):
+    """How :func:`tdv_lucene.tune_index` tunes."""
+
+    EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", only=(ANYTHING,)),)
