@@ -77,8 +77,9 @@ class Option:
         if value is None and self.default is None:
             return
         if self.choices and isinstance(value, str) and value not in self.choices:
-            words = self.name.replace("_", " ")
-            raise TdvError(f"no {words} '{value}': choose one of {', '.join(self.choices)}")
+            raise TdvError(
+                f"{argument(self.name)} must be one of {', '.join(self.choices)}, got '{value}'"
+            )
         if self.least is not None and not self.least <= value <= (self.most or value):
             most = f", and at most {self.most}" if self.most else ""
             remedy = f": {self.remedy}" if self.remedy else ""

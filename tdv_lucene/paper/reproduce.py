@@ -160,11 +160,7 @@ def _recipe_of(name: str | DefaultRecipe | PaperRecipe) -> DefaultRecipe | Paper
     """The recipe of that name, or the one given."""
     if not isinstance(name, str):
         return name
-    recipes: dict[str, type[DefaultRecipe | PaperRecipe]]
-    recipes = {"paper": PaperRecipe, "default": DefaultRecipe}
-    if name not in recipes:
-        raise TdvError(f"no recipe '{name}': choose one of {', '.join(recipes)}")
-    return recipes[name]()
+    return {"paper": PaperRecipe, "default": DefaultRecipe}[name]()
 
 
 def _affordable(

@@ -17,9 +17,6 @@ from ..options import (
 from ..pruning.config import SearchAs
 from ..ranking.options import Parameters, SearchedModel
 
-FEEDBACK = ("rm3", "rocchio")
-"""Ways to expand a query from the best documents it finds."""
-
 
 class SearchConfig(SearchedModel, Parameters, TopicField, OfField, Overwrite):
     """How :func:`tdv_lucene.search_index` searches."""
@@ -33,7 +30,7 @@ class SearchConfig(SearchedModel, Parameters, TopicField, OfField, Overwrite):
         "rm3 or rocchio: expand queries as Pyserini's set_rm3() and set_rocchio() do, from term "
         "vectors of the field 'contents'.",
         flag=PYTHON_ONLY,
-        choices=FEEDBACK,
+        choices=("rm3", "rocchio"),
     )
     threads: int | None = option(
         None, "Search this many queries at once.  [default: all cores]",

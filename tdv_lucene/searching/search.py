@@ -21,7 +21,7 @@ from ..indexes.user_data import (
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from .config import FEEDBACK, SearchConfig
+from .config import SearchConfig
 
 _log = logging.getLogger(__name__)
 
@@ -188,8 +188,6 @@ def _summary(
 
 
 def _check_feedback(feedback: str | None, field: str, index: str | os.PathLike[str]) -> None:
-    if feedback not in (None, *FEEDBACK):
-        raise TdvError(f"no feedback '{feedback}': choose one of {', '.join(FEEDBACK)}")
     if feedback is not None and field != "contents":
         raise TdvError(
             f"{feedback} is Anserini's, which searches only the field 'contents', not '{field}': "

@@ -89,6 +89,6 @@ def test_search_says_what_feedback_needs(feedback, docs, make_index, tmp_path):
         search_index(index, {"q": QUERY}, tmp_path / "run", feedback=feedback)
     with pytest.raises(TdvError, match="searches only the field 'contents', not 'title'"):
         search_index(index, {"q": QUERY}, tmp_path / "run", feedback=feedback, field="title")
-    with pytest.raises(TdvError, match="no feedback 'prf'"):
+    with pytest.raises(TdvError, match="feedback must be one of rm3, rocchio, got 'prf'"):
         search_index(index, {"q": QUERY}, tmp_path / "run", feedback="prf")
     assert not (tmp_path / "run").exists()

@@ -171,8 +171,8 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tf": "squared"}, "tf must be 'scaled' or 'original', got 'squared'"),
-        ({"unit": "list"}, "no unit 'list': choose one of term, posting"),
+        ({"tf": "squared"}, "tf must be one of scaled, original, got 'squared'"),
+        ({"unit": "list"}, "unit must be one of term, posting, got 'list'"),
         ({"unit": "posting"}, "have no rule for single postings"),
         ({"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0"),
         ({"threads": 0}, "threads must be at least 1, got 0"),

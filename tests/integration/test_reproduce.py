@@ -184,7 +184,7 @@ def test_training_queries_of_their_own(newswire, tmp_path):
         ({"collection": "ft91-94", "folds": 2}, "1 judged queries cannot make 2 folds"),
         ({"folds": 7}, "12 judged queries cannot make 7 folds"),
         ({"models": ["lm"]}, "no model 'lm'"),
-        ({"recipe": "other"}, "no recipe 'other'"),
+        ({"recipe": "other"}, "recipe must be one of paper, default, got 'other'"),
         ({"neural": ["bert"]}, "no neural re-ranker 'bert'"),
         ({"neural": ["drmm"], "models": ["qld"]}, "is compared with TDV-BM25: add 'bm25'"),
         ({"neural": ["drmm"], "rerank_depth": 0}, "rerank_depth must be at least 1, got 0"),

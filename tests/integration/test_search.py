@@ -215,7 +215,7 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"model": "bm26"}, "no such model: 'bm26'"),
+        ({"model": "bm26"}, "model must be one of bm25, qld, tfidf, got 'bm26'"),
         ({"mu": 10.0}, "model bm25 has no parameter 'mu'"),
         ({"b": 1.5}, "b=1.5 is out of range"),
         ({"k1": float("nan")}, "k1=nan is out of range"),

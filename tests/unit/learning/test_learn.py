@@ -248,7 +248,7 @@ def test_vectors_of_another_vocabulary_are_refused(collection):
 
 
 def test_unknown_names_are_refused_with_the_known_ones(collection):
-    with pytest.raises(TdvError, match="no model 'bm24': choose one of bm25, qld, tfidf"):
+    with pytest.raises(TdvError, match="model must be one of bm25, qld, tfidf, got 'bm24'"):
         learn_term_values(*collection, model="bm24")
 
 
