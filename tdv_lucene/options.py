@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, Self, cast, dataclass_transform
 
-from .arguments import LARGEST_SEED, MOST_HITS, MOST_THREADS
+from .arguments import LARGEST_SEED, MOST_THREADS
 from .errors import TdvError, argument
 
 ANYTHING: Any = object()
@@ -294,12 +294,6 @@ class Threads(Config):
         None, "Use this many threads.  [default: all cores]",
         least=1, most=MOST_THREADS, group=RESOURCES,
     )  # fmt: skip
-
-
-class Shown(Config):
-    """Of what shows documents."""
-
-    hits: int = option(10, "Show this many documents.", least=1, most=MOST_HITS)
 
 
 class Overwrite(Config):

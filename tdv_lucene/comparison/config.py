@@ -6,12 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import LARGEST_PORT, LARGEST_SEED, MOST_THREADS
-from ..options import PYTHON_ONLY, OfField, Overwrite, Seed, Shown, Threads, TopicField, option
+from ..arguments import LARGEST_PORT, LARGEST_SEED, MOST_HITS, MOST_THREADS
+from ..options import PYTHON_ONLY, OfField, Overwrite, Seed, Threads, TopicField, option
 from ..ranking.options import SearchedModel
 
 if TYPE_CHECKING:
     from ..timing.latency import LatencyPlan
+
+MOST_SERVED = 50
+"""Documents of each index on the page."""
 
 _REPORT, _TIMING = "Report", "Timing"
 
@@ -100,15 +103,16 @@ class CompareConfig(SearchedModel, Threads, Seed, TopicField, OfField, Overwrite
         return LatencyPlan(budget_seconds=self.latency_budget_seconds, seed=self.seed)
 
 
-class ExplainConfig(SearchedModel, OfField, Shown):
+class ExplainConfig(SearchedModel, OfField):
     """How :func:`tdv_lucene.explain_query` explains."""
 
     values: str | os.PathLike[str] | None = option(
         None, "TDVs that --pruned was made with, if kept.", flag="tdv", metavar="FOLDER"
     )
+    hits: int = option(10, "Show this many documents.", least=1, most=MOST_HITS)
 
 
-class ServeConfig(SearchedModel, OfField, Shown):
+class ServeConfig(SearchedModel, OfField):
     """What :func:`tdv_lucene.serve_indexes` shows, and where."""
 
     values: Mapping[str, str | os.PathLike[str]] | None = option(
@@ -118,6 +122,7 @@ class ServeConfig(SearchedModel, OfField, Shown):
         metavar="NAME=FOLDER",
         multiple=True,
     )
+    hits: int = option(10, "Show this many documents.", least=1, most=MOST_SERVED)
     port: int = option(
         0, "Listen on this port.  [default: any free port]", least=0, most=LARGEST_PORT
     )

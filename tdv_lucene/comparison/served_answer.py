@@ -13,7 +13,6 @@ from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 DEPTH = 100
 """How deep the rank of a document is looked up in the other rankings."""
 
-MOST_HITS = 50
 
 
 def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
@@ -115,5 +114,5 @@ def _gone(before: Answer, after: Answer) -> list[dict[str, Any]]:
 
 def check_hits(hits: int) -> None:
     """Raise :class:`TdvError` when so many hits cannot be shown."""
-    if not 1 <= hits <= MOST_HITS:
-        raise TdvError(f"{argument('hits', hits)} is out of range: 1 to {MOST_HITS} can be shown")
+    if not 1 <= hits <= MOST_SERVED:
+        raise TdvError(f"{argument('hits', hits)} is out of range: 1 to {MOST_SERVED} can be shown")

@@ -69,7 +69,6 @@ def serve_indexes(
     config = ServeConfig.of(config, options)
     if len(indexes) < 2:
         raise TdvError(f"one index cannot be compared: give a second one ({argument('indexes')})")
-    check_hits(config.hits)
     # Java is called from one thread: requests wait in line, and none is left attached to the JVM.
     with ThreadPoolExecutor(1, "java") as java:
         opened = java.submit(
