@@ -149,7 +149,10 @@ class Config:
         found = {each.name: _option_of(each) for each in fields(cast(Any, cls))}
         order = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())]
         cls.OPTIONS = {name: found[name] for name in dict.fromkeys(order) if name in found}
-        effects = [*vars(cls).get("EFFECTS", ()), *(e for b in cls.__bases__ for e in b.EFFECTS)]
+        effects = [
+            *vars(cls).get("EFFECTS", ()),
+            *(e for b in cls.__bases__ for e in getattr(b, "EFFECTS", ())),
+        ]
         cls.EFFECTS = tuple(dict.fromkeys(effects))
         cls.__doc__ = _documented(cls)
 

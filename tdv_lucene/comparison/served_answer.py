@@ -7,12 +7,12 @@ from dataclasses import asdict
 from typing import Any
 
 from ..errors import TdvError, argument
+from .config import MOST_SERVED
 from .excerpts import WHOLE_LENGTH, excerpt, mark
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 
 DEPTH = 100
 """How deep the rank of a document is looked up in the other rankings."""
-
 
 
 def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ..errors import TdvError, argument
 from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.inspection import inspect_index
 from .config import ServeConfig
-from .served_answer import answer, check_hits
+from .served_answer import answer
 from .side_by_side import SideBySide
 
 if TYPE_CHECKING:

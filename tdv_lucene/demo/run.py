@@ -16,8 +16,8 @@ from ..prior.alone import prior_values
 from ..prior.prior import Prior
 from ..progress import Progress, silent
 from ..store import read_manifest
-from .config import DemoConfig
 from .collection import KIND, DemoCollection, document_python, unpack_wikipedia
+from .config import DemoConfig
 
 DEMONSTRATION = "demonstration"
 VALUES = {"unjudged": "prior-values", "learned": "values"}

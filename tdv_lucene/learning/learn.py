@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..embedding.embed import latent_semantic_vectors
+from ..embedding.lsa import latent_semantic_vectors
 from ..interruption import deferred
 from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -89,7 +88,7 @@ def learn_term_values(
     boost = known[1].boost if known else _first_boost(matrix, chosen)
     asked = config.parameters
     given = asked.values() if isinstance(asked, Parameters) else dict(asked or {})
-    first = replace(known[1].parameters if known else Parameters(), **given)
+    first = (known[1].parameters if known else Parameters()).with_values(given)
     counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks bear no exception
         problem = Problem.of(counted, topics, qrels, vectors, model, first)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..embedding.embed import latent_semantic_vectors
+from ..embedding.lsa import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
 from ..indexes.user_data import recorded_parameters

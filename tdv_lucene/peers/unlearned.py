@@ -135,7 +135,7 @@ def make_peer_values(
     place = Output.folder(
         output, KIND, inputs=[index, config.matrix], overwrite=config.overwrite, made_by="peers"
     )
-    parameters = SearchParameters(**config.parameters)
+    parameters = SearchParameters().with_values(config.parameters)
     require_prunable(index, config.field)
     with open_matrix(index, config.matrix, field=config.field, progress=progress) as counts:
         values = unlearned_values(counts, name, parameters=parameters, seed=config.seed)

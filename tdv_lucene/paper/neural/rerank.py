@@ -6,7 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...embedding.embed import TermVectors, latent_semantic_vectors, load_term_vectors
+from ...embedding.embed import load_term_vectors
+from ...embedding.lsa import latent_semantic_vectors
+from ...embedding.term_vectors import TermVectors
 from ...errors import TdvError, argument
 from ...evaluation.topics import read_qrels, read_topics
 from ...interruption import deferred
