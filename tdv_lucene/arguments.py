@@ -96,41 +96,27 @@ def absolute(index: str | os.PathLike[str]) -> str:
     return str(index) if isinstance(index, Shards) else os.path.abspath(index)
 
 
-def checked_threads(threads: int | None, name: str = "threads") -> int:
-    """Return ``threads``; None means one a core.
+def within(
+    name: str, value: float, least: float, most: float | None = None, remedy: str = ""
+) -> None:
+    """Raise :class:`TdvError` when ``value`` is out of its range; ``name`` is what it is called."""
+    if not least <= value <= (value if most is None else most):
+        above = "" if most is None else f", and at most {most}"
+        raise TdvError(
+            f"{argument(name)} must be at least {least}, got {value}{above}"
+            f"{remedy and f': {remedy}'}"
+        )
 
-    Raises
-    ------
-    TdvError
-        When it is not from 1 to :data:`MOST_THREADS`; ``name`` is what the caller calls it.
-    """
-    if threads is None:
-        return os.cpu_count() or 1
-    return _within(name, threads, 1, MOST_THREADS)
 
-
-def checked_hits(hits: int, name: str = "hits") -> int:
-    """Return ``hits``, or raise :class:`TdvError` when it is not from 1 to :data:`MOST_HITS`;
-    ``name`` is what the caller calls it."""
-    return _within(name, hits, 1, MOST_HITS)
+def cores(threads: int | None) -> int:
+    """Return ``threads``; None means one a core."""
+    return threads or os.cpu_count() or 1
 
 
 def checked_seed(seed: int) -> int:
     """Return ``seed``, or raise :class:`TdvError` when it is not from 0 to :data:`LARGEST_SEED`."""
-    return _within("seed", seed, 0, LARGEST_SEED)
-
-
-def checked_port(port: int) -> int:
-    """Return ``port``, 0 for any that is free, or raise :class:`TdvError` when there is no such."""
-    return _within("port", port, 0, LARGEST_PORT)
-
-
-def _within(name: str, value: int, least: int, most: int) -> int:
-    if not least <= value <= most:
-        raise TdvError(
-            f"{argument(name)} must be at least {least}, got {value}, and at most {most}"
-        )
-    return value
+    within("seed", seed, 0, LARGEST_SEED)
+    return seed
 
 
 def parse_bytes(text: str | int, name: str = "max_bytes") -> int:

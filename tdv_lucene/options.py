@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, Self, cast, dataclass_transform
 
-from .arguments import LARGEST_SEED, MOST_THREADS
+from .arguments import LARGEST_SEED, MOST_THREADS, within
 from .errors import TdvError, argument
 
 ANYTHING: Any = object()
@@ -37,22 +37,17 @@ class Option:
 
     Attributes
     ----------
-    help : str
+    help
         Verb first; ends with the default in brackets where that is not ``default``.
-    flag : str or None
+    flag
         Without dashes, where it is not the name; :data:`PYTHON_ONLY` for none.
-    choices : tuple of str
-        The texts it may be.
-    least, most : number or None
-        The range of a number.
-    remedy : str
-        Added where a number is out of its range.
-    check : callable or None
+    choices, least, most, remedy
+        The texts, or the range of numbers, that are legal; what to try in place of others.
+    check
         Called with a value and the option's name; raises :class:`TdvError`.
-    group : str or None
+    group
         The heading in ``--help-all``; None for options that ``--help`` shows.
-    metavar : str or None
-    multiple : bool
+    multiple
         Whether the flag may be repeated.
     name, kind, default
         The field's name, its annotation, and its default.
@@ -80,12 +75,8 @@ class Option:
             raise TdvError(
                 f"{argument(self.name)} must be one of {', '.join(self.choices)}, got '{value}'"
             )
-        if self.least is not None and not self.least <= value <= (self.most or value):
-            most = f", and at most {self.most}" if self.most else ""
-            remedy = f": {self.remedy}" if self.remedy else ""
-            raise TdvError(
-                f"{argument(self.name)} must be at least {self.least}, got {value}{most}{remedy}"
-            )
+        if self.least is not None:
+            within(self.name, value, self.least, self.most, self.remedy)
         if self.check is not None:
             self.check(value, self.name)
 
@@ -103,14 +94,13 @@ class Effect:
 
     Attributes
     ----------
-    options : tuple of str
-    beside : str
-        The other option.
-    reason : str
+    options, beside
+        Names: of the options, and of the other one.
+    reason
         Why, after "--this has no effect with --that: ".
-    only : tuple
+    only
         The values of the other beside which they have one; None stands for one that is not given.
-    unless : tuple
+    unless
         In place of ``only``: the values beside which they have none.
     """
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arguments import checked_threads
+from ..arguments import cores
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
@@ -89,7 +89,7 @@ def compare_indexes(
     compared = read_inputs(paths, queries, config.tune, config)
     terms = _terms(paths, config.field, by_name)
     search = {
-        "field": config.field, "threads": checked_threads(config.threads), "progress": progress
+        "field": config.field, "threads": cores(config.threads), "progress": progress
     }  # fmt: skip
     systems, tuning = _with_tuned(compared.systems, compared.training, search)
     query_sets = compared.query_sets

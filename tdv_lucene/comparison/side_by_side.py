@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import checked_hits
 from ..errors import TdvError
 from ..indexes.search_warnings import warn_of_another_search
 from ..indexes.user_data import (
@@ -124,14 +123,7 @@ class SideBySide:
         return Counter(tokens)
 
     def ask(self, query: str, terms: Sequence[str], hits: int, depth: int = 0) -> dict[str, Answer]:
-        """The answers of all indexes, ``hits`` documents with their texts from each.
-
-        Raises
-        ------
-        TdvError
-            When ``hits`` is out of range.
-        """
-        hits = checked_hits(hits)
+        """The answers of all indexes, ``hits`` documents with their texts from each."""
         found = {
             name: opened.searcher.search(query, hits, depth) for name, opened in self.opened.items()
         }

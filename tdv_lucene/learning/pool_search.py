@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from ..arguments import checked_threads
+from ..arguments import cores
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import SearchParameters as Parameters
@@ -48,7 +48,7 @@ def search_lucene(
         similarity = make_similarity(parameters, model)
         found = find_hits(
             index, similarity, field, topics,
-            hits=hits, threads=checked_threads(None), progress=progress,
+            hits=hits, threads=cores(None), progress=progress,
         )  # fmt: skip
         ids = map(bytes.decode, found.ids)
         return {

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import Shards, checked_threads
+from ..arguments import Shards, cores
 from ..errors import TdvError, argument
 from ..output import Output
 from ..progress import Progress, silent
@@ -87,7 +87,7 @@ def extract_matrix(
     with place as folder, _id_file(ids) as listed:
         totals, source = extract_arrays(
             index, field, folder,
-            threads=checked_threads(config.threads), documents=listed, positions=positions,
+            threads=cores(config.threads), documents=listed, positions=positions,
             sequences=tokens, progress=progress,
         )  # fmt: skip
         manifest: dict[str, Any] = {"field": field, "source": source}
@@ -113,7 +113,7 @@ def extract_shard(
     with place as folder:
         _, source = extract_arrays(
             index, field, folder,
-            threads=checked_threads(threads), positions=positions, is_shard=True,
+            threads=cores(threads), positions=positions, is_shard=True,
         )  # fmt: skip
         matrix = _load(folder, {"field": field, "source": source})
         place.write_manifest(describe_matrix(matrix))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import checked_threads
+from ..arguments import cores
 from ..errors import TdvError, argument
 from ..indexes.shards.record import Part, part_as_user_data
 from ..indexes.written_record import as_user_data, carried_over
@@ -116,7 +116,7 @@ class Rewriting:
         names = [values.vocabulary.field for values in self.fields]
         counts = rewriter.rewrite_index(
             self.index, os.devnull, self.rules(points), user_data={}, counts_only=True,
-            threads=checked_threads(self.config.threads), is_shard=self.part is not None,
+            threads=cores(self.config.threads), is_shard=self.part is not None,
             progress=self.progress,
         )  # fmt: skip
         found = {names[0]: counts, **counts.get("fields", {})}
@@ -152,7 +152,7 @@ class Rewriting:
             self.index,
             folder,
             self.rules(points),
-            threads=checked_threads(self.config.threads),
+            threads=cores(self.config.threads),
             user_data=self._user_data(described),
             one_segment=self.config.optimize,
             is_shard=self.part is not None,

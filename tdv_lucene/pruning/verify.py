@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..arguments import Shards, checked_threads
+from ..arguments import Shards, cores
 from ..errors import TdvError, argument
 from ..indexes.shards.record import shard_name
 from ..indexes.user_data import FieldRecord, read_records
@@ -97,7 +97,7 @@ def verify_pruned(
     _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
     found = rewriter.prove_pruned(
         index, pruned, rules,
-        threads=checked_threads(threads), is_shard=shard_name(user_data) is not None,
+        threads=cores(threads), is_shard=shard_name(user_data) is not None,
         progress=progress,
     )  # fmt: skip
     return {"equal": "difference" not in found, "postings": 0, **found}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..arguments import Shards, checked_hits, checked_threads
+from ..arguments import Shards, cores
 from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import nothing_found, warn_of_lost_queries
@@ -111,7 +111,7 @@ def search_with(
     from ..jvm import searcher
     from ..jvm.index import identify
 
-    threads, hits = checked_threads(threads), checked_hits(hits)
+    threads = cores(threads)
     source = identify(index)
     with place as unfinished:
         found = searcher.search_topics(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..arguments import Shards, checked_threads
+from ..arguments import Shards, cores
 from ..errors import TdvError
 from ..indexes.shards.record import user_data_of_whole
 from ..indexes.shards.survey import refuse_copies
@@ -172,7 +172,7 @@ def _search(
 
     found = find_hits(
         folder, make_similarity(parameters), field, topics,
-        hits=hits, threads=checked_threads(threads), statistics=statistics,
+        hits=hits, threads=cores(threads), statistics=statistics,
     )  # fmt: skip
     require_current(folder, commit)  # else the statistics are of other documents
     return found
