@@ -26,60 +26,41 @@ def values_of(
     recommended
         The reduction that pruning takes; None for what the points recommend.
     """
-    matrix, final = learned.problem.matrix, learned.final
-    return TermValues(
-        vocabulary=matrix.vocabulary,
-        doc_freq=np.asarray(matrix.doc_freq),
-        total_term_freq=np.asarray(matrix.total_term_freq),
-        weights=final.weights,
-        priority=final.priority,
-        manifest=_manifest(learned, recipe, seed, recommended),
-        posting_priority=None if final.rule is None else final.rule.priority,
-        posting_factors=None if final.rule is None else final.rule.factors,
+    problem, final = learned.problem, learned.final
+    matrix = problem.matrix
+    return TermValues.of(
+        matrix,
+        final.weights,
+        final.priority,
+        final.rule,
+        **({} if final.rule is None else {"unit": recipe.unit}),
+        model=problem.model,
+        parameters=problem.parameters,
+        lead=describe_boost(matrix.position_boost),
+        positions=matrix.first_positions is not None,
+        recipe={"name": recipe.name, **asdict(recipe)},
+        seed=seed,
+        vectors=dict(problem.vectors.origin),
+        queries=len(problem.queries),
+        pool=_pool(matrix),
+        folds=learned.folds,
+        points=learned.points,
+        prior=learned.moved,
+        full=learned.full,
+        recommended_reduction=recommend(learned.points) if recommended is None else recommended,
     )
 
 
-def _manifest(
-    learned: Learned, recipe: Any, seed: int, recommended: float | None
-) -> dict[str, Any]:
-    problem, rule = learned.problem, learned.final.rule
-    matrix = problem.matrix
-    by_posting = {} if rule is None else {"unit": recipe.unit, "posting_rule": rule.describe()}
-    return {
-        **by_posting,
-        "field": matrix.vocabulary.field,
-        "source": matrix.source,
-        "vocabulary_sha256": matrix.vocabulary.sha256,
-        "model": problem.model,
-        "parameters": problem.parameters.values(),
-        "lead": describe_boost(matrix.position_boost),
-        "positions": matrix.first_positions is not None,
-        "recipe": {"name": recipe.name, **asdict(recipe)},
-        "seed": seed,
-        "vectors": dict(problem.vectors.origin),
-        "queries": len(problem.queries),
-        **_pool(matrix),
-        "folds": learned.folds,
-        "points": learned.points,
-        **({} if learned.moved is None else {"prior": learned.moved}),
-        "full": learned.full,
-        "recommended_reduction": recommend(learned.points) if recommended is None else recommended,
-    }
-
-
-def _pool(matrix: TermDocumentMatrix) -> dict[str, Any]:
+def _pool(matrix: TermDocumentMatrix) -> dict[str, Any] | None:
     """What a manifest says of the pool: measures in it are estimates."""
     pool = matrix.pool
     if pool is None or matrix.collection is None:
-        return {}
-    drawn = int(np.count_nonzero(pool.drawn))
+        return None
     return {
-        "pool": {
-            "documents": len(pool.drawn),
-            "of": matrix.collection["documents"],
-            "drawn": drawn,
-            "postings": matrix.postings,
-        }
+        "documents": len(pool.drawn),
+        "of": matrix.collection["documents"],
+        "drawn": int(np.count_nonzero(pool.drawn)),
+        "postings": matrix.postings,
     }
 
 

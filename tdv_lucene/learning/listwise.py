@@ -77,13 +77,19 @@ def parameters_of(similarity: Similarity) -> tuple[jax.Array, ...]:
     return tuple(jnp.asarray(value, jnp.float32) for value in vars(similarity).values())
 
 
-@lru_cache(maxsize=4)  # a program holds memory
 def compiled_update(kind: type, recipe: DefaultRecipe) -> tuple[Any, Any]:
-    """Return (optimizer, update), compiled once for all folds.
+    """Return (optimizer, update), compiled once for all folds and all recipes that train alike.
 
     The parameters of the ranking function, of class ``kind``, are arguments: folds may have others.
     """
-    schedule = optax.cosine_decay_schedule(recipe.learning_rate, recipe.max_steps, alpha=0.1)
+    return _compiled(kind, recipe.loss, recipe.l2, recipe.learning_rate, recipe.max_steps)
+
+
+@lru_cache(maxsize=4)  # a program holds memory
+def _compiled(
+    kind: type, loss_of: str, l2: float, learning_rate: float, max_steps: int
+) -> tuple[Any, Any]:
+    schedule = optax.cosine_decay_schedule(learning_rate, max_steps, alpha=0.1)
     optimizer = optax.adam(schedule)
 
     def objective(
@@ -91,9 +97,9 @@ def compiled_update(kind: type, recipe: DefaultRecipe) -> tuple[Any, Any]:
     ) -> jax.Array:
         scores = _scores(kind(*numbers), learned.linear, collection, lists)
         temperature = jnp.exp(learned.log_temperature)
-        loss = losses.LOSSES[recipe.loss](scores, lists.gains, lists.where, temperature)
+        loss = losses.LOSSES[loss_of](scores, lists.gains, lists.where, temperature)
         learned_only = jax.tree.map(jnp.subtract, learned.linear, collection.start)
-        return loss + recipe.l2 * tdv.squared_length(learned_only)
+        return loss + l2 * tdv.squared_length(learned_only)
 
     @jax.jit
     def update(

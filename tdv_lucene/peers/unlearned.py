@@ -65,7 +65,7 @@ def unlearned_values(
     priority = rule.priority if rule else ORDERS[name].compute(matrix, seed)
     about = {
         "model": ANY_MODEL,
-        "parameters": parameters.values(),
+        "parameters": parameters,
         "recipe": {"name": name, "about": PEERS[name]},
         "seed": seed,
     }

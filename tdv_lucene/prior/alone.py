@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import TdvError
 from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.inspection import require_prunable
 from ..matrix.extract import open_matrix
@@ -17,7 +16,7 @@ from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import DEFAULT_MODEL, MODELS
+from ..ranking import DEFAULT_MODEL, check_model
 from ..simulation.posting_rules import RuleRecipe, rule_of_order
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_orders import RANKING, preferred_order
@@ -64,8 +63,7 @@ def prior_values(
     TdvError
         When there is no such model, or no such preference for it.
     """
-    if model not in MODELS:
-        raise TdvError(f"no model '{model}': choose one of {', '.join(MODELS)}")
+    check_model(model)
     preferred = preferred_order(prefer, model)
     matrix.require_whole("a pruning")
     prior = prior or Prior.load()
@@ -80,7 +78,7 @@ def prior_values(
     order, rule = rule_of_order(counted, kind, model, settings.parameters, RuleRecipe(), points)
     about = {
         "model": model,
-        "parameters": settings.parameters.values(),
+        "parameters": settings.parameters,
         "lead": describe_boost(settings.boost),
         "positions": matrix.first_positions is not None,
         "recipe": {"name": "prior"},

@@ -53,18 +53,17 @@ def describe_field(
     """
     if reduction is None:
         reduction = values.recommended_reduction
-    trained = {**ANSERINI_DEFAULTS, **values.parameters}
     scale = 1.0 if point.scale is None else float(point.scale)
     return {
         "version": __version__,
         "field": values.vocabulary.field,
-        "model": values.manifest["model"],
+        "model": values.model,
         "learned_from": _learned_from(values),
         "tf": tf,
         "unit": "term" if point.cut is None else "posting",
         "scale": scale,
         **({"least_freq": LEAST_FREQUENCY} if tf == "scaled" else {}),
-        **{name: trained[name] for name in ANSERINI_DEFAULTS},
+        **{name: values.parameters[name] for name in ANSERINI_DEFAULTS},
         "search": search_parameters(values, point.scale, target, baking),
         **({} if baking is None else {"baked": baking.describe()}),
         CHECKSUM: checksum(point),

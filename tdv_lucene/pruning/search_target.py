@@ -23,11 +23,12 @@ import numpy as np
 
 from ..errors import TdvError, argument
 from ..ranking import (
-    ANSERINI_DEFAULTS,
     DEFAULT_MODEL,
     MODELS,
     NAMED_DEFAULTS,
     Baking,
+    RankingFunction,
+    SearchParameters,
     at_scale,
     ranking_function,
 )
@@ -119,16 +120,15 @@ def target_parameters(values: TermValues, target: SearchTarget) -> dict[str, flo
 
     TDVs that were made without a ranking function suit any, so lengths stay lengths by default.
     """
-    model = values.manifest["model"]
+    model = values.model
     if model not in MODELS:
         return target.parameters(DEFAULT_MODEL) if target.given else None
     return target.parameters(model)
 
 
-def _held_by(values: TermValues) -> str | None:
-    """What of an index can hold the parameters; TDVs of no model are taken for the default's."""
-    model = values.manifest["model"]
-    return ranking_function(model if model in MODELS else DEFAULT_MODEL).held_by
+def _function(values: TermValues) -> RankingFunction:
+    """The ranking function that an index is written for; TDVs of no model get the default's."""
+    return ranking_function(values.model if values.model in MODELS else DEFAULT_MODEL)
 
 
 def scale_for(
@@ -144,8 +144,8 @@ def scale_for(
     searched = target_parameters(values, target)
     if searched is None:
         return scale
-    learned = {**ANSERINI_DEFAULTS, **values.parameters}
-    if _held_by(values) == "scale":
+    learned = values.parameters
+    if _function(values).held_by == "scale":
         (name,) = searched
         baked = searched[name] / learned[name]
         cheap = baked >= scale and _share_of_bytes(values, reduction, scale, baked) <= MOST_BYTES
@@ -165,10 +165,10 @@ def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float
         The one that was asked for, if any.
     """
     searched = target_parameters(values, target) if target.given else None
-    if searched is None or _held_by(values) != "scale":
+    if searched is None or _function(values).held_by != "scale":
         return
     (name,) = searched
-    needed = searched[name] / {**ANSERINI_DEFAULTS, **values.parameters}[name]
+    needed = searched[name] / values.parameters[name]
     if tf != "scaled" or not (scale is None or math.isclose(scale, needed, rel_tol=1e-6)):
         raise TdvError(
             f"{argument('search_as', target.name)} holds {name} in frequencies at a scale of "
@@ -179,10 +179,10 @@ def refuse_scale(values: TermValues, target: SearchTarget, tf: str, scale: float
 def baking_of(values: TermValues, scale: float | None, target: SearchTarget) -> Baking | None:
     """What the norms of a field are to hold; None where they are lengths."""
     searched = target_parameters(values, target)
-    if searched is None or _held_by(values) != "norms":
+    learned = SearchParameters().with_values(values.parameters)
+    held = _function(values).held(learned, 1.0 if scale is None else scale)
+    if searched is None or held is None:
         return None
-    learned = {**ANSERINI_DEFAULTS, **values.parameters}
-    held = learned["k1"] * (1.0 if scale is None else scale), learned["b"]
     return Baking(held, (searched["k1"], searched["b"]))
 
 
@@ -190,14 +190,14 @@ def search_parameters(
     values: TermValues, scale: float | None, target: SearchTarget, baking: Baking | None
 ) -> dict[str, float]:
     """k1, b and mu to search a field with that is written for ``target``."""
-    learned = {**ANSERINI_DEFAULTS, **values.parameters}
+    learned = values.parameters
     found = at_scale(learned, 1.0 if scale is None else float(scale))
     searched = target_parameters(values, target) or {}
     if baking is not None:
         return {**found, **searched}
     # Otherwise it would have cost too many bytes, or another scale was asked for.
     near = [name for name in searched if math.isclose(searched[name], found[name], rel_tol=1e-6)]
-    is_held = _held_by(values) == "scale" and near == [*searched]
+    is_held = _function(values).held_by == "scale" and near == [*searched]
     return {**found, **searched} if is_held else found
 
 

@@ -17,13 +17,15 @@ import numpy as np
 from ..arguments import checked_share
 from ..errors import TdvError, argument
 from ..matrix.first_positions import FirstPositionBoost, read_boost
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
+from ..ranking import ANSERINI_DEFAULTS
 from ..store import check_files, load_array, read_manifest, save_array
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 from .dropped_postings import PostingRule
 from .dropped_terms import drop_terms, nearest
+from .manifest import LONG, check_manifest, describe
 from .operating_point import OperatingPoint
-from .stored_manifest import check_manifest
 
 _log = logging.getLogger(__name__)
 
@@ -118,6 +120,40 @@ class TermValues:
                     "learn it again"
                 )
 
+    @classmethod
+    def of(
+        cls,
+        matrix: TermDocumentMatrix,
+        weights: np.ndarray,
+        priority: np.ndarray,
+        rule: PostingRule | None,
+        **facts: Any,
+    ) -> TermValues:
+        """Return TDVs of the terms of ``matrix``.
+
+        Parameters
+        ----------
+        rule
+            How single postings are dropped; None if only whole terms are.
+        facts
+            Of the manifest, see :func:`.manifest.describe`.
+        """
+        return cls(
+            vocabulary=matrix.vocabulary,
+            doc_freq=np.asarray(matrix.doc_freq),
+            total_term_freq=np.asarray(matrix.total_term_freq),
+            weights=weights,
+            priority=priority,
+            manifest=describe(matrix, rule, **facts),
+            posting_priority=None if rule is None else rule.priority,
+            posting_factors=None if rule is None else rule.factors,
+        )
+
+    @property
+    def model(self) -> str:
+        """The ranking function that they were made for; ``ANY_MODEL`` if they suit any."""
+        return str(self.manifest["model"])
+
     @property
     def points(self) -> list[dict[str, Any]]:
         """The learned operating points, in order of reduction."""
@@ -146,8 +182,10 @@ class TermValues:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """k1, b and mu of training and search; at a scale, multiply k1 and mu by it."""
-        return dict(self.manifest["parameters"])
+        """Return k1, b and mu of training and search, Anserini's where none is named; at a scale,
+        multiply k1 and mu by it.
+        """
+        return {**ANSERINI_DEFAULTS, **self.manifest["parameters"]}
 
     @property
     def position_boost(self) -> FirstPositionBoost | None:
@@ -172,8 +210,7 @@ class TermValues:
 
     def summary(self) -> dict[str, Any]:
         """Return the manifest without its long tables (folds, scales, thresholds), for printing."""
-        long = ("folds", "points", "posting_rule", "files")
-        shown = {k: v for k, v in self.manifest.items() if k not in long}
+        shown = {k: v for k, v in self.manifest.items() if k not in LONG}
         points = [{k: v for k, v in p.items() if k != "scales"} for p in self.points]
         return {**shown, "points": points}
 

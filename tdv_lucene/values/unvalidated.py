@@ -40,27 +40,11 @@ def unvalidated_values(
     recommended
         The reduction that pruning takes unless told otherwise.
     """
-    by_posting = {} if rule is None else {"unit": "posting", "posting_rule": rule.describe()}
-    return TermValues(
-        vocabulary=matrix.vocabulary,
-        doc_freq=np.asarray(matrix.doc_freq),
-        total_term_freq=np.asarray(matrix.total_term_freq),
-        weights=weights,
-        priority=priority,
-        posting_priority=None if rule is None else rule.priority,
-        posting_factors=None if rule is None else rule.factors,
-        manifest={
-            **by_posting,
-            "field": matrix.vocabulary.field,
-            "source": matrix.source,
-            "vocabulary_sha256": matrix.vocabulary.sha256,
-            **about,
-            "queries": 0,
-            "folds": [],
-            "points": [{"reduction": r, "removed": r, **unmeasured(scale)} for r in reductions],
-            "recommended_reduction": recommended,
-        },
-    )
+    points = [{"reduction": r, "removed": r, **unmeasured(scale)} for r in reductions]
+    return TermValues.of(
+        matrix, weights, priority, rule,
+        **about, queries=0, points=points, recommended_reduction=recommended,
+    )  # fmt: skip
 
 
 def unmeasured(scale: float) -> dict[str, Any]:
@@ -79,7 +63,7 @@ def tuned_values(
     weights = np.ones(matrix.shape[0], np.float32)
     described = {
         "model": DEFAULT_MODEL,
-        "parameters": parameters.values(),
+        "parameters": parameters,
         "lead": None,
         "positions": False,
         "recipe": {"name": TUNE_RECIPE},

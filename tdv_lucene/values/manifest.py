@@ -1,17 +1,21 @@
-"""What the manifest of term values must hold, so that a damaged one is reported when it is read.
+"""What the manifest of term values holds: how it is made, and what must be there when it is read.
 
-Keys keep the words of earlier versions: ``lead`` is the first-position boost.
+A fact is computed by who knows it, and passed to :func:`describe`; its type stands here. Keys keep
+the words of earlier versions: ``lead`` is the first-position boost. What an index records of a
+pruning has the same names (see :mod:`..indexes.user_data`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..matrix.first_positions import FirstPositionBoost
-from ..ranking import ANSERINI_DEFAULTS
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..ranking import ANSERINI_DEFAULTS, SearchParameters
 from ..store import NUMBER, check_content, check_numbers
 from ..vocabulary import StrPath
+from .dropped_postings import PostingRule
 
 _Types = Mapping[str, type | tuple[type, ...]]
 _MANIFEST: _Types = {
@@ -20,7 +24,8 @@ _MANIFEST: _Types = {
 }  # fmt: skip
 _FURTHER: _Types = {
     "source": dict, "recipe": dict, "lead": (dict, type(None)), "posting_rule": dict, "unit": str,
-    "folds": list, "self_supervised": dict, "queries": int, "full": dict,
+    "folds": list, "self_supervised": dict, "queries": int, "full": dict, "pool": dict,
+    "prior": dict, "seed": int, "vectors": dict, "tuned_on": int,
 }  # fmt: skip
 _POINT: _Types = {"reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": dict,
           "scales": (list, dict)}  # fmt: skip
@@ -35,6 +40,53 @@ _RULE: _Types = {
     "reductions": list, "thresholds": list,
 }  # fmt: skip
 _OF_RULE: _Types = {"lead": (dict, type(None))}
+
+
+LONG = ("folds", "points", "posting_rule", "files")
+"""Entries with tables, which are left out where a manifest is printed."""
+
+
+def describe(
+    matrix: TermDocumentMatrix,
+    rule: PostingRule | None,
+    *,
+    model: str,
+    parameters: SearchParameters,
+    recipe: Mapping[str, Any],
+    points: Sequence[Mapping[str, Any]],
+    recommended_reduction: float | None,
+    queries: int,
+    folds: Sequence[Mapping[str, Any]] = (),
+    unit: str = "posting",
+    **further: Any,
+) -> dict[str, Any]:
+    """Return the manifest of TDVs of ``matrix``, but for what is the same of all results.
+
+    Parameters
+    ----------
+    rule
+        How single postings are dropped; None if only whole terms are.
+    unit
+        What is dropped by default, if there is a rule.
+    further
+        What not all TDVs have, by the names of ``_FURTHER``; None stands for nothing, but for
+        ``lead``.
+    """
+    by_posting = {} if rule is None else {"unit": unit, "posting_rule": rule.describe()}
+    return {
+        **by_posting,
+        "field": matrix.vocabulary.field,
+        "source": matrix.source,
+        "vocabulary_sha256": matrix.vocabulary.sha256,
+        "model": model,
+        "parameters": parameters.values(),
+        **{name: fact for name, fact in further.items() if name == "lead" or fact is not None},
+        "recipe": dict(recipe),
+        "queries": queries,
+        "folds": list(folds),
+        "points": list(points),
+        "recommended_reduction": recommended_reduction,
+    }
 
 
 def check_manifest(
