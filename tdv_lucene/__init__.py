@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays light
-    from .arguments import Shards as Shards
     from .comparison.compare import compare_indexes as compare_indexes
     from .comparison.config import CompareConfig as CompareConfig
     from .comparison.explain import explain_query as explain_query
@@ -33,7 +32,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .learning.learn import learn_term_values as learn_term_values
     from .matrix.ciff import export_ciff as export_ciff
     from .matrix.extract import extract_matrix as extract_matrix
-    from .matrix.extract import load_matrix as load_matrix
+    from .matrix.stored_matrix import load_matrix as load_matrix
     from .matrix.term_document_matrix import TermDocumentMatrix as TermDocumentMatrix
     from .peers.unlearned import binary_values as binary_values
     from .peers.unlearned import make_peer_values as make_peer_values
@@ -46,6 +45,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .searching.search import open_searcher as open_searcher
     from .searching.search import search_index as search_index
     from .searching.tune import tune_index as tune_index
+    from .source import Source as Source
     from .timing.latency import LatencyPlan as LatencyPlan
     from .values.operating_point import OperatingPoint as OperatingPoint
     from .values.term_values import TermValues as TermValues
@@ -59,7 +59,7 @@ _PUBLIC = {
     "LearnConfig": "learning.config",
     "OperatingPoint": "values.operating_point",
     "PruneConfig": "pruning.config",
-    "Shards": "arguments",
+    "Source": "source",
     "TdvError": "errors",
     "TermDocumentMatrix": "matrix.term_document_matrix",
     "TermValues": "values.term_values",
@@ -79,7 +79,7 @@ _PUBLIC = {
     "inspect_index": "indexes.inspection",
     "learn_from_index": "learning.from_index",
     "learn_term_values": "learning.learn",
-    "load_matrix": "matrix.extract",
+    "load_matrix": "matrix.stored_matrix",
     "load_term_vectors": "embedding.embed",
     "make_peer_values": "peers.unlearned",
     "open_searcher": "searching.search",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 
 from .errors import TdvError, argument
 
@@ -19,81 +18,6 @@ LARGEST_SEED = 2**32 - 1
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
           "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}  # fmt: skip
-
-
-SHARD_SEPARATOR = "\x1e"
-"""Between the folders of shards in what Java takes for a path: ASCII's record separator."""
-
-
-@dataclass(frozen=True)
-class Shards(os.PathLike[str]):
-    """One index in several folders, its shards; most functions take it where they take a path.
-
-    Its documents are those of the first, then those of the second, and so on; its statistics are
-    those of all of them. :func:`tdv_lucene.find_shards` makes one and checks it.
-
-    Attributes
-    ----------
-    folders : tuple of str
-        Absolute, each another.
-    scheduler : str or None
-        Address of the Dask scheduler whose workers do what is done shard by shard; None for
-        processes of this machine.
-    resources : tuple of str
-        Which of Dask's resources the workers have that see each folder; empty where all see them,
-        and we.
-    """
-
-    folders: tuple[str, ...]
-    scheduler: str | None = None
-    resources: tuple[str, ...] = ()
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What users call each: its folder, after the resource if it has one."""
-        if not self.resources:
-            return self.folders
-        return tuple(f"{name}={folder}" for name, folder in zip(self.resources, self.folders))
-
-    @property
-    def resources_by_label(self) -> dict[str, str]:
-        """Label -> resource; empty where all see the folders."""
-        return dict(zip(self.labels, self.resources))
-
-    @property
-    def folders_here(self) -> tuple[str, ...]:
-        """The folders, to be read in this process.
-
-        Raises
-        ------
-        TdvError
-            When only some workers see them.
-        """
-        if self.resources:
-            names = ", ".join(dict.fromkeys(self.resources))
-            raise TdvError(
-                f"{self} lie where only workers with the resources {names} see them: 'search', "
-                "'prune' and 'verify' with TDVs work there, all else needs folders that are seen "
-                "here, without RESOURCE="
-            )
-        return self.folders
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The folders' own names, in their order."""
-        return tuple(os.path.basename(folder) for folder in self.folders)
-
-    def __fspath__(self) -> str:
-        return SHARD_SEPARATOR.join(self.folders_here)
-
-    def __str__(self) -> str:
-        above = os.path.commonpath([os.path.dirname(folder) for folder in self.folders])
-        return f"{len(self.folders)} shards of {above}"
-
-
-def absolute(index: str | os.PathLike[str]) -> str:
-    """How an index is named in records and reports: its absolute path; of shards, their folder."""
-    return str(index) if isinstance(index, Shards) else os.path.abspath(index)
 
 
 def within(

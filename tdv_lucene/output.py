@@ -21,11 +21,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from .arguments import Shards
 from .destination import Destination
 from .errors import TdvError
 from .interruption import check, deferred
-from .store import MANIFEST, unlisted_files, write_manifest
+from .source import Source
+from .store import MANIFEST, manifest_bytes, unlisted_files, write_manifest
 
 _MARK = "unfinished"
 _MARK_TEXT = "tdv-lucene makes {} here. Once no such run is at work, this folder can be removed.\n"
@@ -112,8 +112,8 @@ class Output:
         cls, path: str | os.PathLike[str], kind: str | None, inputs: Sequence[Any], **options: Any
     ) -> Output:
         given = [i.path if isinstance(i, Output) else i for i in inputs]
-        given = [f for i in given for f in (i.folders if isinstance(i, Shards) else (i,))]
-        read = [Path(i) for i in given if isinstance(i, (str, os.PathLike))]
+        sources = [Source.of(i) for i in given if isinstance(i, (str, os.PathLike))]
+        read = [Path(folder) for source in sources for folder in source.folders]
         beside = [i.path for i in inputs if isinstance(i, Output)]
         return cls(Destination(path, kind, inputs=read, beside=beside, **options))
 
@@ -175,12 +175,19 @@ class Output:
     def write_manifest(self, content: dict[str, Any]) -> None:
         """Describe the result; its files must all be written."""
         folder = self.path if self._aside is None else self._unfinished
+        write_manifest(folder, *self._manifest(content))
+
+    def manifest_bytes(self, content: dict[str, Any], folder: Path) -> int:
+        """The size of the manifest that would describe ``folder`` as this result."""
+        return manifest_bytes(folder, *self._manifest(content))
+
+    def _manifest(self, content: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
         kind, made_by = self._place.kind, self._place.made_by
         assert kind is not None  # what has none has no manifest
         described = {name: value for name, value in content.items() if name != "made_by"}
         if made_by is not None:
             described = {"made_by": made_by, **described}
-        write_manifest(folder, kind, described, self._place.manifest)
+        return kind, described, self._place.manifest
 
     # the hidden place -----------------------------------------------------------------------
 

@@ -28,7 +28,8 @@ from test_prune import _values  # noqa: E402
 from testing_jar import dump_index, write_described  # noqa: E402
 
 from tdv_lucene.jvm import rewriter  # noqa: E402
-from tdv_lucene.matrix.extract import extract_matrix, load_matrix  # noqa: E402
+from tdv_lucene.matrix.extract import extract_matrix  # noqa: E402
+from tdv_lucene.matrix.stored_matrix import load_matrix  # noqa: E402
 from tdv_lucene.pruning.prune import prune_index  # noqa: E402
 from tdv_lucene.values.term_values import TermValues  # noqa: E402
 

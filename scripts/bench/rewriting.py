@@ -90,7 +90,8 @@ def job_of(name: str, index: Path, work: Path, threads: int) -> Callable[[], obj
     """The work to be timed, with everything before it done."""
     from tdv_lucene.jvm import rewriter, start
     from tdv_lucene.jvm.index import extract_arrays
-    from tdv_lucene.matrix.extract import extract_matrix, load_matrix
+    from tdv_lucene.matrix.extract import extract_matrix
+    from tdv_lucene.matrix.stored_matrix import load_matrix
 
     start()
     matrix_folder, output = work / f"{index.name} matrix", work / f"{index.name} {name}"

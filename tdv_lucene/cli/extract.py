@@ -29,7 +29,8 @@ def command(output: str, documents: Path | None, as_json: bool, **arguments: Any
     grow with the number of documents listed. Term statistics stay those of the whole index.
     """
     from ..evaluation.topics import STDIN, read_stdin
-    from ..matrix.extract import describe_matrix, extract_matrix, split_ids
+    from ..matrix.extract import extract_matrix, split_ids
+    from ..matrix.stored_matrix import describe_matrix
 
     ids: list[str] | Path | None = documents
     if documents is not None and str(documents) == STDIN:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..arguments import Shards, absolute
 from ..progress import Progress, silent
+from ..source import Source
 from .analysis import notes_on_analysis
 from .config import InspectConfig
 from .user_data import user_data_of
@@ -70,13 +70,13 @@ def inspect_index(
 
     check = InspectConfig.of(config, options).check
     found = inspect(index, True if check else None, progress)
-    if isinstance(index, Shards):
+    if Source.of(index).is_sharded:
         found["user_data"] = user_data_of(index)
     kinds = _by_kind(found.pop("files"))
     why_not = _why_not(found)
     del found["without_ids"]
     return {
-        "path": absolute(index),
+        "path": Source.of(index).absolute,
         **found,
         "can_be_pruned": not why_not,
         "why_not": why_not,

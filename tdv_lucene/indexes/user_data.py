@@ -7,17 +7,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..arguments import Shards
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, DEFAULT_MODEL, MODELS, SearchParameters
+from ..source import Source
+from .shards.record import CHECKSUM, PREFIX, user_data_of_whole
 
 _log = logging.getLogger(__name__)
 
-PREFIX = "tdv."
 OTHERS = f"{PREFIX}fields."
-SHARDS = f"{PREFIX}shards."
-"""Of what a shard records of the whole: see :mod:`.shards.record`."""
-CHECKSUM = "values_sha256"
 
 
 @dataclass(frozen=True)
@@ -142,9 +139,9 @@ def user_data_of(index: str | os.PathLike[str]) -> dict[str, str]:
         Also when shards were not pruned together.
     """
     from ..jvm.index import read_user_data
-    from .shards.record import read_whole
 
-    return read_whole(index) if isinstance(index, Shards) else read_user_data(index)
+    source = Source.of(index)
+    return user_data_of_whole(source, [read_user_data(folder) for folder in source.folders_here])
 
 
 def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) -> list[FieldRecord]:
@@ -219,13 +216,19 @@ def recorded_parameters(
         When there is no such index or model, the model has no such parameter, or a value is out
         of its range.
     """
-    record = FieldRecord.read(index, field)
+    return parameters_of(index, FieldRecord.read(index, field), model, k1=k1, b=b, mu=mu)
+
+
+def parameters_of(
+    index: str | os.PathLike[str], record: FieldRecord, model: str | None, **given: float | None
+) -> SearchParameters:
+    """Do the work of :func:`recorded_parameters` with what ``index`` records."""
     if record.content.get("shards.count"):
         _log.warning(
             "%s is one of %s shards and is searched by itself, with its own statistics: for those "
             "of the whole, name all of them",
             index, record.content["shards.count"],
         )  # fmt: skip
-    parameters = record.search_parameters(model, k1=k1, b=b, mu=mu)
+    parameters = record.search_parameters(model, **given)
     _log.info("search %s with %s", index, parameters.describe())
     return parameters

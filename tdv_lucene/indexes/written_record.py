@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .user_data import OTHERS, PREFIX, FieldRecord, prefix_of
+from .shards.record import PREFIX
+from .user_data import OTHERS, FieldRecord, prefix_of
 
 
 def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..arguments import Shards
 from ..errors import TdvError, argument
 from ..interruption import check, deferred
 from ..progress import Progress, silent
+from ..source import Source
 from ._start import HEAP_VARIABLE, heap_size, start
 
 _log = logging.getLogger(__name__)
@@ -33,9 +33,9 @@ def java_class(name: str) -> Any:
 def java_path(path: str | os.PathLike[str]) -> str:
     """``path`` as Java takes it: absolute, for Java stays in the folder it was started in.
 
-    Of shards all their folders, which are absolute.
+    Of shards all their folders.
     """
-    return os.fspath(path) if isinstance(path, Shards) else os.path.abspath(path)
+    return os.fspath(Source.of(path))
 
 
 @contextmanager

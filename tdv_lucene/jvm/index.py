@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import Shards, absolute
 from ..errors import TdvError
 from ..progress import Progress, silent
+from ..source import Source
 from ._jobs import java_class, java_path, run_job, translate_errors
 
 _log = logging.getLogger(__name__)
@@ -28,8 +28,9 @@ def identify(index: str | os.PathLike[str]) -> dict[str, Any]:
 
     Of shards as :func:`whole_identity` has it.
     """
-    if isinstance(index, Shards):
-        return whole_identity(index, [identify(folder) for folder in index.folders_here])
+    source = Source.of(index)
+    if source.is_sharded:
+        return whole_identity(source, [identify(folder) for folder in source.folders_here])
     with translate_errors():
         found = json.loads(java_class("tdvlucene.inspect.Identity").of(java_path(index)))
     return _identity(index, found)
@@ -48,20 +49,20 @@ def require_current(index: str | os.PathLike[str], commit: str) -> None:
         )
 
 
-def whole_identity(index: Shards, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def whole_identity(source: Source, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The identity of an index in shards, from those of its ``parts``, in order.
 
     Its commit is a digest of theirs; under ``shards`` stand names, commits and documents.
     """
     commits = b"".join(bytes.fromhex(part["commit"]) for part in parts)
     return {
-        "path": absolute(index),
+        "path": source.absolute,
         "commit": hashlib.sha256(commits).hexdigest()[:32],
         "lucene_version": " ".join(sorted({part["lucene_version"] for part in parts})),
         "documents": sum(part["documents"] for part in parts),
         "shards": [
-            {"name": name, "commit": part["commit"], "documents": part["documents"]}
-            for name, part in zip(index.names, parts)
+            {"name": part.name, "commit": about["commit"], "documents": about["documents"]}
+            for part, about in zip(source.parts, parts)
         ],
     }
 
@@ -88,7 +89,7 @@ def inspect(
     if checksums is not None:
         job.compareAllChecksums() if checksums else job.compareNoChecksums()
     found = json.loads(run_job(job, progress))
-    return {**found, **identify(index)} if isinstance(index, Shards) else found
+    return {**found, **identify(index)} if Source.of(index).is_sharded else found
 
 
 def require_prunable(index: str | os.PathLike[str], field: str) -> None:

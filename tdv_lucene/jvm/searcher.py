@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import Shards
 from ..arrays import load_array
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
+from ..source import Source
 from ..vocabulary import ByteStrings
 from ._jobs import java_class, java_path, run_job, translate_errors
 from ._pyserini import importing_pyserini
@@ -97,7 +97,7 @@ def open_pyserini(index: str | os.PathLike[str], similarity: Any) -> Any:
     TdvError
         For shards, and for what a search here refuses.
     """
-    if isinstance(index, Shards):
+    if Source.of(index).is_sharded:
         raise TdvError(
             f"Pyserini's searcher opens one folder, not {index}: search them with tdv-lucene"
         )

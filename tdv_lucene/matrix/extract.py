@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import NoneType
 from typing import Any
 
-import numpy as np
-
-from ..arguments import Shards, cores
+from ..arguments import cores
 from ..errors import TdvError, argument
-from ..output import Output
+from ..output import Output, remove_abandoned
 from ..progress import Progress, silent
-from ..store import check_content, check_files, load_array, read_manifest
-from ..vocabulary import ByteStrings, StrPath, Vocabulary
+from ..source import Source
+from ..vocabulary import StrPath
 from .config import ExtractConfig
+from .merge import merge_matrices
+from .stored_matrix import KIND, describe_matrix, load_matrix, open_arrays
 from .term_document_matrix import TermDocumentMatrix
-from .token_sequences import load_sequences, sequences_from_text, sequences_written
+from .token_sequences import sequences_from_text, sequences_written
 
 _log = logging.getLogger(__name__)
-
-KIND = "matrix"
-_MADE_BY = "tdv-lucene extract --index INDEX --output FOLDER"
-_DIGESTED = 1 << 26  # bytes: what takes no time
-_ARRAYS = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
-_POSITIONS = "first_positions"
 
 
 def extract_matrix(
@@ -50,8 +46,9 @@ def extract_matrix(
     Parameters
     ----------
     index
-        A folder, or :class:`..arguments.Shards`: those are extracted by several processes (see
-        :mod:`.shards`), with the result that one index of their documents would have.
+        A folder, or a :class:`..source.Source` of shards: those are extracted by several processes,
+        with the result that one index of their documents would have. Their own matrices lie beside
+        ``output`` for the while; after an interruption the next run goes on with those.
     documents
         Ids of the documents whose rows are wanted, in any order, or the path of a file of them,
         one a line; None for all, as of shards. The vocabulary,
@@ -70,88 +67,116 @@ def extract_matrix(
         lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
         index; when ``tokens`` are asked for and cannot be had, or beside ``documents``.
     """
-    config = ExtractConfig.of(config, options)
-    field, positions, tokens = config.field, config.positions, config.tokens
-    if tokens and (documents is not None or isinstance(index, Shards)):
+    config, source = ExtractConfig.of(config, options), Source.of(index)
+    if config.tokens and (documents is not None or source.is_sharded):
         raise TdvError(
             f"{argument('tokens', True)} is for all documents of one index: leave it out, or "
             f"name one index without {argument('documents')}"
         )
-    read = [documents] if isinstance(documents, os.PathLike) else []
-    place = Output.folder(output, KIND, inputs=[index, *read], overwrite=config.overwrite)
-    if isinstance(index, Shards):
-        return _extract_shards(index, place, documents, field, positions, config.threads, progress)
-    from ..jvm.index import extract_arrays, require_current
-
-    ids = _read_ids(documents) if isinstance(documents, os.PathLike) else documents
-    with place as folder, _id_file(ids) as listed:
-        totals, source = extract_arrays(
-            index, field, folder,
-            threads=cores(config.threads), documents=listed, positions=positions,
-            sequences=tokens, progress=progress,
-        )  # fmt: skip
-        manifest: dict[str, Any] = {"field": field, "source": source}
-        if listed is not None:
-            manifest["collection"] = totals
-        if tokens:
-            manifest["sequences"] = "positions" if sequences_written(folder) else "text"
-        if manifest.get("sequences") == "text":
-            counted = _load(folder, {**manifest, "sequences": None})
-            sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
-            require_current(index, source["commit"])
-        _finish(place, folder, manifest)
-    return load_matrix(output)
-
-
-def extract_shard(
-    index: StrPath, output: StrPath, *, field: str, positions: bool, threads: int | None
-) -> None:
-    """Write the matrix of one shard, which may be without documents, or without the field."""
-    from ..jvm.index import extract_arrays
-
-    place = Output.folder(output, KIND, inputs=[index])
-    with place as folder:
-        _, source = extract_arrays(
-            index, field, folder,
-            threads=cores(threads), positions=positions, is_shard=True,
-        )  # fmt: skip
-        matrix = _load(folder, {"field": field, "source": source})
-        place.write_manifest(describe_matrix(matrix))
-
-
-def _extract_shards(
-    index: Shards,
-    place: Output,
-    documents: object,
-    field: str,
-    positions: bool,
-    threads: int | None,
-    progress: Progress,
-) -> TermDocumentMatrix:
-    from .shards import extract_shards
-
-    if documents is not None:
+    if documents is not None and source.is_sharded:
         raise TdvError(
             f"{argument('documents')} are extracted of one index: leave them out, or name the "
             "shard they are in"
         )
+    read = [documents] if isinstance(documents, os.PathLike) else []
+    place = Output.folder(output, KIND, inputs=[index, *read], overwrite=config.overwrite)
+    ids = _read_ids(documents) if isinstance(documents, os.PathLike) else documents
+    with place as folder, _id_file(ids) as listed:
+        if source.is_sharded:
+            beside = place.path.with_name(f".{place.path.name}.shards")
+            manifest = _extract_shards(source, folder, beside, config, progress)
+        else:
+            manifest = _write_arrays(index, folder, config, documents=listed, progress=progress)
+        matrix = open_arrays(folder, manifest)
+        if not len(matrix.vocabulary):
+            _log.warning(
+                "no live document of %s has a term in '%s': the matrix is empty, and nothing can "
+                "be learned from it", matrix.source["path"], config.field,
+            )  # fmt: skip
+        place.write_manifest(describe_matrix(matrix))
+    return load_matrix(output)
+
+
+def _write_arrays(
+    index: StrPath,
+    folder: Path,
+    config: ExtractConfig,
+    *,
+    documents: Path | None = None,
+    is_shard: bool = False,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Write the arrays of one folder's index into ``folder`` and return what the manifest cannot
+    tell from them.
+
+    ``documents`` is a file of the ids whose rows are wanted. A shard may lack documents or the
+    field.
+    """
+    from ..jvm.index import extract_arrays, require_current
+
+    totals, source = extract_arrays(
+        index, config.field, folder,
+        threads=cores(config.threads), documents=documents, positions=config.positions,
+        sequences=config.tokens, is_shard=is_shard, progress=progress,
+    )  # fmt: skip
+    manifest: dict[str, Any] = {"field": config.field, "source": source}
+    if documents is not None:
+        manifest["collection"] = totals
+    if config.tokens:
+        manifest["sequences"] = "positions" if sequences_written(folder) else "text"
+    if manifest.get("sequences") == "text":
+        counted = open_arrays(folder, {**manifest, "sequences": None})
+        sequences_from_text(index, counted.vocabulary, counted.doc_len, folder, progress)
+        require_current(index, source["commit"])
+    return manifest
+
+
+def _extract_shards(
+    source: Source, folder: Path, beside: Path, config: ExtractConfig, progress: Progress
+) -> dict[str, Any]:
+    """Do what :func:`_write_arrays` does, byte by byte, with the shards' matrices in ``beside``."""
+    from ..indexes.shards.survey import survey_shards
+    from ..indexes.shards.workers import open_workers
+
+    numbers = range(len(source.folders_here))  # their matrices are to be seen here, too
+    places = {part: beside / f"{number:06}" for part, number in zip(source.parts, numbers)}
+    try:
+        with open_workers(source) as workers:
+            workers.check(folder)
+            manifest = {
+                "field": config.field,
+                "source": survey_shards(workers, source, config.field, progress),
+            }
+            beside.mkdir(exist_ok=True)
+            config = replace(config, threads=config.threads or workers.threads)
+            tasks = {part: (str(place), config) for part, place in places.items()}
+            workers.each(_extract_shard, tasks, "extract shards", progress)
+        merge_matrices([load_matrix(place) for place in places.values()], folder, progress)
+        for place in places.values():
+            shutil.rmtree(place)
+    finally:
+        if beside.is_dir():
+            for place in places.values():
+                remove_abandoned(place)  # of workers that died
+            with contextlib.suppress(OSError):
+                beside.rmdir()  # unless some were finished
+    return manifest
+
+
+def _extract_shard(index: str, output: str, config: ExtractConfig) -> None:
+    """In a worker: write the matrix of one shard, unless a run before has done that."""
+    from ..jvm.index import identify
+
+    with contextlib.suppress(TdvError):
+        found = load_matrix(output)
+        same_field = found.vocabulary.field == config.field
+        has_positions = found.first_positions is not None or not config.positions
+        if same_field and has_positions and found.source["commit"] == identify(index)["commit"]:
+            return
+    place = Output.folder(output, KIND, inputs=[index])
     with place as folder:
-        source = extract_shards(
-            index, folder, place.path.with_name(f".{place.path.name}.shards"),
-            field=field, positions=positions, threads=threads, progress=progress,
-        )  # fmt: skip
-        _finish(place, folder, {"field": field, "source": source})
-    return load_matrix(place.path)
-
-
-def _finish(place: Output, folder: Path, manifest: dict[str, Any]) -> None:
-    """Describe the arrays in ``folder``."""
-    matrix = _load(folder, manifest)
-    if not len(matrix.vocabulary):
-        _log.warning("no live document of %s has a term in '%s': the matrix is empty, and "
-                     "nothing can be learned from it", matrix.source["path"],
-                     matrix.vocabulary.field)  # fmt: skip
-    place.write_manifest(describe_matrix(matrix))
+        manifest = _write_arrays(index, folder, config, is_shard=True)
+        place.write_manifest(describe_matrix(open_arrays(folder, manifest)))
 
 
 def _read_ids(path: os.PathLike[str]) -> list[str]:
@@ -184,66 +209,6 @@ def _id_file(documents: Iterable[str] | None) -> Iterator[Path | None]:
         path = Path(folder) / "ids"
         path.write_text("".join(f"{name}\n" for name in documents), encoding="utf-8")
         yield path
-
-
-def load_matrix(path: StrPath) -> TermDocumentMatrix:
-    """Open a folder written by :func:`extract_matrix`, its arrays memory-mapped and read-only.
-
-    All files are compared with the sizes in the manifest, those of up to 64 MiB with the digests.
-
-    Raises
-    ------
-    TdvError
-        When ``path`` is not such a folder.
-    """
-    manifest = read_manifest(path, KIND, _MADE_BY)
-    check_files(path, manifest, _MADE_BY, digests_up_to=_DIGESTED)
-    check_content(
-        path, manifest, _MADE_BY,
-        required={"field": str, "source": dict},
-        optional={"collection": dict, "sequences": (str, NoneType)},
-    )  # fmt: skip
-    check_content(path, manifest["source"], _MADE_BY, required={"commit": str})
-    return _load(Path(path), manifest)
-
-
-def _load(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
-    def array(name: str) -> np.ndarray:
-        return load_array(folder, name, _MADE_BY)
-
-    _log.info("opening the matrix %s of field '%s'", folder, manifest["field"])
-    arrays: dict[str, Any] = {name: array(name) for name in _ARRAYS}
-    has_positions = (folder / f"{_POSITIONS}.npy").exists()
-    return TermDocumentMatrix(
-        vocabulary=Vocabulary(
-            manifest["field"], ByteStrings(array("terms"), array("terms_indptr"))
-        ),
-        doc_ids=ByteStrings(array("doc_ids"), array("doc_ids_indptr")),
-        source=manifest["source"],
-        collection=manifest.get("collection"),
-        first_positions=array(_POSITIONS) if has_positions else None,
-        sequences=load_sequences(folder, manifest.get("sequences"), _MADE_BY),
-        **arrays,
-    )
-
-
-def describe_matrix(matrix: TermDocumentMatrix) -> dict[str, Any]:
-    """Sizes and identity of a matrix: what its manifest says of it."""
-    terms, documents = matrix.shape
-    described = {
-        "field": matrix.vocabulary.field,
-        "source": matrix.source,
-        "vocabulary_sha256": matrix.vocabulary.sha256,
-        "terms": terms,
-        "documents": documents,
-        "doc_count": matrix.doc_count,
-        "postings": matrix.postings,
-        "tokens": int(matrix.doc_len.sum()),
-        "positions": matrix.first_positions is not None,
-        "sequences": None if matrix.sequences is None else matrix.sequences.origin,
-    }
-    collection = {} if matrix.collection is None else {"collection": matrix.collection}
-    return {**described, **collection}
 
 
 @contextmanager

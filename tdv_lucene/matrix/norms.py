@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from .term_document_matrix import TermDocumentMatrix
 
 _SAME = 40  # lengths up to this have themselves as their byte
 _FREE = 24  # lengths below this are stored as they are: 255 - longToInt4(Integer.MAX_VALUE)
@@ -66,7 +63,18 @@ def kind_of_norms(norms: np.ndarray, doc_len: np.ndarray) -> NormKind:
     return NormKind.EXACT if exact else NormKind.BYTES
 
 
-def stored_lengths(matrix: TermDocumentMatrix) -> np.ndarray:
+class Lengths(Protocol):
+    """What a :class:`.TermDocumentMatrix` has of documents' lengths."""
+
+    @property
+    def doc_len(self) -> np.ndarray: ...
+    @property
+    def norms(self) -> np.ndarray: ...
+    @property
+    def norm_kind(self) -> NormKind | None: ...
+
+
+def stored_lengths(matrix: Lengths) -> np.ndarray:
     """Return int64[D] lengths as the norms tell them; exact where the field has none."""
     if matrix.norm_kind is NormKind.EXACT or not np.any(matrix.norms):
         return np.asarray(matrix.doc_len)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
-from ..indexes.user_data import CHECKSUM
+from ..indexes.shards.record import CHECKSUM
 from ..ranking import ANSERINI_DEFAULTS, Baking
 from ..report.wording import counted
 from ..simulation.quantisation import LEAST_FREQUENCY

@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..arguments import Shards, parse_bytes
 from ..errors import TdvError, argument
-from ..indexes.inspection import index_bytes
-from ..indexes.shards.record import Part
 from ..output import Output
 from ..progress import Progress, silent
-from ..store import manifest_bytes
+from ..source import Source
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .field_rule import load_fields
-from .reduction_choice import (
-    foreseen_bytes,
-    loss_of,
-    most_loss_of,
-    point_within_loss,
-    reduction_within_bytes,
-)
-from .rewriting import Rewriting
+from .reduction_choice import loss_of, most_loss_of, point_within_loss
+from .shards import check_shards, prune_shards
 from .unjudged import values_without_judgements
-
-KIND = "pruned-index"
-MANIFEST = "tdv-manifest.json"
-"""Beside Lucene's files in the index folder; Lucene neither reads nor removes it."""
+from .writing import Task, prune_part
 
 
 def prune_index(
@@ -56,8 +43,8 @@ def prune_index(
     Parameters
     ----------
     index
-        A folder, or :class:`..arguments.Shards`: then each is pruned with the TDVs and statistics
-        of the whole, to a folder of its name inside ``output`` (see :mod:`.prune_shards`).
+        A folder, or a :class:`..source.Source` of shards: then each is pruned with the TDVs and
+        statistics of the whole, to a folder of its name inside ``output`` (see :mod:`.shards`).
     values
         The TDVs of this index's vocabulary, or the folder that holds them. None takes those that
         other judged collections give this one, for BM25 (see :mod:`..prior.prior`). That needs
@@ -72,15 +59,15 @@ def prune_index(
     Returns
     -------
     dict
-        Counts and ``bytes`` before and after; the ``reduction`` reached; the ``scale``; the
-        ``lucene_version`` of the new index's format; ``chosen``, how ``max_loss`` or ``max_bytes``
-        was met; ``search``, the parameters to search it with; ``baked``, the k1 and b that its
-        norms hold, and ``norms``, of how many documents no norm can hold them; ``validated``, what
-        was measured at the nearest learned point, with the table of scales; ``fidelity``, how well
-        this pruning's ranking agreed with real-valued scoring (overlap@10, RBO) and the estimated
-        bytes of its posting lists, None if it was not tried at this reduction and scale; with
-        ``others``, theirs under ``fields`` by name. The same is in ``tdv-manifest.json``; the
-        commit's user data has all but the counts.
+        Counts and bytes before and after, ``bytes`` with the manifest; the ``reduction`` reached;
+        the ``scale``; the ``lucene_version`` of the new index's format; ``chosen``, how
+        ``max_loss`` or ``max_bytes`` was met; ``search``, the parameters to search it with;
+        ``baked``, the k1 and b that its norms hold, and ``norms``, of how many documents no norm
+        can hold them; ``validated``, what was measured at the nearest learned point, with the table
+        of scales; ``fidelity``, how well this pruning's ranking agreed with real-valued scoring
+        (overlap@10, RBO) and the estimated bytes of its posting lists, None if it was not tried at
+        this reduction and scale; with ``others``, theirs under ``fields`` by name. The same is in
+        ``tdv-manifest.json``; the commit's user data has all but the counts.
 
     Raises
     ------
@@ -108,17 +95,12 @@ def write_pruned(
     from ..jvm.index import identify
 
     given = [v for v in (values, *others) if v is not None]
-    if isinstance(index, Shards):
-        from .prune_shards import prune_shards
-
-        return prune_shards(
-            index, given, output, config,
-            save_values=config.save_values, overwrite=config.overwrite, progress=progress,
-        )  # fmt: skip
-    place = Output.folder(
-        output, KIND, inputs=[index, *given], overwrite=config.overwrite, manifest=MANIFEST,
-        made_by=made_by,
-    )  # fmt: skip
+    source, whole = Source.of(index), Task(os.path.abspath(output), config, made_by)
+    place = (
+        check_shards(source, Path(whole.output), given, config)
+        if source.is_sharded
+        else whole.place([index, *given])
+    )
     kept = config.save_values and Output.folder(
         config.save_values,
         VALUES,
@@ -127,64 +109,40 @@ def write_pruned(
         option="save_values",
         made_by="prune",
     )
-    identify(index)  # before anything is made: Java starts, and the index can be read
-    with place as folder:
-        if values is None:
-            at = CORRECTED_AT if config.max_bytes is not None else (config.reduction,)
-            made = values_without_judgements(index, config.field, config.tf, at, progress)
-            given.insert(0, made)
-        rewriting = plan_rewriting(index, load_fields(given), config, progress)
-        reduction, chosen = chosen_by_loss(rewriting)
-        if config.max_bytes is None:
-            report = rewriting.write(folder, reduction)
-        else:
-            allowed = parse_bytes(config.max_bytes)
-            reduction, report = _write_within(rewriting, folder, allowed)
-            chosen = {"max_bytes": allowed}
-        report |= bytes_of_both(index, folder)
-        if chosen:
-            report["chosen"] = {**chosen, "reduction": reduction}
-        place.write_manifest(report)
-        if kept is not None:
-            rewriting.fields[0].save(kept)
-    return {"output": str(place.path), **report}
-
-
-def plan_rewriting(
-    index: str | os.PathLike[str],
-    fields: Sequence[TermValues],
-    config: PruneConfig,
-    progress: Progress = silent,
-    part: Part | None = None,
-) -> Rewriting:
-    """What ``config`` asks to be done with these fields."""
+    if not source.resources:
+        identify(index)  # before anything is made: Java starts, and the index can be read
+    if values is None:
+        at = CORRECTED_AT if config.max_bytes is not None else (config.reduction,)
+        made = values_without_judgements(index, config.field, config.tf, at, progress)
+        given.insert(0, made)
+    fields = load_fields(given)
     _refuse_several_fields(fields, config)
-    units = [_unit_of(values, config) for values in fields]
-    return Rewriting(index, fields, units, config, progress, part)
+    whole = _at_loss(whole, fields[0])
+    if source.is_sharded:
+        report = prune_shards(source, fields, given, whole, progress)
+    else:
+        report = {"output": whole.output, **prune_part(index, fields, whole, progress)}
+    if kept:  # not of what was refused
+        fields[0].save(kept)
+    return report
 
 
-def chosen_by_loss(rewriting: Rewriting) -> tuple[float | None, dict[str, Any]]:
-    """The reduction asked for, and what was found out where that was said by a loss."""
-    config = rewriting.config
+def _at_loss(task: Task, values: TermValues) -> Task:
+    """The task with the reduction that was asked for by a loss, and what was found out of it."""
+    config = task.config
     if config.max_loss is None:
-        return config.reduction, {}
-    point = point_within_loss(rewriting.fields[0].points, config.max_loss)
-    losses = {"loss": loss_of(point), "loss_at_most": most_loss_of(point)}
-    return point["reduction"], {"max_loss": config.max_loss, **losses, **_figures(point)}
-
-
-def bytes_of_both(index: str | os.PathLike[str], pruned: str | os.PathLike[str]) -> dict[str, int]:
-    """The sizes of an index and of what was made of it, as a report has them."""
-    return {
-        "bytes_before": sum(index_bytes(index).values()),
-        "bytes": sum(index_bytes(pruned).values()),
+        return task
+    point = point_within_loss(values.points, config.max_loss)
+    chosen = {
+        "max_loss": config.max_loss,
+        "loss": loss_of(point),
+        "loss_at_most": most_loss_of(point),
+        "measures": dict(point["measures"]),
+        "full": dict(point["full"]),
+        "reduction": point["reduction"],
     }
-
-
-def _unit_of(values: TermValues, config: PruneConfig) -> str | None:
-    """With ``--tf original``, rules that need changed frequencies are not the default."""
-    relies = values.posting_factors is not None
-    return "term" if config.unit is None and config.tf == "original" and relies else config.unit
+    config = replace(config, reduction=point["reduction"], max_loss=None)
+    return replace(task, config=config, chosen=chosen)
 
 
 def _refuse_several_fields(given: Sequence[TermValues], config: PruneConfig) -> None:
@@ -200,45 +158,3 @@ def _refuse_several_fields(given: Sequence[TermValues], config: PruneConfig) -> 
             f"{' and '.join(named)} is for one field, got TDVs of {', '.join(fields)}: "
             f"prune by {argument('reduction')}, or one field after the other"
         )
-
-
-def _figures(point: Mapping[str, Any]) -> dict[str, Any]:
-    """What was measured at a point, and of the full index on the same held-out queries."""
-    return {"measures": dict(point["measures"]), "full": dict(point["full"])}
-
-
-def _write_within(
-    rewriting: Rewriting, folder: Path, max_bytes: int
-) -> tuple[float, dict[str, Any]]:
-    """Write the index of the smallest reduction that fits with its manifest; return that and the
-    report."""
-    kinds = index_bytes(rewriting.index)
-    shrinking = ("postings", "positions", "dictionary", "vectors")
-    with ExitStack() as written:
-        last: tuple[float, Path, dict[str, Any]] | None = None
-
-        def bytes_at(reduction: float) -> int:
-            nonlocal last
-            written.close()  # one beside the output at a time
-            beside = tempfile.TemporaryDirectory(prefix=".tdv-lucene-size-", dir=folder.parent)
-            place = Path(written.enter_context(beside))
-            report = rewriting.write(place, reduction)
-            last = reduction, place, report
-            size, before = sum(index_bytes(place).values()), sum(kinds.values())
-            whole = {**report, "bytes_before": before, "bytes": size,
-                     "chosen": {"max_bytes": max_bytes, "reduction": reduction}}  # fmt: skip
-            return size + manifest_bytes(place, KIND, whole, MANIFEST)
-
-        fixed = sum(size for kind, size in kinds.items() if kind not in shrinking)
-        scaled = rewriting.config.tf == "scaled"
-        points, scale = rewriting.fields[0].points, rewriting.config.fixed_scale
-        foreseen = foreseen_bytes(points, scale) if scaled else None
-        reduction = reduction_within_bytes(
-            bytes_at, max_bytes, fixed_bytes=fixed, foreseen=foreseen
-        )
-        if last is None or last[0] != reduction:
-            return reduction, rewriting.write(folder, reduction)
-        _, place, report = last
-        for file in place.iterdir():
-            file.rename(folder / file.name)
-        return reduction, report

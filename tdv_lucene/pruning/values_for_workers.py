@@ -9,26 +9,26 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arguments import Shards
 from ..errors import TdvError, argument
 from ..indexes.shards.workers import Workers
+from ..source import Part, Source
 from ..values.term_values import TermValues
 
 
 @contextlib.contextmanager
 def values_for_workers(
     workers: Workers,
-    shards: Shards,
+    source: Source,
     fields: Sequence[TermValues],
     given: Sequence[Any],
     beside: Path,
-) -> Iterator[dict[str, Any]]:
-    """Shard's name -> the values, as arguments of what is done with it: folders that exist already
+) -> Iterator[dict[Part, Any]]:
+    """The values for each shard, as arguments of what is done with it: folders that exist already
     or, for the while, in the folder ``beside``, which workers see; where they see none of ours, the
     values themselves, which travel to each disk's workers once.
     """
-    if shards.resources:
-        yield workers.send(fields, dict(zip(shards.names, shards.resources)))
+    if source.resources:
+        yield workers.send(fields, source)
         return
     with contextlib.ExitStack() as made:
         folders = []
@@ -38,13 +38,13 @@ def values_for_workers(
                 one = Path(made.enter_context(place)) / "values"
                 values.save(one)
             folders.append(os.path.abspath(one))
-        yield dict.fromkeys(shards.names, folders)
+        yield dict.fromkeys(source.parts, folders)
 
 
-def refuse_without_values(shards: Shards, given: Sequence[Any]) -> None:
+def refuse_without_values(source: Source, given: Sequence[Any]) -> None:
     """Raise :class:`TdvError` where TDVs would be made of shards that are not seen here."""
     if not given:
         raise TdvError(
-            f"{shards} lie where only workers see them, and TDVs are made of all postings here: "
+            f"{source} lie where only workers see them, and TDVs are made of all postings here: "
             f"pass {argument('values')}, or name folders that are seen here"
         )

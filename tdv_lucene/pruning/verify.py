@@ -1,25 +1,25 @@
-"""Proof, posting by posting, that a pruned index is what pruning its source must give."""
+"""Proof that a pruned index is what pruning its source must give; of shards, each by a worker."""
 
 from __future__ import annotations
 
-import logging
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from ..arguments import Shards, cores
 from ..errors import TdvError, argument
-from ..indexes.shards.record import shard_name
-from ..indexes.user_data import FieldRecord, read_records
+from ..indexes.shards.record import shard_name, user_data_of_whole
+from ..indexes.shards.workers import open_workers
+from ..indexes.user_data import read_records
 from ..progress import Progress, silent
-from ..values.operating_point import OperatingPoint
+from ..source import Part, Source
 from ..values.term_values import TermValues
 from .config import VerifyConfig
-from .field_rule import load_fields, rule_of
-from .recorded_values import find_values, recorded_baking
+from .field_rule import load_fields
+from .proof import NOTHING_COMPARED, another_source, prove_part
 from .unjudged import values_again
-
-_log = logging.getLogger(__name__)
+from .values_for_workers import refuse_without_values, values_for_workers
 
 
 def verify_pruned(
@@ -44,7 +44,7 @@ def verify_pruned(
     Parameters
     ----------
     index, pruned
-        Folders, or :class:`..arguments.Shards` both.
+        Folders, or each a :class:`..source.Source` of shards.
     values, others
         The TDVs of every field that was pruned, in any order. None if it was pruned without
         judgements: they are then made again from ``index``.
@@ -56,97 +56,102 @@ def verify_pruned(
     dict
         ``equal``; how many ``documents`` and ``postings`` of the pruned fields were compared; and
         the first ``difference``, if any: ``what`` differs, what was ``expected`` and ``found``,
-        and where: ``segment`` (of the pruned index), ``field``, ``term``, ``document``, as far as
-        they apply.
+        and where: ``shard``, ``segment`` (of the pruned index), ``field``, ``term``, ``document``,
+        as far as they apply.
 
     Raises
     ------
     TdvError
         When one of the two cannot be read, ``pruned`` does not record how it was pruned, or the
-        TDVs given are not those of the fields it records.
+        TDVs given are not those of the fields it records; when the pruned shards are not all of
+        those that were pruned together, or one's source is not among the shards.
     """
-    from ..jvm import rewriter
-    from ..jvm.index import identify, read_user_data
+    from ..jvm.index import identify
 
     threads = VerifyConfig.of(config, options).threads
-    if isinstance(index, Shards) or isinstance(pruned, Shards):
-        from .verify_shards import verify_shards
-
-        given_values = [] if values is None else [values, *others]
-        return verify_shards(index, pruned, given_values, threads=threads, progress=progress)
-    user_data = read_user_data(pruned)
-    records = read_records(pruned, user_data)
-    loaded = [] if values is None else load_fields([values, *others])
-    given = {values.vocabulary.field: [values] for values in loaded}
-    if values is not None:
-        _refuse_other_fields(pruned, [record.field for record in records], list(given))
-    source = identify(index)
-    nothing_compared = {"equal": False, "documents": 0, "postings": 0}
-    rules = []
-    for record in records:
-        _refuse_earlier(pruned, record)
-        difference = _another_source(record, source)
-        if difference:
-            return {**nothing_compared, "difference": difference}
-        possible = given.get(record.field) or [values_again(index, record, progress)]
-        values, point = find_values(possible, record)
-        difference = _other_values(record, values, point)
-        if point is None or difference:
-            return {**nothing_compared, "difference": difference}
-        rules.append(rule_of(values, point, recorded_baking(record)))
-    _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
-    found = rewriter.prove_pruned(
-        index, pruned, rules,
-        threads=cores(threads), is_shard=shard_name(user_data) is not None,
-        progress=progress,
-    )  # fmt: skip
-    return {"equal": "difference" not in found, "postings": 0, **found}
-
-
-def _refuse_other_fields(
-    pruned: str | os.PathLike[str], recorded: Sequence[str], given: Sequence[str]
-) -> None:
-    """Refuse TDVs of a field that was not pruned, and a pruned field without TDVs."""
-    was = f"{pruned} was pruned in {', '.join(repr(field) for field in recorded)}"
-    for field in recorded:
-        if field not in given:
-            raise TdvError(
-                f"{was}, and no TDVs are given for '{field}': pass those it was pruned with, too "
-                f"(a further {argument('values')})"
-            )
-    for field in given:
-        if field not in recorded:
-            raise TdvError(f"{was}, not in '{field}', for which TDVs are given: leave them out")
-
-
-def _refuse_earlier(pruned: str | os.PathLike[str], record: FieldRecord) -> None:
-    """Refuse an index whose frequencies were rounded by an older rule."""
-    if record.content["tf"] == "scaled" and "least_freq" not in record.content:
+    source, made = Source.of(index), Source.of(pruned)
+    if source.is_sharded != made.is_sharded:
         raise TdvError(
-            f"{pruned} was pruned in '{record.field}' by tdv-lucene "
-            f"{record.content.get('version')} of before frequencies were at least 1: prune its "
-            "source again, or verify it with the version that made it"
+            f"{argument('index')} and {argument('pruned')} are shards both, or neither: name the "
+            "folders of both, as 'SHARDS/*' and 'OUT/*'"
         )
+    given = [] if values is None else [values, *others]
+    if source.resources or made.resources:
+        refuse_without_values(source, given)
+    parts = _user_data(made, progress)
+    records = read_records(made, user_data_of_whole(made, parts))
+    fields = load_fields(given)
+    for record in records if values is None else ():
+        difference = another_source(record, identify(source))
+        if difference:
+            return {**NOTHING_COMPARED, "difference": difference}
+        fields.append(values_again(source, record, progress))
+    if source.is_sharded:
+        return _verify_shards(source, made, parts, fields, given or fields, threads, progress)
+    return prove_part(index, pruned, fields, threads, progress)
 
 
-def _another_source(record: FieldRecord, source: Mapping[str, Any]) -> dict[str, str]:
-    """The difference if the field was pruned from another index, or another state of it."""
-    if record.source_commit == source["commit"]:
-        return {}
-    return {"what": "pruned from another index", "field": record.field,
-            "expected": f"commit {source['commit']}, of {source['path']}",
-            "found": f"commit {record.source_commit}"}  # fmt: skip
+def _user_data(made: Source, progress: Progress) -> list[dict[str, str]]:
+    """What the parts' commits say, each read where it is seen."""
+    from ..jvm.index import read_user_data
+
+    if not made.resources:
+        return [read_user_data(folder) for folder in made.folders]
+    with open_workers(made) as workers:
+        workers.check(None, made.resources)
+        tasks: dict[Part, Sequence[Any]] = dict.fromkeys(made.parts, ())
+        return workers.each(read_user_data, tasks, "look at shards", progress)
 
 
-def _other_values(
-    record: FieldRecord, values: TermValues, point: OperatingPoint | None
-) -> dict[str, str]:
-    """The difference if the field was pruned by other TDVs than these, ``point`` of which fits."""
-    name, given = "checksum", "of no point of the TDVs given"
-    if values.vocabulary.sha256 != record.vocabulary_sha256:
-        name, given = "vocabulary", values.vocabulary.sha256
-    elif point is not None:
-        return {}
-    recorded = {"checksum": record.values_sha256, "vocabulary": record.vocabulary_sha256}[name]
-    return {"what": "pruned by other TDVs", "field": record.field,
-            "expected": f"{name} {given}", "found": f"{name} {recorded}"}  # fmt: skip
+def _verify_shards(
+    source: Source,
+    made: Source,
+    user_data: Sequence[Mapping[str, str]],
+    fields: Sequence[TermValues],
+    given: Sequence[Any],
+    threads: int | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Prove each shard against its own source."""
+    pairs = _pairs(source, made, user_data)
+    shared = os.path.dirname(made.folders[0])  # what a cluster's workers see
+    beside = Path(tempfile.gettempdir() if source.scheduler is None else shared)
+    with (
+        open_workers(source) as workers,
+        values_for_workers(workers, source, fields, given, beside) as values,
+    ):
+        workers.check(None if source.resources else beside, source.resources)
+        tasks = {
+            part: (of_part.folder, values[part], threads or workers.threads)
+            for part, of_part in pairs.items()
+        }
+        found = workers.each(prove_part, tasks, "verify shards", progress)
+    compared = {name: sum(one[name] for one in found) for name in ("documents", "postings")}
+    for part, one in zip(pairs, found):
+        if not one["equal"]:
+            return {**compared, "equal": False,
+                    "difference": {"shard": part.name, **one["difference"]}}  # fmt: skip
+    return {"equal": True, **compared}
+
+
+def _pairs(
+    source: Source, made: Source, user_data: Sequence[Mapping[str, str]]
+) -> dict[Part, Part]:
+    """Part of the source -> what was made of it, in the order of the latter; ``user_data`` is
+    theirs."""
+    by_name = {part.name: part for part in source.parts}
+    found = {}
+    for part, says in zip(made.parts, user_data):
+        name = shard_name(says) or ""
+        if name not in by_name:
+            raise TdvError(f"{part} was made of the shard '{name}', which is not among {source}")
+        if by_name[name].resource != part.resource:
+            raise TdvError(
+                f"{part} and its source {by_name[name].folder} have not the same resource: name "
+                "that of the disk that both are on"
+            )
+        found[by_name[name]] = part
+    for part in source.parts:
+        if part not in found:
+            raise TdvError(f"no pruned shard was made of {part}: leave it out")
+    return found

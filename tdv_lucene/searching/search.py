@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..arguments import Shards, cores
+from ..arguments import cores
 from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import nothing_found, warn_of_lost_queries
 from ..indexes.queries import searchable_topics
 from ..indexes.search_warnings import warn_of_another_search
-from ..indexes.user_data import (
-    FieldRecord,
-    recorded_parameters,
-)
+from ..indexes.user_data import FieldRecord, parameters_of, recorded_parameters, user_data_of
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
+from ..source import Source
 from .config import SearchConfig
+
+if TYPE_CHECKING:
+    from .far_shards import FarShards
 
 _log = logging.getLogger(__name__)
 
@@ -49,8 +51,8 @@ def search_index(
     Parameters
     ----------
     index
-        A folder, or :class:`..arguments.Shards`: with a ``scheduler`` each shard is searched by a
-        worker that sees it, else all are here, as one reader. The run is the same.
+        A folder, or a :class:`..source.Source` of shards: with a ``scheduler`` each shard is
+        searched by a worker that sees it, else all are here, as one reader. The run is the same.
     config, options
         How to search: a :class:`.config.SearchConfig`, or its options by name, as ``hits=100``.
 
@@ -65,7 +67,7 @@ def search_index(
     place = Output.file(
         output, RUN, inputs=[index, topics], overwrite=config.overwrite, made_by="search"
     )
-    field, model = config.field, config.model
+    field = config.field
     queries = (
         checked_topics(topics)
         if isinstance(topics, Mapping)
@@ -75,19 +77,34 @@ def search_index(
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
     _check_feedback(config.feedback, field, index)
     queries = searchable_topics(queries, field)
-    if isinstance(index, Shards) and index.scheduler is not None:
-        return _search_far(
-            index, queries, place, model, config.parameters, hits=config.hits,
-            threads=config.threads, field=field, tag=config.tag, progress=progress,
+    with _far(Source.of(index), queries, field, progress) as far:
+        user_data = user_data_of(index) if far is None else far.user_data
+        record = FieldRecord.of(user_data, field)
+        parameters = parameters_of(index, record, config.model, **config.parameters)
+        warn_of_another_search(index, parameters, record=record)
+        summary = search_with(
+            index, queries, place, parameters, hits=config.hits, threads=config.threads,
+            field=field, feedback=config.feedback, tag=config.tag, far=far, progress=progress,
         )  # fmt: skip
-    parameters = recorded_parameters(index, model, field=field, **config.parameters)
-    warn_of_another_search(index, parameters, field)
-    summary = search_with(
-        index, queries, place, parameters, hits=config.hits, threads=config.threads, field=field,
-        feedback=config.feedback, tag=config.tag, progress=progress,
-    )  # fmt: skip
-    warn_of_lost_queries(index, field, queries, summary["queries_without_hits"])
+    if far is None:
+        warn_of_lost_queries(index, field, queries, summary["queries_without_hits"])
+    elif len(summary["queries_without_hits"]) == len(queries):
+        _log.warning("%s", nothing_found(field, index))  # whose dictionaries are not here
     return summary
+
+
+@contextmanager
+def _far(
+    source: Source, queries: Mapping[str, str], field: str, progress: Progress
+) -> Iterator[FarShards | None]:
+    """The shards that a cluster's workers see, and this process need not; None of what is here."""
+    if source.scheduler is None:
+        yield None
+        return
+    from .far_shards import open_far_shards
+
+    with open_far_shards(source, queries, field, progress) as far:
+        yield far
 
 
 def search_with(
@@ -102,65 +119,39 @@ def search_with(
     feedback: str | None = None,
     tag: str | None = None,
     arrays: Path | None = None,
+    far: FarShards | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Do the work of :func:`search_index`, with parameters and an output that were checked.
 
     The run also goes into the folder ``arrays``, for :func:`..evaluation.run_arrays.load_run`.
+    Shards that are ``far`` write no such arrays, and take no feedback.
     """
     from ..jvm import searcher
     from ..jvm.index import identify
 
-    threads = cores(threads)
-    source = identify(index)
+    shown: dict[str, Any] = {
+        "hits": hits, "tag": _tag(tag, parameters, feedback), "progress": progress
+    }  # fmt: skip
+    source = identify(index) if far is None else far.identity
     with place as unfinished:
-        found = searcher.search_topics(
-            index,
-            searcher.make_similarity(parameters),
-            field,
-            queries,
-            hits=hits,
-            threads=threads,
-            tag=_tag(tag, parameters, feedback),
-            output=unfinished,
-            feedback=feedback,
-            arrays=arrays,
-            progress=progress,
-        )
-        summary = _summary(parameters, feedback, field, queries, found)
-        place.write_manifest({**summary, "depth": hits, "source": source})
-    return summary
-
-
-def _search_far(
-    shards: Shards,
-    queries: Mapping[str, str],
-    place: Output,
-    model: str | None,
-    given: Mapping[str, float | None],
-    *,
-    hits: int,
-    threads: int | None,
-    field: str,
-    tag: str | None,
-    progress: Progress,
-) -> dict[str, Any]:
-    """The same of shards that a cluster's workers see, and this process need not."""
-    from .search_shards import open_far_shards
-
-    with open_far_shards(shards, queries, field, progress) as far:
-        record = FieldRecord.of(far.user_data, field)
-        parameters = record.search_parameters(model, **given)
-        warn_of_another_search(shards, parameters, record=record)
-        with place as unfinished:
-            found = far.search_topics(
-                parameters, queries, hits=hits, threads=threads,
-                tag=_tag(tag, parameters, None), output=unfinished, progress=progress,
+        if far is None:
+            found = searcher.search_topics(
+                index, searcher.make_similarity(parameters), field, queries, output=unfinished,
+                threads=cores(threads), feedback=feedback, arrays=arrays, **shown,
             )  # fmt: skip
-            summary = _summary(parameters, None, field, queries, found)
-            place.write_manifest({**summary, "depth": hits, "source": far.identity})
-    if len(summary["queries_without_hits"]) == len(queries):
-        _log.warning("%s", nothing_found(field, shards))  # whose dictionaries are not here
+        else:
+            found = far.search_topics(
+                parameters, queries, output=unfinished, threads=threads, **shown
+            )
+        summary = {
+            **parameters.describe(),
+            **({} if feedback is None else {"feedback": feedback}),
+            "field": field,
+            "queries": len(queries),
+            **found,
+        }
+        place.write_manifest({**summary, "depth": hits, "source": source})
     return summary
 
 
@@ -170,30 +161,13 @@ def _tag(given: str | None, parameters: SearchParameters, feedback: str | None) 
     return "-".join(filter(None, ("tdv-lucene", parameters.model, feedback)))
 
 
-def _summary(
-    parameters: SearchParameters,
-    feedback: str | None,
-    field: str,
-    queries: Mapping[str, str],
-    found: Mapping[str, Any],
-) -> dict[str, Any]:
-    expanded = {} if feedback is None else {"feedback": feedback}
-    return {
-        **parameters.describe(),
-        **expanded,
-        "field": field,
-        "queries": len(queries),
-        **found,
-    }
-
-
 def _check_feedback(feedback: str | None, field: str, index: str | os.PathLike[str]) -> None:
     if feedback is not None and field != "contents":
         raise TdvError(
             f"{feedback} is Anserini's, which searches only the field 'contents', not '{field}': "
             f"leave out {argument('field')}"
         )
-    if feedback is not None and isinstance(index, Shards):
+    if feedback is not None and Source.of(index).is_sharded:
         raise TdvError(
             f"{feedback} is Anserini's, which opens one folder: search {index} without it"
         )

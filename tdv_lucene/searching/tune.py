@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..arguments import Shards
 from ..errors import TdvError, argument
 from ..evaluation.topics import Qrels, read_qrels, read_topics
 from ..indexes.inspection import require_prunable
@@ -19,6 +18,7 @@ from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
 from ..pruning.search_target import RECORDED
 from ..ranking import DEFAULT_MODEL, SearchParameters
+from ..source import Source
 from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
 from .baseline_tuning import tune_parameters
@@ -61,7 +61,7 @@ def tune_index(
         one of topics and qrels is given.
     """
     config = TuneConfig.of(config, options, topics=topics)
-    if isinstance(index, Shards):
+    if Source.of(index).is_sharded:
         raise TdvError(f"tuning is for one folder, and the shards are several: prune {index}")
     if (topics is None) != (qrels is None):
         raise TdvError(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..arguments import Shards
+from ..source import Source
 
 
 def resident_share(index: str | os.PathLike[str]) -> float | None:
@@ -20,9 +20,8 @@ def resident_share(index: str | os.PathLike[str]) -> float | None:
     only to those who own a file or may write it.
     """
     mincore = getattr(ctypes.CDLL(None), "mincore", None)
-    folders = index.folders_here if isinstance(index, Shards) else (index,)
-    files = [f for folder in folders for f in Path(folder).iterdir() if f.is_file()]
-    files = [f for f in files if f.stat().st_size]
+    folders = map(Path, Source.of(index).folders_here)
+    files = [f for folder in folders for f in folder.iterdir() if f.is_file() and f.stat().st_size]
     if mincore is None or not all(map(_may_ask, files)):
         return None
     size = resident = 0

@@ -19,7 +19,8 @@ from tiny_collection import tiny_segments
 
 from tdv_lucene.embedding.embed import embed_terms, load_term_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.extract import extract_matrix, load_matrix
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.matrix.stored_matrix import load_matrix
 from tdv_lucene.paper.neural.stored import StoredRanker
 from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning.prune import prune_index

@@ -21,7 +21,8 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, run_job
 from tdv_lucene.jvm.index import extract_arrays, identify, written_lucene_version
 from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.matrix.extract import describe_matrix, extract_matrix, load_matrix
+from tdv_lucene.matrix.extract import extract_matrix
+from tdv_lucene.matrix.stored_matrix import describe_matrix, load_matrix
 from tdv_lucene.peers.unlearned import make_peer_values
 
 pytestmark = pytest.mark.jvm

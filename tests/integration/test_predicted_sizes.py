@@ -11,7 +11,7 @@ from lucene_indexes import Doc, write_index
 from tdv_lucene.indexes.inspection import index_bytes
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.pruning import prune as pruning
+from tdv_lucene.pruning import writing
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.reduction_choice import foreseen_bytes
 
@@ -51,13 +51,13 @@ def test_a_whole_index_is_foreseen_within_three_percent(learned, place, tmp_path
 def test_a_limit_is_met_in_two_indexes_at_most(learned, tmp_path, monkeypatch, scale):
     index, values = learned
     written: list[float] = []
-    write = pruning.Rewriting.write
+    write = writing.write_index
 
-    def counted(self, folder: Path, reduction: float):
-        written.append(reduction)
-        return write(self, folder, reduction)
+    def counted(rewriting, folder: Path, progress):
+        written.append(rewriting.config.reduction)
+        return write(rewriting, folder, progress)
 
-    monkeypatch.setattr(pruning.Rewriting, "write", counted)
+    monkeypatch.setattr(writing, "write_index", counted)
     limit = round(np.mean([values.points[place]["index_bytes"] for place in (1, 2)]))
     report = prune_index(
         index, values, tmp_path / "pruned", max_bytes=limit, scale=scale, threads=1

@@ -236,7 +236,7 @@ def test_an_index_whose_search_was_to_apply_the_tdvs_is_refused(entry, case, tmp
         ),
         "search": lambda: tdv.search_index(old, TOPICS, new),
         "search shards": lambda: tdv.search_index(
-            tdv.Shards((str(case.index), str(old))), TOPICS, new
+            tdv.find_shards([str(case.index), str(old)]), TOPICS, new
         ),
         "open": lambda: tdv.open_searcher(old),
         "tune": lambda: tdv.tune_parameters(old, TOPICS, {"q1": {"d0": 1}}),

@@ -20,7 +20,8 @@ import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.shards.survey import _survey
 from tdv_lucene.prior.alone import prior_values
-from tdv_lucene.pruning.prune_shards import MANIFEST
+from tdv_lucene.pruning.writing import MANIFEST
+from tdv_lucene.source import Part
 
 pytestmark = pytest.mark.jvm
 
@@ -43,7 +44,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shards(base: Path, cluster: distributed.LocalCluster) -> tdv.Shards:
+def shards(base: Path, cluster: distributed.LocalCluster) -> tdv.Source:
     return tdv.find_shards(f"{base}/S/*", scheduler=cluster.scheduler_address)
 
 
@@ -62,7 +63,7 @@ def _runs_agree(one: Any, shards: Any, folder: Path, model: str | None = None) -
 
 
 def test_the_matrix_is_that_of_one_index_byte_by_byte(
-    base: Path, shards: tdv.Shards, tmp_path: Path, values: Path
+    base: Path, shards: tdv.Source, tmp_path: Path, values: Path
 ) -> None:
     matrix = tdv.extract_matrix(shards, tmp_path / "matrix")
     assert matrix.source["shards"][1] == {
@@ -77,7 +78,7 @@ def test_the_matrix_is_that_of_one_index_byte_by_byte(
 
 @pytest.mark.parametrize("tf", ["scaled", "original"])
 def test_the_pruned_shards_answer_as_the_pruned_index(
-    tf: str, base: Path, shards: tdv.Shards, values: Path, tmp_path: Path
+    tf: str, base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
     one = tdv.prune_index(base / "one", values, tmp_path / "one", reduction=0.3, tf=tf)
     report = tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3, tf=tf)
@@ -96,7 +97,7 @@ def test_the_pruned_shards_answer_as_the_pruned_index(
 
 
 def test_statistics_of_the_whole_are_recorded_and_a_shard_alone_is_warned_of(
-    shards: tdv.Shards, values: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    shards: tdv.Source, values: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
     whole = tdv.inspect_index(tdv.find_shards(f"{tmp_path}/OUT/*"))
@@ -111,7 +112,7 @@ def test_statistics_of_the_whole_are_recorded_and_a_shard_alone_is_warned_of(
 
 
 def test_comparing_shards_is_comparing_indexes(
-    base: Path, shards: tdv.Shards, values: Path, tmp_path: Path
+    base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "topics.tsv").write_text("".join(f"{q}\t{text}\n" for q, text in TOPICS.items()))
     (tmp_path / "qrels").write_text("q1 0 d0 1\nq2 0 d6 2\nq3 0 d7 1\n")
@@ -133,7 +134,7 @@ def test_comparing_shards_is_comparing_indexes(
 
 
 def test_what_is_finished_is_kept_and_what_was_made_otherwise_is_not_replaced(
-    shards: tdv.Shards, values: Path, tmp_path: Path
+    shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
     """An interrupted run goes on where it stopped."""
 
@@ -162,34 +163,34 @@ def _die_once(log: str) -> None:
     import os
     import signal
 
-    from tdv_lucene.pruning.rewriting import Rewriting
+    from tdv_lucene.pruning import writing
 
-    write = Rewriting.write
+    write = writing.write_index
 
-    def write_and_die(self: Rewriting, folder: Path, reduction: float | None) -> dict[str, Any]:
-        report = write(self, folder, reduction)
+    def write_and_die(rewriting: Any, folder: Path, *rest: Any) -> dict[str, Any]:
+        report = write(rewriting, folder, *rest)
         with open(log, "a+") as lines:
             lines.seek(0)
             is_first = "b" not in lines.read().split()
-            lines.write(f"{self.part.name}\n")
-        if self.part.name == "b" and is_first:
+            lines.write(f"{rewriting.shard.name}\n")
+        if rewriting.shard.name == "b" and is_first:
             os.kill(os.getpid(), signal.SIGKILL)
         return report
 
-    Rewriting.write = write_and_die
-    Rewriting.live_on = lambda: setattr(Rewriting, "write", write)
+    writing.write_index = write_and_die
+    writing.live_on = lambda: setattr(writing, "write_index", write)
 
 
 def _live_on() -> None:
     """In a worker: undo that, where it was done."""
-    from tdv_lucene.pruning.rewriting import Rewriting
+    from tdv_lucene.pruning import writing
 
-    getattr(Rewriting, "live_on", lambda: None)()
+    getattr(writing, "live_on", lambda: None)()
 
 
 @pytest.mark.slow
 def test_a_killed_worker_loses_no_others_work_and_leaves_no_half_index(
-    base: Path, shards: tdv.Shards, values: Path, cluster: distributed.LocalCluster, tmp_path: Path
+    base: Path, shards: tdv.Source, values: Path, cluster: distributed.LocalCluster, tmp_path: Path
 ) -> None:
     """One that takes its place does not write to the log."""
     log = tmp_path / "log"
@@ -208,11 +209,11 @@ def test_a_killed_worker_loses_no_others_work_and_leaves_no_half_index(
 
 
 def test_a_changed_posting_is_found_in_its_shard(
-    base: Path, shards: tdv.Shards, values: Path, tmp_path: Path
+    base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
     tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
     with pytest.raises(TdvError, match=r"a was made of the shard 'a', which is not among 3 shards"):
-        some = dataclasses.replace(shards, folders=shards.folders[1:])
+        some = dataclasses.replace(shards, parts=shards.parts[1:])
         tdv.verify_pruned(some, tdv.find_shards(f"{tmp_path}/OUT/*"), values)
     other = tdv.TermValues.load(values)
     changed = dataclasses.replace(other, weights=other.weights * 2)
@@ -220,19 +221,23 @@ def test_a_changed_posting_is_found_in_its_shard(
     assert not found["equal"] and found["difference"]["shard"] == "a"
 
 
+def _and(shards: tdv.Source, folder: Path) -> tdv.Source:
+    return dataclasses.replace(shards, parts=(*shards.parts, Part(str(folder))))
+
+
 def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
-    base: Path, shards: tdv.Shards, values: Path, tmp_path: Path
+    base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
     write_index(tmp_path / "twice", [[Doc("d9", ["once", "more"])]], LAYOUT)
     (tmp_path / "b").mkdir()
-    same = dataclasses.replace(shards, folders=(*shards.folders, str(tmp_path / "b")))
+    same = _and(shards, tmp_path / "b")
     out = tmp_path / "OUT"
     for index, options, message in (
         (shards, {"max_bytes": "1MB"}, "max_bytes is for one folder"),
         (same, {"reduction": 0.3}, "two shards are named 'b'"),
-        (dataclasses.replace(shards, folders=(*shards.folders, str(tmp_path / "twice"))),
+        (_and(shards, tmp_path / "twice"),
          {"reduction": 0.3}, "the document 'd9' is in the shards .*S/d and .*twice: leave one"),
-        (dataclasses.replace(shards, folders=(*shards.folders, str(tmp_path / "none"))),
+        (_and(shards, tmp_path / "none"),
          {"reduction": 0.3}, "no such index: .*none is not a folder"),
     ):  # fmt: skip
         with pytest.raises(TdvError, match=message):

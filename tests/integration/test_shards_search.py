@@ -21,7 +21,7 @@ from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.searching import search_shards
+from tdv_lucene.searching import far_shards
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
@@ -67,7 +67,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def far(base: Path, cluster: distributed.LocalCluster) -> Callable[[str], tdv.Shards]:
+def far(base: Path, cluster: distributed.LocalCluster) -> Callable[[str], tdv.Source]:
     return lambda given: tdv.find_shards(given, scheduler=cluster.scheduler_address)
 
 
@@ -75,11 +75,11 @@ def far(base: Path, cluster: distributed.LocalCluster) -> Callable[[str], tdv.Sh
 @pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
 @pytest.mark.parametrize("which", ["S", "P"])
 def test_the_run_of_workers_is_that_of_one_reader(
-    which: str, model: str, hits: int, base: Path, far: Callable[[str], tdv.Shards],
+    which: str, model: str, hits: int, base: Path, far: Callable[[str], tdv.Source],
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Full and pruned, also where the cut-off falls among equal scores, and in several rounds."""
-    monkeypatch.setattr(search_shards, "_HITS_AT_ONCE", 2 * 7 * hits)
+    monkeypatch.setattr(far_shards, "_HITS_AT_ONCE", 2 * 7 * hits)
     here = tdv.search_index(
         tdv.find_shards(f"{base}/{which}/*"), TOPICS, tmp_path / "here", model=model, hits=hits
     )
@@ -98,7 +98,7 @@ def test_the_run_of_workers_is_that_of_one_reader(
 
 
 def test_without_doc_values_ties_are_in_the_shards_order(
-    far: Callable[[str], tdv.Shards], tmp_path: Path
+    far: Callable[[str], tdv.Source], tmp_path: Path
 ) -> None:
     """Indexes of Lucene 8; scores are printed as they are."""
     old = dataclasses.replace(LAYOUT, id_doc_values=False)
@@ -115,7 +115,7 @@ def test_without_doc_values_ties_are_in_the_shards_order(
 
 
 def test_that_workers_find_nothing_is_told(
-    base: Path, far: Callable[[str], tdv.Shards], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    base: Path, far: Callable[[str], tdv.Source], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     tdv.search_index(far(f"{base}/S/*"), {"q": "zyzzy"}, tmp_path / "run")
     (told,) = (line for line in caplog.messages if "no query finds a document" in line)
@@ -123,7 +123,7 @@ def test_that_workers_find_nothing_is_told(
 
 
 def test_what_workers_cannot_search_is_refused_and_nothing_written(
-    base: Path, far: Callable[[str], tdv.Shards], tmp_path: Path
+    base: Path, far: Callable[[str], tdv.Source], tmp_path: Path
 ) -> None:
     shards, run = far(f"{base}/S/*"), tmp_path / "run"
     write_index(tmp_path / "twice", [[Doc("both", ["t99"])]], LAYOUT)
@@ -149,7 +149,7 @@ def test_what_workers_cannot_search_is_refused_and_nothing_written(
 
 
 def test_a_shard_that_changes_meanwhile_ends_the_search(
-    far: Callable[[str], tdv.Shards], tmp_path: Path
+    far: Callable[[str], tdv.Source], tmp_path: Path
 ) -> None:
     """Its statistics would be those of other documents."""
     for name in "ab":
@@ -157,7 +157,7 @@ def test_a_shard_that_changes_meanwhile_ends_the_search(
 
     shards = far(f"{tmp_path}/S/*")
     with (
-        search_shards.open_far_shards(shards, {"q": "fox"}, "contents", silent) as opened,
+        far_shards.open_far_shards(shards, {"q": "fox"}, "contents", silent) as opened,
         pytest.raises(TdvError, match="S/b was changed by another process while it was read"),
     ):
         shutil.rmtree(tmp_path / "S" / "b")

@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import cloudpickle
 import distributed
@@ -22,6 +21,7 @@ from tdv_lucene.indexes.shards import cluster as clusters
 from tdv_lucene.indexes.shards.workers import open_workers
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.progress import silent
+from tdv_lucene.source import Part
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
@@ -51,10 +51,16 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _at(cluster: distributed.SpecCluster, folder: Path, names: str = "abcd") -> tdv.Shards:
+def _at(cluster: distributed.SpecCluster, folder: Path, names: str = "abcd") -> tdv.Source:
     """The first shard has the resource x, the second y, and so on in turn."""
     given = [f"{'xy'[number % 2]}={folder}/{name}" for number, name in enumerate(names)]
     return tdv.find_shards(given, scheduler=cluster.scheduler_address)
+
+
+def _last_at(resource: str, shards: tdv.Source) -> tdv.Source:
+    """The shards, the last one with another resource."""
+    *first, last = shards.parts
+    return dataclasses.replace(shards, parts=(*first, Part(last.folder, resource)))
 
 
 def test_prune_verify_and_search_do_what_they_do_with_one_index(
@@ -79,13 +85,18 @@ def test_prune_verify_and_search_do_what_they_do_with_one_index(
 
 
 def test_work_is_done_by_the_worker_that_has_the_resource(cluster: distributed.SpecCluster) -> None:
-    where = {f"s{i}": "xy"[i % 2] for i in range(6)}
-    with open_workers(cluster.scheduler_address, 6) as started:
-        found = started.each(os.getpid, {name: () for name in where}, "", silent, where=where)
+    shards = _at(cluster, Path("/S"), "abcdef")
+    with open_workers(shards) as started:
+        found = started.each(_process, dict.fromkeys(shards.parts, ()), "", silent)
     assert found[0] != found[1] and found == [found[0], found[1]] * 3
 
 
-def _die_once(value: str, mark: str) -> str:
+def _process(folder: str) -> int:
+    """In a worker."""
+    return os.getpid()
+
+
+def _die_once(folder: str, value: str, mark: str) -> str:
     """In a worker."""
     if not os.path.exists(mark):
         open(mark, "w").close()
@@ -96,18 +107,18 @@ def _die_once(value: str, mark: str) -> str:
 def test_a_worker_that_died_is_waited_for_and_has_what_was_sent_to_it(
     cluster: distributed.SpecCluster, tmp_path: Path
 ) -> None:
-    where = {"a": "x", "b": "y", "c": "y"}
-    with open_workers(cluster.scheduler_address, 3) as started:
-        sent = started.send("values", where)
-        given = {name: (sent[name], str(tmp_path / f"{name}-died")) for name in where}
-        assert started.each(_die_once, given, "", silent, where=where) == ["values"] * 3
+    shards = _at(cluster, tmp_path, "abc")
+    with open_workers(shards) as started:
+        sent = started.send("values", shards)
+        tasks = {part: (sent[part], f"{part.folder}-died") for part in shards.parts}
+        assert started.each(_die_once, tasks, "", silent) == ["values"] * 3
     assert len(list(tmp_path.iterdir())) == 3, "each of them died once"
 
 
 def test_a_worker_that_is_not_there_is_named(
     base: Path, cluster: distributed.SpecCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shards = dataclasses.replace(_at(cluster, base / "S"), resources=("x", "y", "x", "far"))
+    shards = _last_at("far", _at(cluster, base / "S"))
     for task in (
         lambda: tdv.search_index(shards, TOPICS, tmp_path / "run"),
         lambda: tdv.prune_index(shards, base / "values", tmp_path / "OUT", reduction=0.3),
@@ -117,10 +128,10 @@ def test_a_worker_that_is_not_there_is_named(
     monkeypatch.setattr(clusters, "PRESENCE_SECONDS", 0.1)
     monkeypatch.setattr(clusters, "WORKERS_SECONDS", 0.5)
     with (
-        open_workers(cluster.scheduler_address, 1) as started,
+        open_workers(shards) as started,
         pytest.raises(TdvError, match="no worker has the resource 'gone'"),
     ):
-        started.each(os.getpid, {"s": ()}, "", silent, where={"s": "gone"})
+        started.each(_process, {Part("/S", "gone"): ()}, "", silent)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -159,7 +170,7 @@ def test_a_place_that_is_taken_is_found_before_anything_is_written(
     (out / "other").mkdir()
     with pytest.raises(TdvError, match="OUT holds 'other', which is none of these shards"):
         tdv.prune_index(shards, base / "values", out, reduction=0.3)
-    with pytest.raises(TdvError, match="shard '[a-d]': cannot write .*nowhere"):
+    with pytest.raises(TdvError, match="shard '.=.*/[a-d]': cannot write .*nowhere"):
         tdv.prune_index(shards, base / "values", tmp_path / "nowhere" / "OUT", reduction=0.3)
 
 
@@ -168,7 +179,6 @@ def test_source_and_pruned_have_the_same_resource(
 ) -> None:
     shards = _at(cluster, base / "S")
     tdv.prune_index(shards, base / "values", tmp_path / "OUT", reduction=0.3)
-    pruned: Any = _at(cluster, tmp_path / "OUT")
-    pruned = dataclasses.replace(pruned, resources=("x", "y", "x", "x"))
+    pruned = _last_at("x", _at(cluster, tmp_path / "OUT"))
     with pytest.raises(TdvError, match="x=.*OUT/d and its source .*S/d have not the same resource"):
         tdv.verify_pruned(shards, pruned, base / "values")

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...arguments import SHARD_SEPARATOR, Shards
 from ...errors import TdvError, argument
+from ...source import SEPARATOR, Part, Source
 
 LIST = "@"
 """Before the name of a file that lists shards."""
@@ -17,7 +17,7 @@ LIST = "@"
 _FAR = re.compile("([^=/]+)=(/.*)")
 
 
-def find_shards(given: str | Sequence[str], *, scheduler: str | None = None) -> Shards:
+def find_shards(given: str | Sequence[str], *, scheduler: str | None = None) -> Source:
     """Return the index whose shards these are.
 
     Parameters
@@ -45,12 +45,12 @@ def find_shards(given: str | Sequence[str], *, scheduler: str | None = None) -> 
     folders = [os.path.abspath(folder) for folder in named]
     _refuse_twice(folders)
     _refuse_control_characters(folders)
-    return Shards(tuple(folders), scheduler)
+    return Source(tuple(map(Part, folders)), scheduler)
 
 
 def _far_shards(
     named: Sequence[str], far: Sequence[tuple[str, str]], scheduler: str | None
-) -> Shards:
+) -> Source:
     first = "=".join(far[0])
     if scheduler is None:
         raise TdvError(
@@ -68,14 +68,14 @@ def _far_shards(
                 f"{name}={folder} is a pattern, and what matches is not seen here: name each "
                 f"folder, in a file as {LIST}FILE"
             )
-    resources, folders = zip(*((name, os.path.normpath(folder)) for name, folder in far))
-    _refuse_control_characters(folders)
-    return Shards(folders, scheduler, resources)
+    parts = tuple(Part(os.path.normpath(folder), name) for name, folder in far)
+    _refuse_control_characters([part.folder for part in parts])
+    return Source(parts, scheduler)
 
 
 def _refuse_control_characters(folders: Sequence[str]) -> None:
     for folder in folders:
-        if SHARD_SEPARATOR in folder or "\n" in folder:
+        if SEPARATOR in folder or "\n" in folder:
             raise TdvError(f"the shard {folder!r} has a control character in its name: rename it")
 
 

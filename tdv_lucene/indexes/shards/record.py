@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...arguments import Shards
 from ...errors import TdvError
-from ..user_data import CHECKSUM, PREFIX, SHARDS
+from ...source import Source
 
+PREFIX = "tdv."
+"""Of the names in user data that are ours."""
+CHECKSUM = "values_sha256"
+
+SHARDS = f"{PREFIX}shards."
+"""Of what a shard records of the whole."""
 _OF_ITS_OWN = ("source_commit", "reduction")
 """Of a field, what each shard has for itself."""
 
 
 @dataclass(frozen=True)
-class Part:
+class ShardRecord:
     """A shard among those it is pruned with.
 
     Attributes
@@ -50,10 +55,10 @@ class Part:
         }
 
 
-def part_as_user_data(part: Part | None, source: Mapping[str, str]) -> dict[str, str]:
-    """The entries that say ``part``; of None, those that take back what the source says of one."""
-    if part is not None:
-        return part.as_user_data()
+def shard_as_user_data(shard: ShardRecord | None, source: Mapping[str, str]) -> dict[str, str]:
+    """The entries that say ``shard``; of None, those that take back what the source says of one."""
+    if shard is not None:
+        return shard.as_user_data()
     return {key: "" for key in source if key.startswith(SHARDS)}
 
 
@@ -62,40 +67,35 @@ def shard_name(user_data: Mapping[str, str]) -> str | None:
     return user_data.get(f"{SHARDS}name") or None
 
 
-def read_whole(shards: Shards) -> dict[str, str]:
-    """What all shards' commits say of the whole: see :func:`user_data_of_whole`."""
-    from ...jvm.index import read_user_data
-
-    return user_data_of_whole(shards, [read_user_data(folder) for folder in shards.folders_here])
-
-
-def user_data_of_whole(shards: Shards, parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """The user data that the whole would have in one commit; of what was not pruned, none.
+def user_data_of_whole(source: Source, parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The user data that the whole would have in one commit; of shards that were not pruned, none.
 
     Parameters
     ----------
     parts
-        The shards' own, in their order.
+        The parts' own, in their order.
 
     Raises
     ------
     TdvError
         When some were pruned and some not, or not all of them together and alike.
     """
+    if not source.is_sharded:
+        return dict(parts[0])
     pruned = [f"{PREFIX}{CHECKSUM}" in part for part in parts]
     if not any(pruned):
         return {}
     if not all(pruned):
-        was, was_not = shards.labels[pruned.index(True)], shards.labels[pruned.index(False)]
+        was, was_not = source.parts[pruned.index(True)], source.parts[pruned.index(False)]
         raise TdvError(f"{was} was pruned and {was_not} was not: prune all shards together")
-    for folder, part in zip(shards.labels, parts):
+    for folder, part in zip(source.parts, parts):
         if shard_name(part) is None:
             raise TdvError(
                 f"{folder} was pruned by itself, with statistics of its own: prune all shards "
                 "together"
             )
-    _require_alike(shards, parts)
-    _require_all(shards, parts)
+    _require_alike(source, parts)
+    _require_all(source, parts)
     whole = {key: value for key, value in parts[0].items() if not key.startswith(SHARDS)}
     own, commit = parts[0][f"{PREFIX}source_commit"], parts[0][f"{SHARDS}source_commit"]
     sources = {
@@ -106,13 +106,13 @@ def user_data_of_whole(shards: Shards, parts: Sequence[Mapping[str, str]]) -> di
     return {**whole, **sources}
 
 
-def _require_alike(shards: Shards, parts: Sequence[Mapping[str, str]]) -> None:
+def _require_alike(source: Source, parts: Sequence[Mapping[str, str]]) -> None:
     shared = [_shared(part) for part in parts]
-    for folder, one in zip(shards.labels, shared):
+    for folder, one in zip(source.parts, shared):
         for key in sorted(shared[0].keys() | one.keys()):
             if shared[0].get(key) != one.get(key):
                 raise TdvError(
-                    f"{shards.labels[0]} and {folder} were not pruned alike (their {key} is "
+                    f"{source.parts[0]} and {folder} were not pruned alike (their {key} is "
                     f"{shared[0].get(key)} and {one.get(key)}): prune all shards together"
                 )
 
@@ -128,9 +128,9 @@ def _shared(part: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _require_all(shards: Shards, parts: Sequence[Mapping[str, str]]) -> None:
+def _require_all(source: Source, parts: Sequence[Mapping[str, str]]) -> None:
     numbers = [int(part[f"{SHARDS}number"]) for part in parts]
-    for folder, number in zip(shards.labels, numbers):
+    for folder, number in zip(source.parts, numbers):
         if numbers.count(number) > 1:
             raise TdvError(f"{folder} is there twice: it is shard {number} as another of them is")
     count = int(parts[0][f"{SHARDS}count"])

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...arguments import Shards
 from ...errors import TdvError
 from ...jvm.index import inspect, survey_shard, whole_identity
 from ...progress import Progress
+from ...source import Part, Source
 from .record import user_data_of_whole
 from .workers import Workers
 
@@ -54,7 +54,7 @@ class Survey:
 
 
 def survey_shards(
-    workers: Workers, shards: Shards, field: str, progress: Progress
+    workers: Workers, source: Source, field: str, progress: Progress
 ) -> dict[str, Any]:
     """Return the identity of the whole, or refuse shards that are not one index.
 
@@ -64,16 +64,14 @@ def survey_shards(
         When a shard cannot be read, two were not indexed alike, two are copies, or a document is
         in two.
     """
-    given = {label: (folder, field) for label, folder in zip(shards.labels, shards.folders)}
-    found: list[Survey] = workers.each(
-        _survey, given, "look at shards", progress, where=shards.resources_by_label
-    )
-    refuse_copies(shards, [one.identity for one in found])
-    _refuse_other_fields(shards, found, field)
-    _refuse_other_analyzers(shards, found)
-    user_data_of_whole(shards, [one.user_data for one in found])
-    _refuse_same_documents(workers, shards, found, field, progress)
-    return whole_identity(shards, [one.identity for one in found])
+    tasks = dict.fromkeys(source.parts, (field,))
+    found: list[Survey] = workers.each(_survey, tasks, "look at shards", progress)
+    refuse_copies(source, [one.identity for one in found])
+    _refuse_other_fields(source, found, field)
+    _refuse_other_analyzers(source, found)
+    user_data_of_whole(source, [one.user_data for one in found])
+    _refuse_same_documents(workers, source, found, field, progress)
+    return whole_identity(source, [one.identity for one in found])
 
 
 def _survey(folder: str, field: str) -> Survey:
@@ -90,20 +88,20 @@ def _survey(folder: str, field: str) -> Survey:
     return Survey(identity, fields, about["user_data"], sample, ids)
 
 
-def refuse_copies(shards: Shards, identities: Sequence[dict[str, Any]]) -> None:
+def refuse_copies(source: Source, identities: Sequence[dict[str, Any]]) -> None:
     """Raise :class:`TdvError` when two shards have one commit."""
-    seen: dict[str, str] = {}
-    for folder, identity in zip(shards.labels, identities):
+    seen: dict[str, Part] = {}
+    for part, identity in zip(source.parts, identities):
         commit = identity["commit"]
         if commit in seen:
-            raise TdvError(f"the shards {seen[commit]} and {folder} are copies of one index: "
+            raise TdvError(f"the shards {seen[commit]} and {part} are copies of one index: "
                            "name each shard once")  # fmt: skip
-        seen[commit] = folder
+        seen[commit] = part
 
 
-def _refuse_other_fields(shards: Shards, found: Sequence[Survey], field: str) -> None:
+def _refuse_other_fields(source: Source, found: Sequence[Survey], field: str) -> None:
     """All shards with documents have the first one's fields, of the same kinds."""
-    filled = [(f, one) for f, one in zip(shards.labels, found) if one.has_documents]
+    filled = [(f, one) for f, one in zip(source.parts, found) if one.has_documents]
     if not any(field in one.fields for one in found):
         raise TdvError(f"no shard has a field '{field}': name one of theirs")
     for (first, a), (folder, b) in itertools.pairwise(filled):
@@ -125,11 +123,11 @@ def _refuse_other_fields(shards: Shards, found: Sequence[Survey], field: str) ->
                     )
 
 
-def _refuse_other_analyzers(shards: Shards, found: Sequence[Survey]) -> None:
+def _refuse_other_analyzers(source: Source, found: Sequence[Survey]) -> None:
     """An index does not say what analysed it, but where it stores text that can be seen."""
     shares = [
-        (one.sample["alike"] / one.sample["analysed"], folder)
-        for folder, one in zip(shards.labels, found)
+        (one.sample["alike"] / one.sample["analysed"], str(part))
+        for part, one in zip(source.parts, found)
         if one.sample["analysed"]
     ]
     if not shares:
@@ -144,7 +142,7 @@ def _refuse_other_analyzers(shards: Shards, found: Sequence[Survey]) -> None:
 
 
 def _refuse_same_documents(
-    workers: Workers, shards: Shards, found: Sequence[Survey], field: str, progress: Progress
+    workers: Workers, source: Source, found: Sequence[Survey], field: str, progress: Progress
 ) -> None:
     """Equal hashes are looked at: of a billion ids, two others may share one."""
     each = np.concatenate([np.unique(one.ids) for one in found])  # a shard's own are its matter
@@ -152,19 +150,18 @@ def _refuse_same_documents(
     suspect = hashes[counts > 1][:_LOOKED_AT]
     if not len(suspect):
         return
-    given = {
-        label: (folder, field, suspect.tolist())
-        for label, folder, one in zip(shards.labels, shards.folders, found)
+    tasks = {
+        part: (field, suspect.tolist())
+        for part, one in zip(source.parts, found)
         if np.isin(suspect, one.ids).any()
     }
-    where = {label: shards.resources_by_label[label] for label in given if shards.resources}
-    ids_of = workers.each(_ids_of, given, "look at shards", progress, where=where)
-    seen: dict[str, str] = {}
-    for folder, ids in zip(given, ids_of):
+    ids_of = workers.each(_ids_of, tasks, "look at shards", progress)
+    seen: dict[str, Part] = {}
+    for part, ids in zip(tasks, ids_of):
         for name in ids:
-            if seen.setdefault(name, folder) != folder:
+            if seen.setdefault(name, part) != part:
                 raise TdvError(
-                    f"the document '{name}' is in the shards {seen[name]} and {folder}: leave one "
+                    f"the document '{name}' is in the shards {seen[name]} and {part}: leave one "
                     "of them out, or index the documents again, each in one shard"
                 )
 

@@ -21,6 +21,7 @@ from typing import Any
 from ...errors import TdvError, argument
 from ...jvm import HEAP_VARIABLE, heap_size
 from ...progress import Progress
+from ...source import Part, Source
 from .cluster import WORKERS_SECONDS, Presence, check_cluster
 
 _TRIES = 3
@@ -47,14 +48,12 @@ class Workers:
     def each(
         self,
         function: Callable[..., Any],
-        shards: Mapping[str, Sequence[Any]],
+        tasks: Mapping[Part, Sequence[Any]],
         label: str,
         progress: Progress,
-        finished: Callable[[str, Any], None] = lambda name, result: None,
-        *,
-        where: Mapping[str, str] | None = None,
+        finished: Callable[[Part], None] = lambda part: None,
     ) -> list[Any]:
-        """Call ``function(*arguments)`` for every shard's arguments, and return what each gave.
+        """Call ``function(part.folder, *arguments)`` for every part, and return what each gave.
 
         What fails is tried again, and so is what a worker was at that died; a user's error is not.
         The first that fails for good ends the rest.
@@ -64,46 +63,43 @@ class Workers:
         function
             Of a module that the workers can import. It may be called again after it has finished,
             where its worker died before we had the result.
-        shards
-            Name -> arguments; they and the result travel.
+        tasks
+            Part -> arguments; they and the result travel.
         finished
-            Called with a shard's name and result as soon as it is there.
-        where
-            Name -> resource, of shards that only workers with that see.
+            Called with a part as soon as its result is there.
 
         Raises
         ------
         TdvError
-            The first error of a worker, or when workers died over a shard again and again, or
-            those that see a shard stay away.
+            The first error of a worker, or when workers died over a part again and again, or
+            those that see a part stay away.
         """
-        where = where or {}
         presence = Presence(self._client)
         futures = {
             self._client.submit(
-                _call, function, *given, retries=_TRIES - 1, pure=False,
-                resources={where[name]: 1} if name in where else None,
-            ): name
-            for name, given in shards.items()
+                _call, function, part.folder, *given, retries=_TRIES - 1, pure=False,
+                resources=None if part.resource is None else {part.resource: 1},
+            ): part
+            for part, given in tasks.items()
         }  # fmt: skip
-        results: dict[str, Any] = {}
+        results: dict[Part, Any] = {}
         waiting = set(futures)
         try:
             while waiting:
                 progress(label, len(results), len(futures))
-                presence.require({where[futures[f]] for f in waiting if futures[f] in where})
+                presence.require({r for f in waiting if (r := futures[f].resource) is not None})
                 done, waiting = self._wait(waiting)
                 for future in done:
-                    name = futures[future]
-                    results[name] = self._result(future, name)
+                    part = futures[future]
+                    results[part] = self._result(future, part)
                     future.release()  # or it is worked out again if its worker dies
-                    finished(name, results[name])
+                    finished(part)
             progress(label, len(results), len(futures))
         except BaseException:
             with contextlib.suppress(Exception):
                 self._client.cancel(list(futures), force=True)
             raise
-        return [results[name] for name in shards]
+        return [results[part] for part in tasks]
 
     def check(self, folder: Path | None, resources: Collection[str] = ()) -> None:
         """Refuse a cluster that cannot do it: see :func:`.cluster.check_cluster`."""
@@ -119,32 +115,32 @@ class Workers:
             return done, left
         return set(), waiting
 
-    def _result(self, future: Any, name: str) -> Any:
+    def _result(self, future: Any, part: Part) -> Any:
         from distributed.scheduler import KilledWorker
 
         error = future.exception()
         if isinstance(error, KilledWorker):
             raise TdvError(
-                f"the workers at work on the shard '{name}' died, one after another: their "
+                f"the workers at work on the shard '{part}' died, one after another: their "
                 "machines may be short of memory; start fewer on each, with more for each"
             ) from error
         if isinstance(error, TdvError):
-            raise TdvError(f"shard '{name}': {error.args[0]}") from error
+            raise TdvError(f"shard '{part}': {error.args[0]}") from error
         if error is not None:
             raise error
         is_well, found = future.result()
         if is_well:
             return found
-        raise TdvError(found if found.startswith("shard ") else f"shard '{name}': {found}")
+        raise TdvError(found if found.startswith("shard ") else f"shard '{part}': {found}")
 
-    def send(self, value: Any, where: Mapping[str, str]) -> dict[str, Any]:
-        """Send a value once for each of these resources, and return what stands for it among the
-        arguments of :meth:`each`, by the names in ``where``; keep that as long as it is needed."""
+    def send(self, value: Any, source: Source) -> dict[Part, Any]:
+        """Send a value once for each resource of the source, and return what stands for it among
+        the arguments of :meth:`each`, for each part; keep that as long as it is needed."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # it is, and once
             sent = {
                 resource: self._client.submit(_itself, value, resources={resource: 1}, pure=False)
-                for resource in sorted(set(where.values()))
+                for resource in source.resources
             }
         waiting, presence = set(sent.values()), Presence(self._client)
         while waiting:  # what needs a value must not come to the scheduler before it
@@ -153,12 +149,12 @@ class Workers:
             for future in done:
                 if future.exception() is not None:
                     raise future.exception()
-        return {name: sent[resource] for name, resource in where.items()}
+        return {part: sent[part.resource or ""] for part in source.parts}
 
 
 @contextlib.contextmanager
-def open_workers(scheduler: str | None, tasks: int) -> Iterator[Workers]:
-    """Start processes on this machine, one a core but no more than ``tasks``, or go to a cluster.
+def open_workers(source: Source) -> Iterator[Workers]:
+    """Start processes on this machine, one a core but no more than parts, or go to a cluster.
 
     Raises
     ------
@@ -167,9 +163,10 @@ def open_workers(scheduler: str | None, tasks: int) -> Iterator[Workers]:
     """
     distributed = _distributed()
     with contextlib.ExitStack() as opened:
+        scheduler = source.scheduler
         if scheduler is None:
             cores = os.cpu_count() or 1
-            number = max(1, min(tasks, cores))
+            number = max(1, min(len(source.parts), cores))
             scratch = opened.enter_context(tempfile.TemporaryDirectory(prefix="tdv-lucene-dask-"))
             cluster = distributed.LocalCluster(
                 n_workers=number,

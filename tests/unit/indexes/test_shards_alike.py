@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import socket
 import sys
@@ -14,14 +15,14 @@ import distributed
 import numpy as np
 import pytest
 
-from tdv_lucene.arguments import Shards
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.shards import cluster, survey, workers
 from tdv_lucene.indexes.shards.survey import Survey, survey_shards
 from tdv_lucene.indexes.shards.workers import Workers, open_workers
 from tdv_lucene.progress import silent
+from tdv_lucene.source import Part, Source
 
-SHARDS = Shards(("/S/a", "/S/b"))
+SHARDS = Source((Part("/S/a"), Part("/S/b")))
 CONTENTS = {"index_options": "DOCS_AND_FREQS", "vectors": False, "norms": "default", "tokens": 9}
 
 
@@ -38,10 +39,8 @@ class Told:
     def __init__(self, surveys: Sequence[Survey], ids: Mapping[str, list[str]]) -> None:
         self._told = {survey._survey: dict(zip(SHARDS.folders, surveys)), survey._ids_of: ids}
 
-    def each(
-        self, function: Callable, shards: Mapping[str, Any], *_: Any, where: Mapping[str, str]
-    ) -> list[Any]:
-        return [self._told[function][folder] for folder in shards]
+    def each(self, function: Callable, tasks: Mapping[Part, Any], *_: Any) -> list[Any]:
+        return [self._told[function][part.folder] for part in tasks]
 
 
 def _look(a: Survey, b: Survey, ids: Mapping[str, list[str]] | None = None) -> dict[str, Any]:
@@ -125,7 +124,7 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(workers, "_ANSWER_SECONDS", 0.2)
     with (
         pytest.raises(TdvError, match="127.0.0.1:1.* does not answer: start 'dask scheduler'"),
-        open_workers("tcp://127.0.0.1:1", 1),
+        open_workers(dataclasses.replace(SHARDS, scheduler="tcp://127.0.0.1:1")),
     ):
         pass
 
@@ -139,12 +138,13 @@ def test_what_answers_and_is_no_scheduler_is_named(
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=lambda: server.accept()[0].sendall(says), daemon=True).start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(TdvError, match="does not answer"), open_workers(address, 1):
+        there = dataclasses.replace(SHARDS, scheduler=address)
+        with pytest.raises(TdvError, match="does not answer"), open_workers(there):
             pass
     assert not [one for one in gc.get_objects() if type(one) is distributed.Client]
 
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(TdvError, match=r"pip install 'tdv-lucene\[dask\]'"), open_workers(None, 1):
+    with pytest.raises(TdvError, match=r"pip install 'tdv-lucene\[dask\]'"), open_workers(SHARDS):
         pass

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tdv_lucene.arguments import Shards
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.shards.finding import find_shards, means_shards
-from tdv_lucene.indexes.shards.record import Part, part_as_user_data, user_data_of_whole
+from tdv_lucene.indexes.shards.record import ShardRecord, shard_as_user_data, user_data_of_whole
 from tdv_lucene.output import Output
+from tdv_lucene.source import Part, Source
 
 
 @pytest.fixture
@@ -22,9 +22,13 @@ def folders(tmp_path: Path) -> Path:
     return tmp_path / "S"
 
 
+def _names(source: Source) -> list[str]:
+    return [part.name for part in source.parts]
+
+
 def test_a_pattern_gives_the_folders_in_order_of_their_names(folders: Path) -> None:
     found = find_shards(f"{folders}/*", scheduler="tcp://here:8786")
-    assert found.names == ("a", "b", "c") and found.scheduler == "tcp://here:8786"
+    assert _names(found) == ["a", "b", "c"] and found.scheduler == "tcp://here:8786"
     assert found.folders[0] == str(folders / "a")
     assert str(found) == f"3 shards of {folders}"
 
@@ -34,8 +38,8 @@ def test_a_list_is_relative_to_its_own_folder_and_keeps_its_order(
 ) -> None:
     (tmp_path / "list").write_text("# the shards\nS/c\n\nS/a\n")
     monkeypatch.chdir("/")
-    assert find_shards(f"@{tmp_path}/list").names == ("c", "a")
-    assert find_shards([f"@{tmp_path}/list", f"{folders}/b"]).names == ("c", "a", "b")
+    assert _names(find_shards(f"@{tmp_path}/list")) == ["c", "a"]
+    assert _names(find_shards([f"@{tmp_path}/list", f"{folders}/b"])) == ["c", "a", "b"]
 
 
 def test_one_path_means_one_index(folders: Path) -> None:
@@ -65,12 +69,12 @@ def test_no_shard_is_written_to(folders: Path) -> None:
         Output.folder(folders / "b" / "out", "thing", inputs=[find_shards(f"{folders}/*")])
 
 
-SHARDS = Shards(("/S/a", "/S/b"))
+SHARDS = Source((Part("/S/a"), Part("/S/b")))
 
 
 def _commit(number: int, **changes: str) -> dict[str, str]:
     """User data of one of two shards that were pruned together."""
-    part = Part("ab"[number - 1], number, 2, "whole", False)
+    part = ShardRecord("ab"[number - 1], number, 2, "whole", False)
     data = {
         "tdv.values_sha256": "v", "tdv.source_commit": f"own{number}",
         "tdv.reduction": f"0.4{number}", "tdv.scale": "4", **part.as_user_data(),
@@ -86,13 +90,17 @@ def test_what_shards_say_of_the_whole() -> None:
 
 
 def test_shards_that_were_not_pruned_together_are_refused() -> None:
-    three = Shards(("/S/a", "/S/b", "/S/c"))
+    three = Source((*SHARDS.parts, Part("/S/c")))
     alone = {k: v for k, v in _commit(2).items() if "shards" not in k}
     for shards, parts, message in (
         (SHARDS, [_commit(1), {}], "/S/a was pruned and /S/b was not: prune all shards together"),
         (SHARDS, [_commit(1), alone], "/S/b was pruned by itself, with statistics of its own"),
         (SHARDS, [_commit(1), _commit(2, scale="8")], r"alike \(their tdv.scale is 4 and 8\)"),
-        (Shards(("/S/b",)), [_commit(2)], "of 2 shards .* 1 are here; missing is .* numbered 1"),
+        (
+            Source((Part("/S/b"),)),
+            [_commit(2)],
+            "of 2 shards .* 1 are here; missing is .* numbered 1",
+        ),
         (three, [_commit(1), _commit(2), _commit(2)], "/S/b is there twice: it is shard 2"),
     ):
         with pytest.raises(TdvError, match=message):
@@ -100,17 +108,16 @@ def test_shards_that_were_not_pruned_together_are_refused() -> None:
 
 
 def test_a_shard_pruned_again_by_itself_is_none_any_more() -> None:
-    taken_back = part_as_user_data(None, _commit(1))
+    taken_back = shard_as_user_data(None, _commit(1))
     assert {**_commit(1), **taken_back}["tdv.shards.count"] == ""
-    assert part_as_user_data(None, {"tdv.scale": "4"}) == {}
+    assert shard_as_user_data(None, {"tdv.scale": "4"}) == {}
 
 
 def test_a_folder_that_some_workers_see_is_not_looked_for_here(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("# two disks\na=/data/S/1\nb=/data/S/1\nb=/data/S/2/\n")
     found = find_shards(f"@{tmp_path}/list", scheduler="tcp://there:8786")
-    assert found.resources == ("a", "b", "b") and found.names == ("1", "1", "2")
-    assert found.labels == ("a=/data/S/1", "b=/data/S/1", "b=/data/S/2")
-    assert found.resources_by_label == dict(zip(found.labels, "abb"))
+    assert found.resources == ("a", "b") and _names(found) == ["1", "1", "2"]
+    assert [*map(str, found.parts)] == ["a=/data/S/1", "b=/data/S/1", "b=/data/S/2"]
     assert str(found) == "3 shards of /data/S"
     with pytest.raises(TdvError, match="lie where only workers with the resources a, b see them"):
         os.fspath(found)

@@ -21,7 +21,7 @@ from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.matrix import blocks
-from tdv_lucene.matrix.extract import load_matrix
+from tdv_lucene.matrix.stored_matrix import load_matrix
 from tdv_lucene.matrix.term_statistics import residual_idf
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.prior.prior import (  # fmt: skip
@@ -219,7 +219,7 @@ def test_values_without_judgements_prune(placed, model: str, tmp_path) -> None:
 
 def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, monkeypatch) -> None:
     """What streams is what memory would give, to the last bit."""
-    from tdv_lucene.matrix.extract import describe_matrix
+    from tdv_lucene.matrix.stored_matrix import describe_matrix
     from tdv_lucene.output import Output
     from tdv_lucene.store import save_array
 

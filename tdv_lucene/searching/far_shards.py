@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..arguments import Shards, cores
+from ..arguments import cores
 from ..errors import TdvError
 from ..indexes.shards.record import user_data_of_whole
 from ..indexes.shards.survey import refuse_copies
@@ -31,6 +31,7 @@ from ..jvm.hits import (
 from ..jvm.index import identify, read_user_data, require_current, whole_identity
 from ..progress import Progress
 from ..ranking import SearchParameters
+from ..source import Part, Source
 from .merge_hits import merge_hits
 
 _HITS_AT_ONCE = 1_000_000
@@ -61,14 +62,14 @@ class FarShards:
     """
 
     def __init__(
-        self, workers: Workers, shards: Shards, field: str, looks: Sequence[_Look]
+        self, workers: Workers, source: Source, field: str, looks: Sequence[_Look]
     ) -> None:
-        self._workers, self._shards, self._field = workers, shards, field
-        self._commits = [look.identity["commit"] for look in looks]
+        self._workers, self._field = workers, field
+        self._commits = {p: look.identity["commit"] for p, look in zip(source.parts, looks)}
         self._statistics = Statistics.sum([look.statistics for look in looks])
         self._ties_by_id = any(look.ties_by_id for look in looks)
-        self.identity = whole_identity(shards, [look.identity for look in looks])
-        self.user_data = user_data_of_whole(shards, [look.user_data for look in looks])
+        self.identity = whole_identity(source, [look.identity for look in looks])
+        self.user_data = user_data_of_whole(source, [look.user_data for look in looks])
 
     def search_topics(
         self,
@@ -89,7 +90,7 @@ class FarShards:
             Also when a document is in two shards, or a shard was changed meanwhile.
         """
         require_run_names(topics, tag)
-        count = len(self._shards.folders)
+        count = len(self._commits)
         step = max(1, _HITS_AT_ONCE // (hits * count))
         written, empty = 0, []
         for first in range(0, len(topics), step):
@@ -113,22 +114,17 @@ class FarShards:
         progress: Progress,
     ) -> Hits:
         threads = threads or self._workers.threads
-        shards = self._shards
-        given = {
-            label: (
-                folder, commit, parameters, self._field, topics, self._statistics, hits, threads
-            )
-            for label, folder, commit in zip(shards.labels, shards.folders, self._commits)
-        }  # fmt: skip
-        found = self._workers.each(
-            _search, given, "search shards", progress, where=shards.resources_by_label
-        )
+        tasks = {
+            part: (commit, parameters, self._field, topics, self._statistics, hits, threads)
+            for part, commit in self._commits.items()
+        }
+        found = self._workers.each(_search, tasks, "search shards", progress)
         return merge_hits(found, hits, ties_by_id=self._ties_by_id)
 
 
 @contextlib.contextmanager
 def open_far_shards(
-    shards: Shards, topics: Mapping[str, str], field: str, progress: Progress
+    source: Source, topics: Mapping[str, str], field: str, progress: Progress
 ) -> Iterator[FarShards]:
     """Look at the shards, and yield them to be searched for these topics.
 
@@ -138,17 +134,13 @@ def open_far_shards(
         When the cluster lacks something, a shard cannot be read, or two are copies, were not
         indexed alike, or not pruned together.
     """
-    with open_workers(shards.scheduler, len(shards.folders)) as workers:
-        workers.check(None, shards.resources)
-        given = {
-            label: (folder, field, topics) for label, folder in zip(shards.labels, shards.folders)
-        }
-        looks: list[_Look] = workers.each(
-            _look, given, "look at shards", progress, where=shards.resources_by_label
-        )
-        refuse_copies(shards, [look.identity for look in looks])
-        _refuse_other_fields(shards, looks, field)
-        yield FarShards(workers, shards, field, looks)
+    with open_workers(source) as workers:
+        workers.check(None, source.resources)
+        tasks = dict.fromkeys(source.parts, (field, topics))
+        looks: list[_Look] = workers.each(_look, tasks, "look at shards", progress)
+        refuse_copies(source, [look.identity for look in looks])
+        _refuse_other_fields(source, looks, field)
+        yield FarShards(workers, source, field, looks)
 
 
 def _look(folder: str, field: str, topics: Mapping[str, str]) -> _Look:
@@ -178,16 +170,16 @@ def _search(
     return found
 
 
-def _refuse_other_fields(shards: Shards, looks: Sequence[_Look], field: str) -> None:
+def _refuse_other_fields(source: Source, looks: Sequence[_Look], field: str) -> None:
     """What one reader of all shards would refuse; a shard may lack a field."""
     if not any(field in look.fields for look in looks):
         raise TdvError(f"no shard has a field '{field}': name one of theirs")
-    first: dict[str, tuple[str, str]] = {}
-    for folder, look in zip(shards.labels, looks):
+    first: dict[str, tuple[Part, str]] = {}
+    for part, look in zip(source.parts, looks):
         for name, kind in look.fields.items():
-            before, known = first.setdefault(name, (folder, kind))
+            before, known = first.setdefault(name, (part, kind))
             if known != kind:
                 raise TdvError(
                     f"the shards were not indexed alike: the field '{name}' has {known} in "
-                    f"{before}, {kind} in {folder}; index them with the same options"
+                    f"{before}, {kind} in {part}; index them with the same options"
                 )

@@ -1,0 +1,109 @@
+"""What functions take for an index: a folder, or several that are one index, its shards."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from .errors import TdvError
+
+SEPARATOR = "\x1e"
+"""Between the folders of shards in what Java takes for a path: ASCII's record separator."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One folder of a source.
+
+    Attributes
+    ----------
+    folder : str
+        Absolute, if it is a shard.
+    resource : str or None
+        Which of Dask's resources the workers have that see the folder; None where all see it, and
+        we.
+    """
+
+    folder: str
+    resource: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The folder's own."""
+        return os.path.basename(self.folder)
+
+    def __str__(self) -> str:
+        return self.folder if self.resource is None else f"{self.resource}={self.folder}"
+
+
+@dataclass(frozen=True)
+class Source(os.PathLike[str]):
+    """One index in one folder or in several, its shards; functions take it where they take a path.
+
+    Its documents are those of the first part, then those of the second, and so on; its statistics
+    are those of all of them. :func:`tdv_lucene.find_shards` makes one of shards and checks it,
+    :meth:`of` makes one of a path.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+    scheduler : str or None
+        Address of the Dask scheduler whose workers do what is done part by part; None for
+        processes of this machine.
+    is_sharded : bool
+        Whether it was named as shards, even if there is only one. What is made of each has a folder
+        of its own.
+    """
+
+    parts: tuple[Part, ...]
+    scheduler: str | None = None
+    is_sharded: bool = True
+
+    @classmethod
+    def of(cls, index: str | os.PathLike[str]) -> Source:
+        """A path as a source of one part; a source as it is."""
+        if isinstance(index, Source):
+            return index
+        return cls((Part(os.fspath(index)),), is_sharded=False)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Wherever they are seen."""
+        return tuple(part.folder for part in self.parts)
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """Those that parts need; none where all see them, and we."""
+        found = (part.resource for part in self.parts if part.resource is not None)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def folders_here(self) -> tuple[str, ...]:
+        """The folders, to be read in this process.
+
+        Raises
+        ------
+        TdvError
+            When only some workers see them.
+        """
+        if self.resources:
+            raise TdvError(
+                f"{self} lie where only workers with the resources {', '.join(self.resources)} see "
+                "them: 'search', 'prune' and 'verify' with TDVs work there, all else needs folders "
+                "that are seen here, without RESOURCE="
+            )
+        return self.folders
+
+    @property
+    def absolute(self) -> str:
+        """How it is named in records and reports: its absolute path; of shards, as errors do."""
+        return str(self) if self.is_sharded else os.path.abspath(self.parts[0].folder)
+
+    def __fspath__(self) -> str:
+        return SEPARATOR.join(map(os.path.abspath, self.folders_here))
+
+    def __str__(self) -> str:
+        if not self.is_sharded:
+            return self.parts[0].folder
+        above = os.path.commonpath([os.path.dirname(folder) for folder in self.folders])
+        return f"{len(self.parts)} shards of {above}"
