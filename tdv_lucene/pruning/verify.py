@@ -82,10 +82,10 @@ def verify_pruned(
     records = read_records(made, user_data_of_whole(made, parts))
     fields = load_fields(given)
     for record in records if values is None else ():
-        difference = another_source(record, identify(source))
+        difference = another_source(record, identify(index))
         if difference:
             return {**NOTHING_COMPARED, "difference": difference}
-        fields.append(values_again(source, record, progress))
+        fields.append(values_again(index, record, progress))
     if source.is_sharded:
         return _verify_shards(source, made, parts, fields, given or fields, threads, progress)
     return prove_part(index, pruned, fields, threads, progress)
