@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import json
 import logging
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ..errors import TdvError, argument
+from ..errors import TdvError
 from .named_topics import dataset_qrels, dataset_topics, without_prefix
+from .topic_formats import TOPIC_FIELDS, form_of, lines
 
 _log = logging.getLogger(__name__)
 
@@ -28,15 +27,7 @@ LARGEST_GRADE = 2**31 - 1
 STDIN = "-"
 """In place of a file of topics: standard input."""
 
-TOPIC_FIELDS = {"title": ("title", "text", "query"), "desc": ("desc", "description"),
-                "narr": ("narr", "narrative")}  # fmt: skip
-"""Parts of a topic that can be the query, and what JSON and Anserini call them."""
-
-_ID_KEYS = ("id", "qid", "query_id", "_id")
 _FILE_SUFFIXES = {".gz", ".jsonl", ".qrels", ".topics", ".trec", ".tsv", ".txt", ".xml"}
-_TOP = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<(num|title|desc|narr)>(.*?)(?=<[a-z/]+>|\Z)", re.DOTALL | re.IGNORECASE)
-_LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
 
 
 def check_topic_field(topic_field: str) -> None:
@@ -73,7 +64,7 @@ def read_topics(topics: str | os.PathLike[str], topic_field: str = "title") -> T
 
         return read_named_topics(os.fspath(topics), TOPIC_FIELDS[topic_field])
     text = _read_text(path, "topics")
-    entries = _form_of(text, path)(text, path, topic_field)
+    entries = form_of(text, path)(text, path, topic_field)
     found: Topics = {}
     for where, qid, query in entries:
         if qid in found:
@@ -133,7 +124,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
 
         path = find_named_qrels(os.fspath(path))
     qrels: Qrels = {}
-    for number, line in _lines(_read_text(path, "qrels")):
+    for number, line in lines(_read_text(path, "qrels")):
         columns = line.split()
         if len(columns) != 4:
             raise TdvError(
@@ -231,80 +222,6 @@ def _decoded(content: bytes, what: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TdvError(f"the {what} are not UTF-8 (byte {error.start}): convert them") from error
-
-
-def _form_of(text: str, path: Path) -> Callable[[str, Path, str], Iterator[tuple[str, str, str]]]:
-    """What reads these topics: as they are named, or begin."""
-    if "<top>" in text[:10_000].lower():
-        return _trec_topics
-    if ".tsv" in path.suffixes:
-        return _tsv
-    first = text.lstrip().partition("\n")[0]
-    return _json_topics if ".jsonl" in path.suffixes or _is_object(first) else _tsv
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers. Only newlines end a line."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield number, line
-
-
-def _json_topics(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, str]]:
-    for number, line in _lines(text):
-        where = f"{path}, line {number}"
-        try:
-            topic = json.loads(line)
-        except ValueError as error:
-            raise TdvError(f"{where}: not JSON ({error})") from error
-        if not isinstance(topic, dict):
-            raise TdvError(f"{where}: expected an object such as {{'id': '1', 'title': 'text'}}")
-        qid, query = (
-            next((topic[key] for key in keys if topic.get(key) not in (None, "")), None)
-            for keys in (_ID_KEYS, TOPIC_FIELDS[topic_field])
-        )
-        if not isinstance(qid, (str, int)) or not isinstance(query, str) or not query.strip():
-            raise TdvError(
-                f"{where}: expected an id ({', '.join(_ID_KEYS)}) and a text "
-                f"({', '.join(TOPIC_FIELDS[topic_field])}), found {', '.join(topic) or 'nothing'}"
-            )
-        yield where, str(qid), query
-
-
-def _tsv(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, str]]:
-    if topic_field != "title":
-        raise TdvError(
-            f"{path} has 'qid<TAB>text' lines, which have no {argument('topic_field', topic_field)}"
-        )
-    for number, line in _lines(text):
-        where = f"{path}, line {number}"
-        qid, _, query = line.partition("\t")
-        qid, query = qid.strip(), query.strip()
-        if not query:
-            why = "no tab" if "\t" not in line else f"no text after the query id '{qid[:60]}'"
-            raise TdvError(f"{where}: {why} in '{line.strip()[:60]}': write 'qid<TAB>text'")
-        if not qid:
-            raise TdvError(f"{where}: no query id before the tab: write 'qid<TAB>text'")
-        yield where, qid, query
-
-
-def _trec_topics(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, str]]:
-    if len(re.findall("<top>", text, re.IGNORECASE)) != len(_TOP.findall(text)):
-        raise TdvError(f"{path}: a <top> is not closed by </top>")
-    for block in _TOP.finditer(text):
-        where = f"{path}, line {text.count(chr(10), 0, block.start()) + 1}"
-        fields = {tag.lower(): _LABEL.sub("", value, 1) for tag, value in _TAG.findall(block[1])}
-        qid, query = (" ".join(fields.get(tag, "").split()) for tag in ("num", topic_field))
-        if not qid or not query:
-            raise TdvError(f"{where}: this <top> has no <{topic_field if qid else 'num'}> text")
-        yield where, str(int(qid)) if qid.isdecimal() else qid, query
 
 
 def _grade(text: str, path: Path, number: int) -> int:

@@ -7,7 +7,7 @@ A :class:`TermValues` holds a TDV for every term and the order in which terms ar
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from ..output import Output
 from ..ranking import ANSERINI_DEFAULTS
 from ..store import check_files, load_array, read_manifest, save_array
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
+from .admissible import check_arrays
 from .dropped_postings import PostingRule
 from .dropped_terms import drop_terms, nearest
 from .manifest import LONG, check_manifest, describe
@@ -36,23 +37,6 @@ _ARRAYS = ("doc_freq", "total_term_freq", "weights", "priority")
 _OPTIONAL = ("posting_priority", "posting_factors")
 _SHOWN = "nDCG@5"
 """The measure by which a reduction is chosen."""
-
-
-def _finite_from_0(array: np.ndarray) -> bool:
-    return bool(np.isfinite(array).all() and np.all(array >= 0))
-
-
-_ADMISSIBLE: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
-    "doc_freq": ("iu", "whole numbers from 0", _finite_from_0),
-    "total_term_freq": ("iu", "whole numbers from 0", _finite_from_0),
-    "weights": ("f", "finite and not negative", _finite_from_0),
-    "priority": ("f", "numbers, none of them NaN", lambda array: not bool(np.isnan(array).any())),
-    "posting_priority": (
-        "f", "finite and above 0", lambda array: _finite_from_0(array) and bool(np.all(array > 0))
-    ),
-    "posting_factors": ("f", "finite and not negative", _finite_from_0),
-}  # fmt: skip
-"""Of every array: kinds of dtype, what its numbers must be in words, and whether they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,31 +78,9 @@ class TermValues:
     posting_factors: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        terms = len(self.vocabulary)
-        described = self.manifest.get("posting_rule", {})
-        shapes = {
-            "doc_freq": (terms,),
-            "total_term_freq": (terms,),
-            "weights": (terms,),
-            "priority": (terms,),
-            "posting_priority": (terms,),
-            "posting_factors": (len(described.get("factors_at", ())), terms),
-        }
-        for name, expected in shapes.items():
-            found = getattr(self, name)
-            if found is None:
-                continue
-            if found.shape != expected:
-                raise TdvError(
-                    f"term values: '{name}' has shape {found.shape}, expected {expected}: "
-                    "the folder is damaged or of an earlier version; learn it again"
-                )
-            kind, legal, holds = _ADMISSIBLE[name]
-            if found.dtype.kind not in kind or not holds(np.asarray(found)):
-                raise TdvError(
-                    f"term values: '{name}' must be {legal}; the folder is damaged or was edited: "
-                    "learn it again"
-                )
+        arrays = {name: getattr(self, name) for name in (*_ARRAYS, *_OPTIONAL)}
+        factors_at = self.manifest.get("posting_rule", {}).get("factors_at", ())
+        check_arrays(arrays, len(self.vocabulary), len(factors_at))
 
     @classmethod
     def of(
