@@ -1,11 +1,17 @@
-"""What an index records, in its commit's user data, of how it was pruned and is to be searched."""
+"""What an index records, in its commit's user data, of how it was pruned and is to be searched.
+
+The names of entries stand here, and in :mod:`..pruning.field_description`, which makes them. A fact
+that TDVs have too is called as in their manifest (see :mod:`..values.manifest`), except that the
+``parameters`` of training are ``k1``, ``b`` and ``mu`` by themselves.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import TdvError
 from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, DEFAULT_MODEL, MODELS, SearchParameters
@@ -66,6 +72,28 @@ class FieldRecord:
     def model(self) -> str | None:
         """What the TDVs were learned for; ``ANY_MODEL`` if they suit any."""
         return self.content.get("model")
+
+    @property
+    def version(self) -> str | None:
+        """Of this package, that pruned it."""
+        return self.content.get("version")
+
+    @property
+    def learned_from(self) -> str:
+        """What the TDVs were learned from, in words."""
+        return self.content.get("learned_from", "")
+
+    @property
+    def learned_parameters(self) -> SearchParameters:
+        """The ``parameters`` of the TDVs."""
+        return SearchParameters().with_values(
+            {name: float(self.content[name]) for name in ANSERINI_DEFAULTS}
+        )
+
+    @property
+    def keeps_least_freq(self) -> bool:
+        """Whether no frequency was rounded to 0, as earlier versions did."""
+        return self.tf != "scaled" or "least_freq" in self.content
 
     @property
     def tf(self) -> str:
@@ -181,6 +209,40 @@ def _record(field: str, prefix: str, user_data: Mapping[str, str]) -> FieldRecor
 def prefix_of(field: str) -> str:
     """Of the names of a further field's entries."""
     return f"{OTHERS}{field}."
+
+
+def as_user_data(described: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return these descriptions as the commit's user data.
+
+    Entries of the first field, the one searched, are called ``tdv.*``, those of the others
+    ``tdv.fields.NAME.*``; nested names are joined by dots.
+    """
+    first, *others = described
+    content = [(PREFIX, first)]
+    content += [(prefix_of(about["field"]), about) for about in others]
+    return {prefix + name: str(value) for prefix, about in content for name, value in _flat(about)}
+
+
+def carried_over(user_data: Mapping[str, str], fields: Sequence[str]) -> dict[str, str]:
+    """Return what the source recorded of its searched field, if that is not pruned again now.
+
+    The field stays as it is, so its record moves from ``tdv.*`` to ``tdv.fields.NAME.*``.
+    """
+    record = FieldRecord.of(user_data)
+    if record.values_sha256 is None or record.field in fields:
+        return {}
+    own = {k: v for k, v in record.content.items() if not (PREFIX + k).startswith(OTHERS)}
+    return {prefix_of(record.field) + name: value for name, value in own.items()}
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    pairs = []
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            pairs += _flat(value, f"{prefix}{key}.")
+        else:
+            pairs.append((prefix + key, value))
+    return pairs
 
 
 def recorded_model(index: str | os.PathLike[str], field: str | None = None) -> str | None:

@@ -21,6 +21,7 @@ from ..matrix.extract import open_matrix
 from ..output import Output
 from ..progress import Progress, silent
 from ..pruning.prune import prune_index
+from ..ranking import check_model
 from ..searching.search import search_index
 from ..timing.latency import DEPTH, LatencyPlan, TimedIndex, measure_latency
 from ..values.term_values import TermValues
@@ -28,7 +29,7 @@ from .config import ReproduceConfig
 from .experiment import MEASURES, ROUNDS, Experiment
 from .learn import learn_by_paper
 from .pairwise import PaperRecipe
-from .published import COLLECTIONS, MODELS, Collection
+from .published import COLLECTIONS, Collection
 from .queries import Queries, read_queries
 from .reproduced import make_report, write_report
 
@@ -151,8 +152,7 @@ def _known_collection(collection: str, models: Sequence[str]) -> Collection:
     if collection not in COLLECTIONS:
         raise TdvError(f"no collection '{collection}': choose one of {', '.join(COLLECTIONS)}")
     for model in models:
-        if model not in MODELS:
-            raise TdvError(f"no model '{model}': choose from {', '.join(MODELS)}")
+        check_model(model)
     return COLLECTIONS[collection]
 
 

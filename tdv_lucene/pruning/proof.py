@@ -74,10 +74,10 @@ def _refuse_other_fields(
 
 def _refuse_earlier(pruned: str | os.PathLike[str], record: FieldRecord) -> None:
     """Refuse an index whose frequencies were rounded by an older rule."""
-    if record.content["tf"] == "scaled" and "least_freq" not in record.content:
+    if not record.keeps_least_freq:
         raise TdvError(
             f"{pruned} was pruned in '{record.field}' by tdv-lucene "
-            f"{record.content.get('version')} of before frequencies were at least 1: prune its "
+            f"{record.version} of before frequencies were at least 1: prune its "
             "source again, or verify it with the version that made it"
         )
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import TdvError, argument
 from ..indexes.shards.record import ShardRecord, shard_as_user_data
-from ..indexes.written_record import as_user_data, carried_over
+from ..indexes.user_data import as_user_data, carried_over
 from ..ranking import Baking
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues

@@ -11,7 +11,7 @@ from ..matrix.extract import open_matrix
 from ..prior.alone import in_memory, prior_values, prior_values_of_index
 from ..prior.prior import Prior
 from ..progress import Progress, silent
-from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, SearchParameters
+from ..ranking import DEFAULT_MODEL
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_orders import PREFERENCES
 from ..values.term_values import TermValues
@@ -54,9 +54,9 @@ def values_again(
     TdvError
         When the record names no prior, or not the one of this version.
     """
-    if record.content.get("learned_from", "").startswith(TUNED):
+    if record.learned_from.startswith(TUNED):
         with open_matrix(index, field=record.field, positions=False, progress=progress) as matrix:
-            return in_memory(tuned_values(matrix, _learned_parameters(record), {"tuned_on": 0}))
+            return in_memory(tuned_values(matrix, record.learned_parameters, {"tuned_on": 0}))
     prefer, model = _recorded_preference(record), record.model or DEFAULT_MODEL
     alone = record.tf == "scaled"
     ways: tuple[tuple[bool, Sequence[float | None]], ...] = (
@@ -70,14 +70,9 @@ def values_again(
         return in_memory(find_values(possible, record)[0])
 
 
-def _learned_parameters(record: FieldRecord) -> SearchParameters:
-    k1, b, mu = (float(record.content[name]) for name in ANSERINI_DEFAULTS)
-    return SearchParameters(k1=k1, b=b, mu=mu)
-
-
 def _recorded_preference(record: FieldRecord) -> str:
     """The preference that the record says the prior had."""
-    made, prior = record.content.get("learned_from", ""), Prior.load().describe()
+    made, prior = record.learned_from, Prior.load().describe()
     by_preference = {made_by_prior({**prior, "prefer": prefer}): prefer for prefer in PREFERENCES}
     if made not in by_preference:
         raise TdvError(

@@ -9,12 +9,12 @@ import pytest
 from small_problem import make_matrix
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.user_data import read_records
-from tdv_lucene.indexes.written_record import as_user_data
+from tdv_lucene.indexes.user_data import FieldRecord, as_user_data, read_records
 from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.pruning.field_description import describe_field
 from tdv_lucene.pruning.field_rule import point_at
 from tdv_lucene.pruning.search_target import SearchTarget
+from tdv_lucene.ranking import ANSERINI_DEFAULTS
 from tdv_lucene.values.term_values import TermValues
 
 
@@ -67,3 +67,19 @@ def test_tdvs_from_topics_that_an_earlier_version_made_are_read_and_told(tmp_pat
         loaded, point, "scaled", 0.3, 1, {"commit": "now"}, SearchTarget.of(None), None
     )
     assert described["learned_from"] == "self-supervised: 20 titles of the index, no judgements"
+
+
+def test_a_fact_has_one_name_in_tdvs_and_in_an_index() -> None:
+    values = unlearned_values(make_matrix(np.eye(3, dtype=int) + 1), "df")
+    point = point_at(values, 0.3, tf="scaled", scale=None, unit=None)
+    described = describe_field(
+        values, point, "scaled", 0.3, 2, {"commit": "now"}, SearchTarget.of(None), None
+    )
+    assert {"field", "model", "vocabulary_sha256"} <= values.manifest.keys() & described.keys()
+    record = FieldRecord.of(as_user_data([described]))
+    facts = [name for name in described if hasattr(record, name)]
+    assert {name: getattr(record, name) for name in facts} == {n: described[n] for n in facts}
+    unread = {*described} - {*facts} - {*ANSERINI_DEFAULTS, "search", "least_freq"}
+    assert unread == set(), "what is recorded is read by its name"
+    assert record.learned_parameters.values() == values.parameters
+    assert record.keeps_least_freq and not FieldRecord.of({"tdv.tf": "scaled"}).keeps_least_freq
