@@ -4,9 +4,9 @@
 A collection is indexed with and without positions; values are learned once, on its training
 queries, and the index pruned to several sizes: by postings, by bytes (shares of the index without
 positions, which all are compared with), and as `learn` recommends. Beside them at the same bytes,
-for BM25, are values learned with `--prefer size` and `--prefer speed`, and the --peers. Every step
-is one `tdv-lucene` command in a process of its own. Latency is that of each query set's own
-queries, so there is one `compare` a set.
+for BM25, are values learned with `--prefer speed`, and the --peers. Every step is one `tdv-lucene`
+command in a process of its own. Latency is that of each query set's own queries, so there is one
+`compare` a set.
 
     scripts/bench/frontier.py --collections DIR --work DIR --output scripts/bench/runs/NAME
 
@@ -40,7 +40,7 @@ BY_POSTINGS = {
     "postings-70": "0.7",
 }  # fmt: skip
 BY_BYTES = {"bytes-40": 0.6, "bytes-60": 0.4}
-PREFERENCES = {"size": BY_BYTES, "speed": {**BY_BYTES, "bytes-75": 0.25}}
+SPEED = {**BY_BYTES, "bytes-75": 0.25}
 """The last is about as fast as the fastest peers are with more bytes."""
 
 
@@ -74,10 +74,9 @@ class Frontier:
         by_bytes = max_bytes(BY_BYTES, size)
         by_postings = {name: ("--reduction", r) for name, r in BY_POSTINGS.items()}
         wanted = {values: {**by_postings, **by_bytes, "recommended": ()}}
-        for preference, shares in PREFERENCES.items() if self.model == "bm25" else ():
-            other = self._learn(source, f"values-{preference}", "--prefer", preference)
-            sizes = max_bytes(shares, size)
-            wanted[other] = {f"{preference}-{name}": how for name, how in sizes.items()}
+        if self.model == "bm25":
+            other = self._learn(source, "values-speed", "--prefer", "speed")
+            wanted[other] = {f"speed-{name}": how for name, how in max_bytes(SPEED, size).items()}
         for learned, indexes in wanted.items():
             for name, how in indexes.items():
                 self.indexes[name] = self.make(

@@ -3,8 +3,7 @@ index holds them and searches visit them.
 
 That is a ratio of two densities, and a classifier that tells the postings of answers from those
 that cost estimates its logarithm. Here it is a logistic regression on log idf, idf, log RIDF and
-log saturation, which makes the ratio a power of the saturation times
-:func:`tdv_lucene.values.term_orders.order_by_use` to the same power.
+log saturation, which makes the ratio a power of the saturation times :meth:`Fit.order`.
 """
 
 from __future__ import annotations
@@ -17,9 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tdv_lucene.matrix.norms import stored_lengths
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.matrix.term_statistics import residual_idf
+from tdv_lucene.ranking.bm25 import bm25_idf
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.values.posting_thresholds import rule_length_norm
-from tdv_lucene.values.term_orders import Saturation, counted_for_dropping, use_statistics
+from tdv_lucene.values.term_orders import Saturation, counted_for_dropping
 
 ANSWERS, HELD, OF_A_LIST = 5, 600_000, 60
 """Best documents of a query that count as answers beside the relevant ones; postings drawn of the
@@ -29,12 +31,23 @@ GAPS, TERM = 4.0, 48.0
 
 
 class Fit(NamedTuple):
-    """The weights of an order by use, and the power of the saturation it was fitted with."""
+    """The weights of an order of terms, and the power of the saturation it was fitted with."""
 
     a: float
     x0: float
     r: float
     power: float
+
+    def order(self, matrix: TermDocumentMatrix) -> np.ndarray:
+        """Return float32[V]: (RIDF + 0.01)^r (x e^(-x / x0))^a, with x = idf / ln N."""
+        x, ridf = _statistics(matrix)
+        return np.asarray(ridf**self.r * (x * np.exp(-x / self.x0)) ** self.a, np.float32)
+
+
+def _statistics(matrix: TermDocumentMatrix) -> tuple[np.ndarray, np.ndarray]:
+    """Return float64[V] each: idf / ln N and RIDF + 0.01."""
+    idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
+    return idf / np.log(matrix.doc_count + 1), np.maximum(residual_idf(matrix), 0) + 0.01
 
 
 class _Drawn(NamedTuple):
@@ -58,7 +71,7 @@ class Uses:
         self.norms = norms.at(stored_lengths(matrix))
         counted = counted_for_dropping(matrix, "bm25")
         self.counted = problem.with_position_boost(counted.position_boost)
-        self.x, self.ridf = use_statistics(matrix)
+        self.x, self.ridf = _statistics(matrix)
         self.held = self._held()
         self.used, self.visited = self._of_queries(problem, sets)
 

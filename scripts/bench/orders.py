@@ -3,7 +3,7 @@
 
 TDVs learned on wiki165k's tydi-train stay as they are; what is dropped changes. A posting is worth
 its term's order times its saturation, and as many are kept as fit into the bytes, predicted. Beside
-the package's orders are those fitted here, one for each price of what searches visit. No query is
+the package's two are those fitted here, one for each price of what searches visit. No query is
 one that a table reports: training questions, titles (wikir-train, whose relevance is made by rule)
 and sentences of the collection as queries for their article, with a word of its title and without.
 The fits of four other collections, each to its own queries, show what travels.
@@ -35,14 +35,15 @@ from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.values.dropped_postings import PostingRule
 from tdv_lucene.values.operating_point import OperatingPoint
 from tdv_lucene.values.posting_thresholds import make_posting_rule
-from tdv_lucene.values.term_orders import ORDERS, counted_for_dropping, order_by_use
+from tdv_lucene.values.term_orders import SATURATIONS, SPEED, counted_for_dropping
 
-KINDS = ("balanced", "ridf", "smallest", "fastest")
+KINDS = {"the order": None, "for speed": SPEED}
 PRICES = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 """Of all that queries visit, in that of all the index's bytes."""
 OTHERS = {"adi": "", "lisa": "", "time": "", "scifact": "train"}
 """Collections that are fitted as well, and their query sets."""
-BY_USE = ORDERS["smallest"]
+BY_USE = SATURATIONS[SPEED]
+"""The saturation of what is fitted."""
 MEGABYTES = (22.4, 13.9)
 """Of lists and dictionary: 25.2 and 16.8 MB of the index."""
 SCALE, STEPS, CLOSE, TITLES = 1.0, 7, 0.005, 600
@@ -77,7 +78,7 @@ class Orders:
         self.values, self.problem = values, problem_of(source, work, queries, values)
         self.matrix, self.sets = self.problem.matrix, sets_of(self.problem)
 
-    def rule_of_kind(self, kind: str) -> PostingRule:
+    def rule_of_kind(self, kind: str | None) -> PostingRule:
         """The rule of one of the package's orders."""
         made_up_for_later = DefaultRecipe(make_up=False)
         parameters = self.problem.parameters
@@ -85,11 +86,10 @@ class Orders:
 
     def rule_of_fit(self, fit: Fit) -> PostingRule:
         """The rule of an order by use."""
-        order = order_by_use(self.matrix, *fit[:3])
+        order = fit.order(self.matrix)
         ones = np.ones(len(order), np.float32)
-        k1_b = {"k1": BY_USE.k1, "b": BY_USE.b}
         counted = counted_for_dropping(self.matrix, "bm25")
-        return make_posting_rule(counted, ones, order, order, 0.0, **k1_b)
+        return make_posting_rule(counted, ones, order, order, 0.0, **BY_USE._asdict())
 
     def measure(self, rule: PostingRule, megabytes: float) -> list[str]:
         """Cells: bytes, postings dropped, then nDCG@5, R@1000 and postings visited of each set."""
@@ -136,7 +136,7 @@ def main() -> None:
         source = args.collections / name
         judged = {f"{name}:{q}": row for q, row in judged_queries(source, queries).items()}
         fitted[name] = fits(problem_of(source, args.work, judged, values))
-    rules = {kind: orders.rule_of_kind(kind) for kind in KINDS}
+    rules = {name: orders.rule_of_kind(kind) for name, kind in KINDS.items()}
     rules |= {f"price {p:g}": orders.rule_of_fit(fit) for p, fit in fitted["wiki165k"].items()}
     rows = []
     for megabytes in MEGABYTES:

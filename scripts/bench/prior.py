@@ -21,7 +21,6 @@ from prior_collections import Judged, collection_of, read_collections
 from prior_network import network_task, train_together
 from prior_settings import (
     CANDIDATES,
-    ORDER,
     REDUCTIONS,
     chosen,
     gains_by_set,
@@ -127,7 +126,6 @@ def _prior(raw: dict[str, Any], judged: Sequence[Judged], name: str) -> dict[str
     return {
         "format": 2,
         "name": name,
-        "order": ORDER,
         "settings": settings,
         "unlike": unlike,
         "network": raw["networks"][""],

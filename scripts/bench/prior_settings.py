@@ -15,7 +15,6 @@ from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.prior.prior import Prior
 from tdv_lucene.ranking import SearchParameters as Parameters
 
-ORDER = "balanced"
 REDUCTIONS = (0.45, 0.3, 0.15)
 """Settings are chosen at the first; the first that is bearable is recommended with them."""
 PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
@@ -106,7 +105,7 @@ def measure(
     without judgements."""
     model, positions = key
     content = {
-        "name": "candidate", "order": ORDER, "network": network, "ranges": {},
+        "name": "candidate", "network": network, "ranges": {},
         "settings": {model: {positions: {**settings, "reduction": reduction}}},
     }  # fmt: skip
     values = prior_values(
@@ -218,7 +217,7 @@ def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
         found = row[f"{model}/{positions}"]["settings"]
         settings.setdefault(model, {})[positions] = found
     content = {
-        "name": "leave-one-out", "order": ORDER,
+        "name": "leave-one-out",
         "network": run["networks"][collection_of(name)], "ranges": {}, "settings": settings,
     }  # fmt: skip
     return Prior(content, "")

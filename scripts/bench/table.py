@@ -42,8 +42,6 @@ queries that are measured here; "tdv-prior" starts from one made without the row
 METHODS = (
     Method("tdv", TDV),
     Method("tdv-prior", replace(TDV, prior=True)),
-    Method("tdv-prior-size", replace(TDV, prior=True, prefer="size")),
-    Method("tdv-size", replace(TDV, prefer="size")),
     Method("tdv-speed", replace(TDV, prefer="speed")),
     Method("tdv-df2", TDV, min_doc_freq=2, values_of="tdv"),
     Method("tdv-no-values", replace(TDV, values=False)),

@@ -32,7 +32,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "Anserini's k1 and b": {"tuned": False},
     "whole terms": {"unit": "term"},
     "a larger idf not made up for": {"make_up": False},
-    "one order of terms": {"orders": ("ridf",)},
     "values learned of what 45 % leaves": {"trained_at": 0.45},
     "two thirds as whole terms": {"whole_terms": 0.67},
     "pairwise hinge loss": {"loss": "hinge"},

@@ -98,12 +98,11 @@ class LearnConfig(
         "Learn nothing: write the TDVs of the built-in prior, as used by 'prune' without --tdv. "
         "Excludes --topics and --qrels.",
     )
-    prefer: str = option(
-        "ranking",
-        "Choose what to optimise.  size: rank better in small indexes (BM25, QLD).  speed: visit "
-        "fewer postings per search (BM25). Both lose some recall. Both rank worse where documents "
-        "are short or queries name rare things.",
-        choices=("ranking", "size", "speed"),
+    prefer: str | None = option(
+        None,
+        "Keep fewer of the postings that searches visit (BM25). Costs recall, and ranks worse "
+        "where documents are short or queries name rare things.",
+        choices=("speed",),
     )
     vectors: str | os.PathLike[str] | None = option(
         None,
@@ -155,6 +154,7 @@ class LearnConfig(
     )  # fmt: skip
 
     def validate(self) -> None:
-        from ..values.term_orders import preferred_order  # imports NumPy, which --help does without
+        # Imports NumPy, which --help does without.
+        from ..values.term_orders import check_preference
 
-        preferred_order(self.prefer, self.model)
+        check_preference(self.prefer, self.model)

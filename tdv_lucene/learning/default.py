@@ -20,7 +20,6 @@ from ..simulation.choice_of_scale import (
     best_ranking_scale,
     faithful_scale,
 )
-from ..simulation.measures import clearly_best, deciding
 from ..simulation.posting_rules import rule_of_order
 from ..simulation.problem import Left, Problem, Tuned
 from ..simulation.term_scores import TermScores, kept_terms
@@ -34,30 +33,24 @@ from .stopping import Stopped, Trained, measure_checkpoints, stop
 from .training_task import make_task
 from .tuning_before_learning import choose_parameters, tuning_queries
 
-_ORDER_AT = 0.6
-"""The reduction at which orders of terms are compared: at smaller ones they differ less."""
-
 _TELL_A_SCALE = 100
 """Fewer queries cannot show what a scale below the prior's would cost."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """A way of pruning: an order of terms, and the rule for single postings made of it.
+    """A way of pruning: the order of terms, and the rule for single postings made of it.
 
     Attributes
     ----------
     problem : Problem
         With the parameters that the rule is made for.
-    kind : str
-        One of the recipe's orders.
     order : float32[V]
         Above 0; the smallest are dropped first.
     rule : PostingRule
     """
 
     problem: Problem
-    kind: str
     order: np.ndarray
     rule: PostingRule
 
@@ -75,8 +68,8 @@ def learn_default(
 
     Everything is chosen and learned once for each fold, from the other folds' queries, so that each
     query measures a training it took no part in. What is dropped is decided first, apart from the
-    TDVs: otherwise rescaling them would pass for sparsity. With a ``start`` the prior's order comes
-    first, and training begins at its network; too few queries only measure what the prior gives.
+    TDVs: otherwise rescaling them would pass for sparsity. With a ``start`` training begins at the
+    prior's network; too few queries only measure what the prior gives.
     The problem's own parameters that are ``fixed``, by name, stay for all folds.
     """
     rng = np.random.default_rng(seed)
@@ -91,8 +84,7 @@ def learn_default(
         chosen = Tuned.untuned(problem, folds)
     made = term_features(problem.matrix, problem.vectors, recipe.features)
     features = jax.tree.map(jax.numpy.asarray, made)
-    orders = recipe.orders_to_try(None if start is None else start.prior.order, problem.model)
-    final_way, ways = _choose_ways(chosen, recipe, orders[:1] if few else orders, folds)
+    final_way, ways = _ways(chosen, recipe)
     if recipe.values and not few:
         linear = None if start is None else start.linear(problem.matrix, made)
         steps = _Counter(recipe.max_steps * len(folds), progress)
@@ -113,7 +105,6 @@ def learn_default(
     )  # fmt: skip
     for report, network in zip(reports, networks):
         report["network"] = network
-        report["order"] = final_way.kind
     moved = None
     if start is not None:
         moved = start.moved(chosen, final, of_folds, folds, choose_scale)
@@ -143,59 +134,24 @@ class _Counter:
         self._progress("train", self._done, self._total)
 
 
-def _way(problem: Problem, recipe: DefaultRecipe, kind: str, reductions: Iterable[float]) -> _Way:
+def _way(problem: Problem, recipe: DefaultRecipe, reductions: Iterable[float]) -> _Way:
     """Return the way that drops postings by their saturation and their term's order.
 
     It is corrected for the larger idf at each of the ``reductions``, which takes a pass each.
     """
     order, rule = rule_of_order(
-        problem.matrix, kind, problem.model, problem.parameters, recipe, {*reductions}
+        problem.matrix, recipe.prefer, problem.model, problem.parameters, recipe, {*reductions}
     )
-    return _Way(problem, kind, order, rule)
+    return _Way(problem, order, rule)
 
 
-def _choose_ways(
-    tuned: Tuned, recipe: DefaultRecipe, orders: tuple[str, ...], folds: list[np.ndarray]
-) -> tuple[_Way, list[_Way]]:
-    """Return the way that all queries choose, and for each fold the one the other folds choose.
-
-    That is the way of the first order, unless another serves these queries clearly better. A fold's
-    queries are searched with its own parameters.
-    """
-    kinds = _choose_orders(tuned, recipe, orders, folds)
+def _ways(tuned: Tuned, recipe: DefaultRecipe) -> tuple[_Way, list[_Way]]:
+    """Return the way of pruning for what all queries chose, and for what each fold's others did."""
     asked = {*recipe.reductions, recipe.trained_at}
-    made: dict[tuple[Problem, str], _Way] = {}
-    for problem, kind in zip((tuned.of_all, *tuned.of_folds), kinds):
-        if (problem, kind) not in made:
-            at = {*asked, *CORRECTED_AT} if not made else asked  # the first is what pruning gets
-            made[problem, kind] = _way(problem, recipe, kind, at)
-    chosen, *of_folds = zip((tuned.of_all, *tuned.of_folds), kinds)
-    return made[chosen], [made[of_fold] for of_fold in of_folds]
-
-
-def _choose_orders(
-    tuned: Tuned, recipe: DefaultRecipe, orders: tuple[str, ...], folds: list[np.ndarray]
-) -> list[str]:
-    """Return the order that all queries choose, and for each fold that of the other folds."""
-    if len(orders) == 1:
-        return [orders[0]] * (1 + len(folds))
-    served_by = {
-        problem: np.array([
-            _served_by(recipe, _way(problem, recipe, kind, [_ORDER_AT])) for kind in orders
-        ])
-        for problem in tuned.distinct
-    }  # fmt: skip
-    chosen = [orders[clearly_best(served_by[tuned.of_all])]]
-    for k, problem in enumerate(tuned.of_folds):
-        chosen.append(orders[clearly_best(served_by[problem][:, _without(folds, k)])])
-    return chosen
-
-
-def _served_by(recipe: DefaultRecipe, way: _Way) -> np.ndarray:
-    """Return float64[n]: how this way of pruning serves each query, with the TDVs of the base."""
-    left = _left(recipe, way, _ORDER_AT)
-    values = left.problem.rows.weighted(left.factors * way.problem.base_values)
-    return deciding(left.problem.measure(values))
+    final = _way(tuned.of_all, recipe, {*asked, *CORRECTED_AT})  # what pruning gets
+    made = {problem: _way(problem, recipe, asked) for problem in tuned.distinct[1:]}
+    made[tuned.of_all] = final
+    return final, [made[of_fold] for of_fold in tuned.of_folds]
 
 
 def _train_values(

@@ -19,7 +19,6 @@ from ..prior.alone import prior_values_of_index
 from ..progress import Progress, silent
 from ..report.path_plot import check_plot, plot_points
 from ..simulation.predicted_sizes import with_index_bytes
-from ..values.term_orders import RANKING
 from ..values.term_values import KIND, TermValues
 from .config import LearnConfig, TermValuesConfig
 from .learn import learn_term_values
@@ -129,7 +128,7 @@ def _recipe(recipe: DefaultRecipe, config: LearnConfig) -> DefaultRecipe:
         lead=config.lead and recipe.lead,
         values=config.term_values and recipe.values,
         prior=config.prior and recipe.prior,
-        prefer=recipe.prefer if config.prefer == RANKING else config.prefer,
+        prefer=config.prefer or recipe.prefer,
     )
 
 

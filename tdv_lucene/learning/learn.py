@@ -19,7 +19,7 @@ from ..ranking import SearchParameters as Parameters
 from ..simulation.problem import Problem
 from ..simulation.queries import make_queries
 from ..values.posting_thresholds import count_thresholds
-from ..values.term_orders import preferred_order
+from ..values.term_orders import check_preference
 from ..values.term_values import TermValues
 from .config import TermValuesConfig
 from .default import learn_default
@@ -73,7 +73,7 @@ def learn_term_values(
     config = TermValuesConfig.of(config, options)
     model, seed, vectors = config.model, config.seed, config.vectors
     chosen = config.recipe or DefaultRecipe()
-    preferred_order(chosen.prefer, model)
+    check_preference(chosen.prefer, model)
     matrix.require_whole("learning")
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
     size = fitting_pool(extent, config.pool, config.memory_bytes)

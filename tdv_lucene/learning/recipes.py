@@ -8,7 +8,7 @@ from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..simulation.posting_rules import RuleRecipe
 from ..values.operating_point import REDUCTIONS
-from ..values.term_orders import ORDERS, PREFERENCES, RANKING, preferred_order
+from ..values.term_orders import SATURATIONS
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,8 @@ class DefaultRecipe(RuleRecipe):
         ``"listwise"`` (softmax cross-entropy) or ``"hinge"`` (over pairs, with a learned margin).
     features : str
         ``"all"``, ``"statistics"`` (of the collection) or ``"vectors"``.
-    prefer : str
-        ``"size"`` and ``"speed"`` have one order in which postings are dropped (see
-        :func:`..values.term_orders.preferred_order`); with ``"ranking"`` it is chosen of
-        ``orders``.
-    orders : tuple of str
-        The first is used unless another serves the training queries clearly better; a prior's comes
-        before it.
+    prefer : "speed" or None
+        Of the order in which postings are dropped (see :func:`..values.term_orders.order_terms`).
     folds : int
     trained_at : float
         Share of the postings that are gone while values are learned.
@@ -87,31 +82,21 @@ class DefaultRecipe(RuleRecipe):
     depth: int = 1000
     loss: str = "listwise"
     features: str = "all"
-    prefer: str = RANKING
-    orders: tuple[str, ...] = ("ridf", "named")
+    prefer: str | None = None
     folds: int = 5
     trained_at: float = 0.0
     reductions: tuple[float, ...] = REDUCTIONS
     unit: str = "posting"
 
     def __post_init__(self) -> None:
-        if not self.orders or not set(self.orders) <= set(ORDERS):
-            raise TdvError(f"no orders {self.orders}: choose of {', '.join(ORDERS)}")
         choices = {
             "loss": tuple(LOSSES),
             "features": ("all", "statistics", "vectors"),
             "unit": ("term", "posting"),
-            "prefer": PREFERENCES,
+            "prefer": tuple(SATURATIONS),
         }
         for name, legal in choices.items():
             if getattr(self, name) not in legal:
                 raise TdvError(
-                    f"no {name} '{getattr(self, name)}': choose one of {', '.join(legal)}"
+                    f"no {name} '{getattr(self, name)}': choose one of {', '.join(map(str, legal))}"
                 )
-
-    def orders_to_try(self, of_prior: str | None, model: str) -> tuple[str, ...]:
-        """Return the orders to choose from, the one to stay with first."""
-        preferred = preferred_order(self.prefer, model)
-        if preferred is not None:
-            return (preferred,)
-        return self.orders if of_prior is None else (of_prior, *self.orders)

@@ -19,7 +19,7 @@ from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, check_model
 from ..simulation.posting_rules import RuleRecipe, rule_of_order
 from ..values.operating_point import CORRECTED_AT
-from ..values.term_orders import RANKING, preferred_order
+from ..values.term_orders import check_preference
 from ..values.term_values import KIND, TermValues
 from ..values.unvalidated import unvalidated_values
 from ..vocabulary import ByteStrings, Vocabulary
@@ -33,7 +33,7 @@ def prior_values(
     *,
     model: str = DEFAULT_MODEL,
     lead: bool = True,
-    prefer: str = RANKING,
+    prefer: str | None = None,
     prior: Prior | None = None,
     reductions: Sequence[float | None] = CORRECTED_AT,
     quiet: bool = False,
@@ -49,7 +49,7 @@ def prior_values(
     lead
         Use a first-position boost, if the matrix has ``first_positions``.
     prefer
-        ``"size"``, or for BM25 ``"speed"``; ``"ranking"`` takes the prior's own order of postings.
+        ``"speed"`` (BM25) for an order of postings that leaves few for searches to visit.
     prior
         None for the one that comes with the package.
     reductions
@@ -64,7 +64,7 @@ def prior_values(
         When there is no such model, or no such preference for it.
     """
     check_model(model)
-    preferred = preferred_order(prefer, model)
+    check_preference(prefer, model)
     matrix.require_whole("a pruning")
     prior = prior or Prior.load()
     positions = lead and matrix.first_positions is not None
@@ -74,8 +74,7 @@ def prior_values(
     # One out of range is refused where it is used.
     points = [r if r is not None and 0 <= r < 1 else settings.reduction for r in reductions]
     counted = matrix.with_position_boost(settings.boost)
-    kind = preferred or prior.order
-    order, rule = rule_of_order(counted, kind, model, settings.parameters, RuleRecipe(), points)
+    order, rule = rule_of_order(counted, prefer, model, settings.parameters, RuleRecipe(), points)
     about = {
         "model": model,
         "parameters": settings.parameters,
@@ -123,7 +122,7 @@ def prior_values_of_index(
     matrix: str | os.PathLike[str] | None = None,
     field: str = "contents",
     lead: bool = True,
-    prefer: str = RANKING,
+    prefer: str | None = None,
     reductions: Sequence[float | None] = CORRECTED_AT,
     overwrite: bool = False,
     progress: Progress = silent,

@@ -90,7 +90,7 @@ class PriorStart(NamedTuple):
         """Return the scores of the prior alone."""
         problem, at = self.problem, (self.settings.reduction,)
         order, rule = rule_of_order(
-            problem.matrix, self.prior.order, problem.model, problem.parameters, RuleRecipe(), at
+            problem.matrix, None, problem.model, problem.parameters, RuleRecipe(), at
         )
         return TermScores(problem.base_values, order, rule)
 

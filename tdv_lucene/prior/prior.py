@@ -74,7 +74,7 @@ class Prior:
     content : mapping
         ``name``, ``settings`` by model and by whether there are positions, ``unlike`` (settings
         for a collection unlike all of ``collections``), ``network`` (``statistics`` by name, ``w``,
-        ``b``), ``order``, ``ranges`` of collection statistics, and where it is from:
+        ``b``), ``ranges`` of collection statistics, and where it is from:
         ``collections`` and ``made_by``.
     sha256 : str
         Of the file.
@@ -107,11 +107,6 @@ class Prior:
     @property
     def name(self) -> str:
         return str(self.content["name"])
-
-    @property
-    def order(self) -> str:
-        """The order in which terms are dropped (see :func:`..values.term_orders.order_terms`)."""
-        return str(self.content["order"])
 
     def describe(self) -> dict[str, str]:
         """Name and checksum, for a manifest."""

@@ -14,7 +14,6 @@ from ..ranking import ANSERINI_DEFAULTS, Baking
 from ..report.wording import counted
 from ..simulation.quantisation import LEAST_FREQUENCY
 from ..values.operating_point import OperatingPoint
-from ..values.term_orders import RANKING
 from ..values.term_values import TermValues
 from ..values.unvalidated import TUNE_RECIPE
 from .field_rule import checksum
@@ -96,8 +95,9 @@ def made_by_tuning(manifest: Mapping[str, Any]) -> str:
     return f"{TUNED} on {counted(manifest['tuned_on'], 'judged query', 'judged queries')}"
 
 
-def made_by_prior(prior: Mapping[str, str]) -> str:
+def made_by_prior(prior: Mapping[str, Any]) -> str:
     """What TDVs that come from a prior alone were learned from."""
-    preferred = prior.get("prefer", RANKING)
-    then = "" if preferred == RANKING else f", for {preferred}"
+    preferred = prior.get("prefer")
+    # TDVs of before 2026-11-24 have "ranking" where nothing was preferred.
+    then = "" if preferred in (None, "ranking") else f", for {preferred}"
     return f"prior {prior['name']} ({prior['sha256'][:12]}), no judgements{then}"

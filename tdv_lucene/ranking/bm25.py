@@ -54,7 +54,7 @@ class Bm25Function(RankingFunction):
     held_by = "norms"
     java_class = "org.apache.lucene.search.similarities.BM25Similarity"
     boost_times = 2.0
-    preferred = {"size": "smallest", "speed": "fastest"}
+    fast_order = True
 
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Bm25:
         assert parameters.k1 is not None and parameters.b is not None

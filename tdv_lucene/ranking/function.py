@@ -97,10 +97,8 @@ class RankingFunction(ABC):
     boost_times : float
         How many times as large, and as far-reaching, the first-position boost is in the saturation
         that decides what is dropped as in what is stored.
-    preferred : mapping
-        Preference -> order of postings (see :mod:`..values.term_orders`).
-    rarity : float
-        What an order adds to RIDF so that terms of few documents are kept.
+    fast_order : bool
+        Whether the order of postings for speed is for it (see :mod:`..values.term_orders`).
     whole_terms : str
         The recipe's option that says which share is dropped as whole terms.
     has_idf : bool
@@ -119,8 +117,7 @@ class RankingFunction(ABC):
     java_class: ClassVar[str]
     scale_ranks: ClassVar[bool] = False
     boost_times: ClassVar[float] = 1.0
-    preferred: ClassVar[Mapping[str, str]] = {}
-    rarity: ClassVar[float] = 0.1
+    fast_order: ClassVar[bool] = False
     whole_terms: ClassVar[str] = "whole_terms"
     has_idf: ClassVar[bool] = True
 

@@ -13,7 +13,7 @@ from ..ranking import ranking_function
 from ..ranking.bm25 import bm25_idf
 from ..values.dropped_postings import PostingRule
 from ..values.posting_thresholds import make_posting_rule
-from ..values.term_orders import ORDERS, WHOLE_TERMS, counted_for_dropping, order_terms
+from ..values.term_orders import SATURATIONS, counted_for_dropping, order_terms
 from .weighted_collection import apply_values
 
 
@@ -25,8 +25,7 @@ class RuleRecipe:
     ----------
     whole_terms, whole_terms_qld : float
         The share of the reduction that is made by dropping whole terms. It is larger for the
-        language model: what dropped postings do to a term's probability cannot be corrected. An
-        order may have its own (see :data:`..values.term_orders.WHOLE_TERMS`).
+        language model: what dropped postings do to a term's probability cannot be corrected.
     make_up : bool
         Correct TDVs for what dropped postings add to their term's idf.
     """
@@ -38,33 +37,29 @@ class RuleRecipe:
 
 def rule_of_order(
     matrix: TermDocumentMatrix,
-    kind: str,
+    prefer: str | None,
     model: str,
     parameters: Parameters,
     recipe: RuleRecipe,
     reductions: Iterable[float],
 ) -> tuple[np.ndarray, PostingRule]:
-    """Return float32[V], the order of that ``kind`` (see
-    :func:`..values.term_orders.order_terms`), and the rule that drops postings by their saturation
-    and their term's order.
+    """Return float32[V], the order (see :func:`..values.term_orders.order_terms`), and the rule
+    that drops postings by their saturation and their term's order.
 
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
     """
-    order, saturation = order_terms(matrix, kind, model), ORDERS[kind]
-    searched = parameters.values()
-    usual = getattr(recipe, ranking_function(model).whole_terms)
+    order, k1 = order_terms(matrix, prefer), parameters.values()["k1"]
     rule = make_posting_rule(
         counted_for_dropping(matrix, model),
         np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0
         order,
-        order ** (1 / saturation.power),  # the same postings, for the rule's first power
-        WHOLE_TERMS.get(kind, usual),
-        k1=searched["k1"] if saturation.k1 is None else saturation.k1,
-        b=searched["b"] if saturation.b is None else saturation.b,
+        order,
+        getattr(recipe, ranking_function(model).whole_terms),
+        **SATURATIONS[prefer]._asdict(),
     )
     if not recipe.make_up:
         return order, rule
-    return order, make_up_for(rule, matrix, order, sorted(reductions), model, searched["k1"])
+    return order, make_up_for(rule, matrix, order, sorted(reductions), model, k1)
 
 
 def make_up_for(

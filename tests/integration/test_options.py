@@ -149,7 +149,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     ]
     layout = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
     index = write_index(home / "index", [docs[:50], docs[50:]], layout)
-    values = prior_values_of_index(index, output=home / "values", prefer="size")
+    values = prior_values_of_index(index, output=home / "values", prefer="speed")
     prune_index(index, values, home / "pruned", reduction=0.3)
     words = ["indexes", "Pruned", "ranking", "weights", "learning", "retrieval"]
     topics = [

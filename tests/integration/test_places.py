@@ -88,9 +88,9 @@ def test_an_index_is_pruned_by_places_and_verified(source, tmp_path) -> None:
 
 @pytest.mark.parametrize("tf", ["scaled", "original"])
 def test_what_is_dropped_may_go_by_another_boost_than_what_is_stored(source, tmp_path, tf) -> None:
-    """An order by use doubles the boost in the saturation that it drops by."""
+    """The order doubles the boost in the saturation that it drops by."""
     matrix = extract_matrix(source, tmp_path / "matrix")
-    values = prior_values(matrix, prefer="size")
+    values = prior_values(matrix)
     point = values.at_reduction(0.5)
     boost, of_cut = point.position_boost, point.cut.position_boost
     assert of_cut == FirstPositionBoost(2 * boost.boost, 2 * boost.span)

@@ -145,7 +145,7 @@ def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkey
         (["--no-lead"], "scaled"),
         (["--model", "qld"], "scaled"),
         ([], "original"),
-        (["--no-lead", "--prefer", "size"], "original"),
+        (["--no-lead", "--prefer", "speed"], "original"),
     ],
 )
 def test_whatever_was_made_without_judgements_is_made_again(
@@ -189,7 +189,7 @@ def test_a_preference_that_is_not_known_is_not_made_again(
     done = CliRunner().invoke(learn_command, [*arguments, "--prefer", "speed"])
     assert done.exit_code == 0, done.output
     prune_index(source, values, tmp_path / "P", reduction=0.3)
-    monkeypatch.setattr(unjudged, "PREFERENCES", ("ranking", "size"))
+    monkeypatch.setattr(unjudged, "SATURATIONS", {None: None})
     with pytest.raises(TdvError, match="for speed', which cannot be made again"):
         verify_pruned(source, tmp_path / "P", None)
 

@@ -108,7 +108,7 @@ def test_a_config_does_not_change(config: type[Config]) -> None:
             {"topic_field": "text"},
             "topic_field must be one of title, desc, narr, got 'text'",
         ),
-        (LearnConfig, {"prefer": "fun"}, "prefer must be one of ranking, size, speed, got 'fun'"),
+        (LearnConfig, {"prefer": "fun"}, "prefer must be one of speed, got 'fun'"),
         (LearnConfig, {"b": 1.5}, "b=1.5 is out of range"),
         (LearnConfig, {"mu": 0.0}, "mu=0.0 is out of range"),
         (LearnConfig, {"pool": -1}, "pool must be at least 0, got -1: 0 learns from all"),

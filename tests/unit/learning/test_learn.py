@@ -82,23 +82,6 @@ def test_ways_the_recipe_has_not_are_refused(wrong):
         DefaultRecipe(**wrong)
 
 
-def test_the_second_order_is_taken_where_it_clearly_serves_better(collection, monkeypatch):
-    """An order that drops the subject first loses to one that drops the noise first."""
-    subject_first = np.arange(1, TOPIC_WORDS + NOISE_WORDS + 1, dtype=np.float32)
-    tiny = replace(TINY, prior=False)  # its order would come first
-    made = {"ridf": subject_first, "named": subject_first[::-1].copy()}
-    name = "tdv_lucene.simulation.posting_rules.order_terms"
-    monkeypatch.setattr(name, lambda _, kind, model: made[kind])
-    one = learn_term_values(*collection, recipe=replace(tiny, orders=("ridf",)))
-    best = learn_term_values(*collection, recipe=tiny)
-    np.testing.assert_array_equal(one.priority, made["ridf"])
-    np.testing.assert_array_equal(best.priority, made["named"])
-    assert {fold["order"] for fold in best.manifest["folds"]} == {"named"}
-    monkeypatch.setitem(made, "named", subject_first)
-    alike = learn_term_values(*collection, recipe=tiny)
-    assert {fold["order"] for fold in alike.manifest["folds"]} == {"ridf"}
-
-
 def test_each_fold_is_chosen_for_by_the_others():
     sums = np.array([[9.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
     others, everyone = choose(sums)

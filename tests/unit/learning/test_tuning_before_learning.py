@@ -158,7 +158,7 @@ def test_judgements_that_say_nothing_favour_neither_index(monkeypatch):
     moving) a choice that the measured queries had a part in shows: +.008 with an error of .003."""
     monkeypatch.setattr("tdv_lucene.learning.tuning_before_learning._PRICE", 0.0)
     matrix, topics, qrels = make_collection(documents=101, queries=24)
-    recipe = DefaultRecipe(values=False, folds=4, reductions=(0.0,), prefer="size")
+    recipe = DefaultRecipe(values=False, folds=4, reductions=(0.0,))
     differences = []
     for seed in range(10):
         ids = np.random.default_rng(seed).permutation(list(qrels)).tolist()

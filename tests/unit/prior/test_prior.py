@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.matrix import blocks
 from tdv_lucene.matrix.stored_matrix import load_matrix
-from tdv_lucene.matrix.term_statistics import residual_idf
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.prior.prior import (  # fmt: skip
     PRIOR_FILE,
@@ -33,9 +31,7 @@ from tdv_lucene.prior.prior import (  # fmt: skip
 )
 from tdv_lucene.ranking import MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.ranking.bm25 import bm25_idf
 from tdv_lucene.simulation import weighted_collection
-from tdv_lucene.values.term_orders import order_terms
 from tdv_lucene.values.term_values import TermValues
 
 RUN = Path(__file__).parents[3] / "scripts" / "bench" / "runs" / "2026-11-22-prior"
@@ -281,36 +277,3 @@ def test_the_same_mean_gain_moves_many_queries_and_not_few() -> None:
         sizes = np.full(2, gains.shape[1])
         chosen.append(choose(sums, squares, sizes, caution=1.0)[1])
     assert chosen == [0, 0, 1, 1]
-
-
-@pytest.mark.parametrize("kind, share", [("balanced", 0.7), ("lean", 0.25)])
-def test_the_priors_order_keeps_rare_terms_by_the_mean_ridf(
-    collection, kind: str, share: float
-) -> None:
-    matrix = collection[0]
-    ridf = np.maximum(residual_idf(matrix), 0)
-    idf = bm25_idf(matrix.doc_freq, matrix.doc_count)
-    mean = (ridf * matrix.doc_freq).sum() / matrix.doc_freq.sum()
-    expected = (ridf + 0.05 + share * mean * (idf / 8) ** 4) * np.sqrt(idf)
-    np.testing.assert_allclose(order_terms(matrix, kind), expected, rtol=1e-5)
-
-
-def test_the_priors_order_keeps_rare_terms_of_a_large_collection_no_better() -> None:
-    """Of terms as burst as their df lets expect, beyond an idf of 8 only the root of idf counts."""
-    doc_freq = np.array([2, 40, 2_000_000])
-    expected_tf = -np.log1p(-doc_freq / 1e7) * 1e7  # RIDF 0 but for the last
-    large = SimpleNamespace(
-        doc_freq=doc_freq, total_term_freq=expected_tf * [1, 1, 4], doc_count=10_000_000
-    )
-    rarest, rare, _ = order_terms(large, "balanced")
-    idf = bm25_idf(doc_freq, large.doc_count)
-    assert rarest / rare == pytest.approx(np.sqrt(idf[0] / idf[1]), rel=1e-3)
-
-
-def test_the_language_models_order_keeps_more_rare_terms(collection) -> None:
-    matrix = collection[0]
-    ridf = np.maximum(residual_idf(matrix), 0)
-    idf = bm25_idf(matrix.doc_freq, matrix.doc_count)
-    for model, least in (("bm25", 0.1), ("tfidf", 0.1), ("qld", 0.2)):
-        found = order_terms(matrix, "ridf", model)
-        np.testing.assert_allclose(found, (ridf + least) * idf, rtol=1e-5)

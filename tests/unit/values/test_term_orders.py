@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from tdv_lucene.ranking.bm25 import bm25_idf
 from tdv_lucene.simulation.posting_rules import rule_of_order
 from tdv_lucene.simulation.weighted_collection import keep_postings
 from tdv_lucene.values.dropped_postings import LengthNorm
-from tdv_lucene.values.term_orders import order_by_use, order_terms
+from tdv_lucene.values.term_orders import order_terms
 
 SHORT = DefaultRecipe(max_steps=4, check_every=2, folds=2)
 
@@ -32,51 +33,56 @@ def collection():
     return make_collection()
 
 
-@pytest.mark.parametrize(
-    ("kind", "a", "x0", "r"),
-    [("smallest", 1.4, 0.57, 0.1), ("fastest", 1.44, 0.62, 0.02)],
-)
-def test_orders_by_use(collection, kind, a, x0, r):
+def test_the_order(collection):
     matrix = collection[0]
     ridf = np.maximum(residual_idf(matrix), 0)
-    x = bm25_idf(matrix.doc_freq, matrix.doc_count) / np.log(matrix.doc_count + 1)
-    expected = (ridf + 0.01) ** r * (x * np.exp(-x / x0)) ** a
-    np.testing.assert_allclose(order_terms(matrix, kind), expected, rtol=1e-5)
+    idf = bm25_idf(matrix.doc_freq, matrix.doc_count)
+    x = idf / np.log(matrix.doc_count + 1)
+    rarity = 0.7 * (ridf * matrix.doc_freq).sum() / matrix.doc_freq.sum() * (idf / 8) ** 4
+    expected = (ridf + 0.05 + rarity) ** 0.9 * idf**0.6
+    np.testing.assert_allclose(order_terms(matrix), expected, rtol=1e-5)
+    fast = (ridf + 0.01) ** 0.02 * (x * np.exp(-x / 0.62)) ** 1.44
+    np.testing.assert_allclose(order_terms(matrix, "speed"), fast, rtol=1e-5)
 
 
-def test_an_order_by_use_is_highest_at_x0_where_ridf_does_not_count(collection):
-    matrix = collection[0]
-    x = bm25_idf(matrix.doc_freq, matrix.doc_count) / np.log(matrix.doc_count + 1)
-    best = x[np.argmax(order_by_use(matrix, 1.0, 0.3, 0.0))]
-    assert abs(best - 0.3) == np.abs(x - 0.3).min()
+def test_residual_idf_counts_for_less_in_a_large_collection():
+    """Of two terms in as many documents, the burstier is worth more, and less so in a large one."""
+    ratios = []
+    for documents in (1_000, 10_000, 1_000_000):
+        frequencies = np.array([10.0, 30.0])
+        matrix = SimpleNamespace(
+            doc_freq=np.array([10, 10]), total_term_freq=frequencies, doc_count=documents
+        )
+        plain, burst = order_terms(matrix)
+        ratios.append(burst / plain)
+    assert ratios[0] > 2 and ratios[1] > 2 and 1 < ratios[2] < 2
 
 
-def test_lengths_count_for_less_where_bytes_or_speed_are_preferred(collection):
-    """Orders that have a saturation of their own use it whatever the search's k1 and b are."""
-    matrix = collection[0]
-    lengths = stored_lengths(matrix)
-    for kind, k1, b in (("balanced", 1.7, 0.9), ("smallest", 2.0, 0.1), ("fastest", 2.0, 0.1)):
-        searched = Parameters(k1=1.7, b=0.9)
-        _, rule = rule_of_order(matrix, kind, "bm25", searched, DefaultRecipe(), (0.5,))
-        assert rule.length_norm == LengthNorm.of(k1, b, float(lengths.sum() / matrix.doc_count))
-
-
-@pytest.mark.parametrize(
-    ("kind", "model", "share"),
-    [("balanced", "qld", 0.67), ("lean", "qld", 0.8), ("ridf", "bm25", 0)],
-)
-def test_an_order_may_drop_more_whole_terms(collection, kind, model, share):
-    _, rule = rule_of_order(
-        collection[0], kind, model, Parameters(), DefaultRecipe(), DefaultRecipe().reductions
+def test_the_rarest_terms_of_a_large_collection_are_not_worth_most():
+    """Of terms as burst as their df lets expect, one in a few thousand documents is worth most."""
+    doc_freq = np.array([1, 3_000, 2_000_000])
+    expected_tf = -np.log1p(-doc_freq / 1e7) * 1e7  # RIDF 0 but for the last
+    large = SimpleNamespace(
+        doc_freq=doc_freq, total_term_freq=expected_tf * [1, 1, 4], doc_count=10_000_000
     )
-    assert rule.whole_terms == share
+    rarest, rare, frequent = order_terms(large)
+    assert rarest < rare and 0 < frequent
+
+
+@pytest.mark.parametrize(("prefer", "k1", "b"), [(None, 4.0, 0.2), ("speed", 2.0, 0.1)])
+def test_lengths_count_for_little_whatever_the_search_takes(collection, prefer, k1, b):
+    matrix = collection[0]
+    average = float(stored_lengths(matrix).sum() / matrix.doc_count)
+    _, rule = rule_of_order(
+        matrix, prefer, "bm25", Parameters(k1=1.7, b=0.9), DefaultRecipe(), (0.5,)
+    )
+    assert rule.length_norm == LengthNorm.of(k1, b, average)
 
 
 @pytest.mark.parametrize(
-    ("kind", "model", "times"),
-    [("ridf", "bm25", 2), ("balanced", "bm25", 2), ("smallest", "bm25", 2), ("ridf", "qld", 1)],
+    ("prefer", "model", "times"), [(None, "bm25", 2), ("speed", "bm25", 2), (None, "qld", 1)]
 )
-def test_what_stands_early_is_kept_longest(collection, kind, model, times):
+def test_what_stands_early_is_kept_longest(collection, prefer, model, times):
     """For BM25 the saturation that drops has twice the index's first-position boost and span."""
     matrix = collection[0]
     first = np.random.default_rng(1).integers(0, 60, matrix.postings).astype(np.uint16)
@@ -86,7 +92,7 @@ def test_what_stands_early_is_kept_longest(collection, kind, model, times):
         (boosted, FirstPositionBoost(1.5 * times, 3.0 * times)),
         (matrix, None),
     ):
-        order, rule = rule_of_order(counted, kind, model, Parameters(), DefaultRecipe(), (0.5,))
+        order, rule = rule_of_order(counted, prefer, model, Parameters(), DefaultRecipe(), (0.5,))
         _, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.5)
         assert rule.position_boost == cut.position_boost == expected
 
@@ -94,7 +100,7 @@ def test_what_stands_early_is_kept_longest(collection, kind, model, times):
 def test_the_rule_drops_by_order_times_saturation(collection):
     """At half of the postings, none that stays is worth less than one that goes."""
     matrix = collection[0]
-    order, rule = rule_of_order(matrix, "smallest", "bm25", Parameters(), DefaultRecipe(), (0.5,))
+    order, rule = rule_of_order(matrix, None, "bm25", Parameters(), DefaultRecipe(), (0.5,))
     everything = np.ones(len(order), np.float32)
     tdv, cut = rule.drop(everything, order, matrix.doc_freq, 0.5)
     kept = keep_postings(matrix, tdv, cut)
@@ -107,51 +113,39 @@ def test_the_rule_drops_by_order_times_saturation(collection):
     assert worth[~stays].max() <= worth[stays].min() * 1.002  # thresholds lie a thousandth apart
 
 
-def test_the_more_speed_counts_the_fewer_postings_stay_in_long_lists(collection):
+def test_where_speed_is_preferred_fewer_postings_stay_in_long_lists(collection):
     matrix = collection[0]
-    by_length = np.argsort(matrix.doc_freq)
-    long, short = {}, {}
-    for kind in ("balanced", "smallest", "fastest"):
-        order, rule = rule_of_order(matrix, kind, "bm25", Parameters(), DefaultRecipe(), (0.6, 0.8))
-        everything = np.ones(len(order), np.float32)
-        for reduction, lists, left in ((0.6, by_length[-15:], long), (0.8, by_length[:20], short)):
-            tdv, cut = rule.drop(everything, order, matrix.doc_freq, reduction)
-            left[kind] = keep_postings(matrix, tdv, cut).doc_freq[lists].sum()
-    assert long["fastest"] < long["smallest"] < long["balanced"]
-    assert short["balanced"] < short["smallest"] < short["fastest"]
+    long = np.argsort(matrix.doc_freq)[-15:]
+    left = {}
+    for prefer in (None, "speed"):
+        order, rule = rule_of_order(matrix, prefer, "bm25", Parameters(), DefaultRecipe(), (0.6,))
+        tdv, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.6)
+        left[prefer] = keep_postings(matrix, tdv, cut).doc_freq[long].sum()
+    assert left["speed"] < left[None]
 
 
-def test_a_preference_decides_the_order_whatever_queries_or_prior_say(collection):
+def test_a_preference_decides_the_order(collection):
     found = learn_term_values(*collection, recipe=replace(SHORT, prefer="speed"))
-    np.testing.assert_array_equal(found.priority, order_terms(collection[0], "fastest"))
-    assert {fold["order"] for fold in found.manifest["folds"]} == {"fastest"}
-    alone = prior_values(collection[0], prefer="size")
-    np.testing.assert_array_equal(alone.priority, order_terms(collection[0], "smallest"))
+    np.testing.assert_array_equal(found.priority, order_terms(collection[0], "speed"))
     default = prior_values(collection[0])
-    np.testing.assert_array_equal(default.priority, order_terms(collection[0], "balanced"))
-
-
-def test_orders_to_try_begin_with_the_priors():
-    recipe = DefaultRecipe()
-    assert recipe.orders_to_try(None, "bm25") == ("ridf", "named")
-    assert recipe.orders_to_try("balanced", "tfidf") == ("balanced", "ridf", "named")
-    assert recipe.orders_to_try("balanced", "qld") == ("balanced", "ridf", "named")
-    small = DefaultRecipe(prefer="size")
-    assert small.orders_to_try("balanced", "bm25") == ("smallest",)
-    assert small.orders_to_try("balanced", "qld") == ("lean",)
+    np.testing.assert_array_equal(default.priority, order_terms(collection[0]))
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"prefer": "tempo"}, "prefer='tempo' is unknown: choose one of ranking, size, speed"),
+        ({"prefer": "size"}, "prefer must be one of speed, got 'size'"),
         ({"prefer": "speed", "model": "qld"}, "is for bm25, not for model 'qld'"),
-        ({"prefer": "size", "model": "tfidf"}, "is for bm25 and qld, not for model 'tfidf'"),
     ],
 )
 def test_preferences_that_do_nothing_are_refused(options, said):
     with pytest.raises(TdvError, match=said):
         LearnConfig(**options)
+
+
+def test_there_is_no_other_preference(collection):
+    with pytest.raises(TdvError, match="'size' is unknown: leave it out, or choose speed"):
+        prior_values(collection[0], prefer="size")
 
 
 def test_a_recipe_with_a_preference_is_refused_for_other_models(collection):
