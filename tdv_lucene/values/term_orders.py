@@ -66,7 +66,7 @@ def order_terms(matrix: TermDocumentMatrix, prefer: str | None = None) -> np.nda
         return np.asarray((ridf + 0.01) ** 0.02 * (x * np.exp(-x / 0.62)) ** 1.44, np.float32)
     mean = float(np.average(ridf, weights=matrix.doc_freq)) if len(idf) else 0.0
     rarity = 0.7 * mean * np.minimum(idf / _RAREST, _RAREST / idf) ** 4
-    power = 0.9 * min(1.0, _LARGE / size) ** 4
+    power = 0.9 * max(1.0, size / _LARGE) ** -4
     return np.asarray((ridf + 0.05 + rarity) ** power * np.minimum(idf, _RAREST) ** 0.6, np.float32)
 
 
