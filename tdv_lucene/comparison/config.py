@@ -29,20 +29,15 @@ class CompareConfig(SearchedModel, Threads, Seed, TopicField, OfField, Overwrite
     """How :func:`tdv_lucene.compare_indexes` compares."""
 
     measures: str | Sequence[str] = option(
-        (),
-        "Add measures by their ir-measures names, such as 'RR@10 R@100 P@5'.",
-        metavar="NAMES",
-        multiple=True,
-        check=_check_measures,
-    )
+        (), "Add measures by their ir-measures names, such as 'RR@10 R@100 P@5'.",
+        metavar="NAMES", multiple=True, check=_check_measures,
+    )  # fmt: skip
     values: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = option(
         None,
         "TDVs that the second index, or the index NAME, was pruned with. Adds terms and the "
         "predicted curve to the report.",
-        flag="tdv",
-        metavar="[NAME=]FOLDER",
-        multiple=True,
-    )
+        flag="tdv", metavar="[NAME=]FOLDER", multiple=True,
+    )  # fmt: skip
     names: tuple[str, str] = option(
         ("full", "pruned"), "Call --index and --pruned this in the report.", group=_REPORT
     )
@@ -52,10 +47,9 @@ class CompareConfig(SearchedModel, Threads, Seed, TopicField, OfField, Overwrite
         flag=PYTHON_ONLY,
     )
     further_queries: Sequence[tuple[Any, Any]] = option(
-        (),
-        "More (topics, qrels) to measure on. Latency is measured on the first topics only.",
+        (), "More (topics, qrels) to measure on. Latency is measured on the first topics only.",
         flag=PYTHON_ONLY,
-    )
+    )  # fmt: skip
     tune: tuple[Any, Any] | None = option(
         None,
         "Training (topics, qrels). The first index is then also searched with k1 and b (or mu) "
@@ -67,22 +61,14 @@ class CompareConfig(SearchedModel, Threads, Seed, TopicField, OfField, Overwrite
         least=1, most=MOST_THREADS, group=_TIMING,
     )  # fmt: skip
     throughput_threads: int | None = option(
-        None,
-        "Also measure queries per second with this many threads.",
-        flag="throughput",
-        metavar="THREADS",
-        least=1,
-        most=MOST_THREADS,
-        group=_TIMING,
-    )
+        None, "Also measure queries per second with this many threads.",
+        flag="throughput", metavar="THREADS", least=1, most=MOST_THREADS, group=_TIMING,
+    )  # fmt: skip
     end_to_end: bool = option(False, "Also time Pyserini's own searcher.", group=_TIMING)
     latency_budget_seconds: float = option(
-        60.0,
-        "Limit the time for measuring latency. Times fewer queries if needed.",
-        flag="latency-budget",
-        metavar="SECONDS",
-        group=_TIMING,
-    )
+        60.0, "Limit the time for measuring latency. Times fewer queries if needed.",
+        flag="latency-budget", metavar="SECONDS", group=_TIMING,
+    )  # fmt: skip
     seed: int = option(
         0, "Set the random seed that chooses and orders the timed queries.",
         least=0, most=LARGEST_SEED, group=_TIMING,
@@ -116,12 +102,9 @@ class ServeConfig(SearchedModel, OfField):
     """What :func:`tdv_lucene.serve_indexes` shows, and where."""
 
     values: Mapping[str, str | os.PathLike[str]] | None = option(
-        None,
-        "TDVs that the index NAME was pruned with, if kept.",
-        flag="tdv",
-        metavar="NAME=FOLDER",
-        multiple=True,
-    )
+        None, "TDVs that the index NAME was pruned with, if kept.",
+        flag="tdv", metavar="NAME=FOLDER", multiple=True,
+    )  # fmt: skip
     hits: int = option(10, "Show this many documents.", least=1, most=MOST_SERVED)
     port: int = option(
         0, "Listen on this port.  [default: any free port]", least=0, most=LARGEST_PORT

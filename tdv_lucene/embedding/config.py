@@ -35,10 +35,9 @@ class EmbedConfig(TrustPickle, OfMatrix, Seed, OfField, Overwrite):
         100, "Set the dimensions of vectors from lsa and train.", least=1, remedy="try 100"
     )
     min_doc_freq: int = option(
-        MIN_DOC_FREQ,
-        "Terms in fewer documents get no vector from LSA or from sub-words.",
+        MIN_DOC_FREQ, "Terms in fewer documents get no vector from LSA or from sub-words.",
         flag=PYTHON_ONLY,
-    )
+    )  # fmt: skip
 
     EFFECTS = (
         Effect(("dimensions",), "vectors", "a file's vectors have their own length", only=_MADE),

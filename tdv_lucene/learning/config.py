@@ -42,19 +42,16 @@ class _Training(ForModel, Seed):
         None,
         "Learn from this many documents: judged ones, those found by searches, and others at "
         "random. 0 uses all.  [default: 100,000 if there are more than 300,000, else all]",
-        metavar="DOCUMENTS",
-        least=0,
-        remedy="0 learns from all documents; try 100000",
+        metavar="DOCUMENTS", least=0, remedy="0 learns from all documents; try 100000",
         group=RESOURCES,
-    )
+    )  # fmt: skip
     memory: int | str | None = option(
         None,
         "Limit memory to SIZE, such as 4GB, including the JVM but not mapped files. Uses a "
         "smaller pool if needed, and fails without output if the limit is exceeded.  [default: no "
         "limit]",
-        metavar="SIZE",
-        check=parse_bytes,
-    )
+        metavar="SIZE", check=parse_bytes,
+    )  # fmt: skip
 
     @property
     def memory_bytes(self) -> int | None:
@@ -108,14 +105,12 @@ class LearnConfig(
         None,
         "Use word vectors from 'embed', or from a fastText, word2vec or NumPy file (see 'embed "
         "--help').  [default: LSA]",
-        metavar="PATH",
-        group=VECTORS,
-    )
+        metavar="PATH", group=VECTORS,
+    )  # fmt: skip
     prior: bool = option(
-        True,
-        "Start from the built-in prior, learned on other judged collections.",
+        True, "Start from the built-in prior, learned on other judged collections.",
         group=TRAINING,
-    )
+    )  # fmt: skip
     lead: bool = option(
         True,
         "Learn a first-position boost: a term that first occurs early in a document counts more. "
@@ -126,17 +121,15 @@ class LearnConfig(
         True,
         "Learn TDVs. With --no-values, use one weight for all terms, and tune only parameters, "
         "boost and pruning. This also suits other kinds of queries.",
-        flag="values",
-        group=TRAINING,
-    )
+        flag="values", group=TRAINING,
+    )  # fmt: skip
     k1: float | None = _fixed("BM25's k1", 0.9)
     b: float | None = _fixed("BM25's b", 0.4)
     mu: float | None = _fixed("QLD's mu", 1000)
     plot: str | os.PathLike[str] | None = option(
-        None,
-        "Plot the measures against the reduction, as FILE.svg or FILE.png.",
+        None, "Plot the measures against the reduction, as FILE.svg or FILE.png.",
         metavar="FILE",
-    )
+    )  # fmt: skip
 
     EFFECTS = (
         Effect(

@@ -28,22 +28,18 @@ class RerankDepth(Config):
     """Of what re-ranks."""
 
     rerank_depth: int = option(
-        1000,
-        "Re-rank this many documents per query. The others follow in their order.",
-        least=1,
-        most=MOST_HITS,
-        group="Neural re-rankers",
-    )
+        1000, "Re-rank this many documents per query. The others follow in their order.",
+        least=1, most=MOST_HITS, group="Neural re-rankers",
+    )  # fmt: skip
 
 
 class TokensMatrix(Config):
     """Of what reads the tokens of documents."""
 
     matrix: str | os.PathLike[str] | None = option(
-        None,
-        "Use a matrix from 'extract --tokens'.  [default: extract a temporary one]",
+        None, "Use a matrix from 'extract --tokens'.  [default: extract a temporary one]",
         metavar="FOLDER",
-    )
+    )  # fmt: skip
 
 
 class ReproduceConfig(RerankDepth, Seed, OfField, Overwrite):
@@ -51,11 +47,9 @@ class ReproduceConfig(RerankDepth, Seed, OfField, Overwrite):
 
     recipe: Any = option("paper", "Choose how TDVs are learned.", choices=("paper", "default"))
     models: Sequence[str] = option(
-        tuple(MODELS),
-        "Ranking function: tfidf, qld or bm25. Repeat for several.  [default: all]",
-        flag="model",
-        multiple=True,
-    )
+        tuple(MODELS), "Ranking function: tfidf, qld or bm25. Repeat for several.  [default: all]",
+        flag="model", multiple=True,
+    )  # fmt: skip
     reduction: float | None = option(
         None,
         "Drop this share of postings.  [default: the terms with a TDV of 0; 0.45 with --recipe "
@@ -68,22 +62,17 @@ class ReproduceConfig(RerankDepth, Seed, OfField, Overwrite):
         metavar="NAMES",
     )
     train_topics: str | os.PathLike[str] | None = option(
-        None,
-        "Learn from these topics and measure on --topics, without cross-validation.",
-        metavar="TOPICS",
-        group=_TRAINING,
-    )
+        None, "Learn from these topics and measure on --topics, without cross-validation.",
+        metavar="TOPICS", group=_TRAINING,
+    )  # fmt: skip
     train_qrels: str | os.PathLike[str] | None = option(
         None, "Judgements of --train-topics.", metavar="QRELS", group=_TRAINING
     )
     folds: int = option(5, "Cross-validate in folds.", group=_TRAINING)
     latency_budget_seconds: float = option(
-        10.0,
-        "Limit the time for measuring latency, per model and fold.",
-        flag="latency-budget",
-        metavar="SECONDS",
-        group="Timing",
-    )
+        10.0, "Limit the time for measuring latency, per model and fold.",
+        flag="latency-budget", metavar="SECONDS", group="Timing",
+    )  # fmt: skip
     seed: int = option(
         0, "Set the random seed of the folds and of learning.",
         least=0, most=LARGEST_SEED, group=_TRAINING,
@@ -100,10 +89,9 @@ class RankerConfig(TrustPickle, TokensMatrix, TopicField, Seed, OfField, Overwri
 
     name: str = option("drmm", "Choose the neural re-ranker.", choices=tuple(RANKERS))
     vectors: str | os.PathLike[str] | None = option(
-        None,
-        "Use word vectors from 'embed', or from a file.  [default: LSA]",
+        None, "Use word vectors from 'embed', or from a file.  [default: LSA]",
         metavar="PATH",
-    )
+    )  # fmt: skip
 
     EFFECTS = (
         Effect(("trust_pickle",), "vectors", "nothing else may be a pickle", only=(ANYTHING,)),

@@ -32,9 +32,8 @@ class SearchAs(Config):
         "Elasticsearch, OpenSearch).  K1,B: these values.  recorded: adapt nothing; pass the "
         "learned parameters at search.  Query likelihood: mu 1000, 2000 or MU; by default only if "
         "that costs at most 2 % of the bytes.  [default: anserini]",
-        metavar="NAME|NUMBERS",
-        check=_target,
-    )
+        metavar="NAME|NUMBERS", check=_target,
+    )  # fmt: skip
 
 
 class PruneConfig(SearchAs, Threads, OfField, Overwrite):
@@ -43,24 +42,21 @@ class PruneConfig(SearchAs, Threads, OfField, Overwrite):
     reduction: float | None = option(
         None,
         "Drop this share of the field's postings, such as 0.45.  [default: the recommended one]",
-        metavar="SHARE",
-        check=checked_share,
-    )
+        metavar="SHARE", check=checked_share,
+    )  # fmt: skip
     max_loss: float | None = option(
         None,
         "Take the largest validated reduction that loses at most this share of nDCG@5 on held-out "
         "queries, such as 0.01. Judged by the worse end of the 95 % interval. Excludes "
         "--reduction.",
-        metavar="SHARE",
-        check=checked_share,
-    )
+        metavar="SHARE", check=checked_share,
+    )  # fmt: skip
     max_bytes: int | str | None = option(
         None,
         "Take the smallest reduction whose index, with its manifest, fits into SIZE, such as "
         "25MB. Excludes --reduction.",
-        metavar="SIZE",
-        check=parse_bytes,
-    )
+        metavar="SIZE", check=parse_bytes,
+    )  # fmt: skip
     tf: str = option(
         "scaled",
         "scaled: store frequencies weighted by TDVs.  original: only drop postings; keep "
@@ -72,31 +68,25 @@ class PruneConfig(SearchAs, Threads, OfField, Overwrite):
         None,
         "term: drop whole terms only.  posting: also drop the postings that add least to a "
         "score.  [default: the recommended one]",
-        choices=("term", "posting"),
-        group=_DROPPED,
-    )
+        choices=("term", "posting"), group=_DROPPED,
+    )  # fmt: skip
     min_doc_freq: int = option(
         1,
         "Also drop terms that are in fewer documents. 2 makes the dictionary much smaller, but "
         "documents matched only by such terms are no longer found.",
-        metavar="DOCUMENTS",
-        least=1,
-        remedy="1 keeps all terms, 2 drops those of one document",
+        metavar="DOCUMENTS", least=1, remedy="1 keeps all terms, 2 drops those of one document",
         group=_DROPPED,
-    )
+    )  # fmt: skip
     scale: float | str = option(
         "auto",
         "Multiply frequencies by this before rounding: round(scale * tf * boost * TDV), at least "
         "1.",
-        metavar="auto|NUMBER",
-        group=_WRITTEN,
-    )
+        metavar="auto|NUMBER", group=_WRITTEN,
+    )  # fmt: skip
     save_values: str | os.PathLike[str] | None = option(
-        None,
-        "Save the prior's TDVs for 'explain' and 'compare'. Excludes --tdv.",
-        metavar="FOLDER",
-        group=_WRITTEN,
-    )
+        None, "Save the prior's TDVs for 'explain' and 'compare'. Excludes --tdv.",
+        metavar="FOLDER", group=_WRITTEN,
+    )  # fmt: skip
     optimize: bool = option(
         False, "Merge into one segment.  [default: as many as the source]", group=_WRITTEN
     )

@@ -29,9 +29,8 @@ class SearchConfig(SearchedModel, Parameters, TopicField, OfField, Overwrite):
         None,
         "rm3 or rocchio: expand queries as Pyserini's set_rm3() and set_rocchio() do, from term "
         "vectors of the field 'contents'.",
-        flag=PYTHON_ONLY,
-        choices=("rm3", "rocchio"),
-    )
+        flag=PYTHON_ONLY, choices=("rm3", "rocchio"),
+    )  # fmt: skip
     threads: int | None = option(
         None, "Search this many queries at once.  [default: all cores]",
         least=1, most=MOST_THREADS, group=RESOURCES,
