@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays light
     from .comparison.compare import compare_indexes as compare_indexes
     from .comparison.config import CompareConfig as CompareConfig
+    from .comparison.config import ExplainConfig as ExplainConfig
+    from .comparison.config import ServeConfig as ServeConfig
     from .comparison.explain import explain_query as explain_query
     from .comparison.serving import serve_indexes as serve_indexes
+    from .embedding.config import EmbedConfig as EmbedConfig
     from .embedding.embed import embed_terms as embed_terms
     from .embedding.embed import load_term_vectors as load_term_vectors
     from .errors import TdvError as TdvError
@@ -22,26 +25,36 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .evaluation.topics import read_qrels as read_qrels
     from .evaluation.topics import read_topics as read_topics
     from .indexes.build import build_index as build_index
+    from .indexes.config import BuildConfig as BuildConfig
+    from .indexes.config import InspectConfig as InspectConfig
+    from .indexes.config import PackConfig as PackConfig
     from .indexes.inspection import index_bytes as index_bytes
     from .indexes.inspection import inspect_index as inspect_index
     from .indexes.pack import pack_index as pack_index
     from .indexes.shards.finding import find_shards as find_shards
     from .jvm.index import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
+    from .learning.config import TermValuesConfig as TermValuesConfig
     from .learning.from_index import learn_from_index as learn_from_index
     from .learning.learn import learn_term_values as learn_term_values
     from .matrix.ciff import export_ciff as export_ciff
+    from .matrix.config import ExportConfig as ExportConfig
+    from .matrix.config import ExtractConfig as ExtractConfig
     from .matrix.extract import extract_matrix as extract_matrix
     from .matrix.stored_matrix import load_matrix as load_matrix
     from .matrix.term_document_matrix import TermDocumentMatrix as TermDocumentMatrix
+    from .peers.config import PeersConfig as PeersConfig
     from .peers.unlearned import binary_values as binary_values
     from .peers.unlearned import make_peer_values as make_peer_values
     from .peers.unlearned import unlearned_values as unlearned_values
     from .prior.alone import prior_values as prior_values
     from .pruning.config import PruneConfig as PruneConfig
+    from .pruning.config import VerifyConfig as VerifyConfig
     from .pruning.prune import prune_index as prune_index
     from .pruning.verify import verify_pruned as verify_pruned
     from .searching.baseline_tuning import tune_parameters as tune_parameters
+    from .searching.config import SearchConfig as SearchConfig
+    from .searching.config import TuneConfig as TuneConfig
     from .searching.search import open_searcher as open_searcher
     from .searching.search import search_index as search_index
     from .searching.tune import tune_index as tune_index
@@ -54,15 +67,28 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
 __version__ = "0.1.0"
 
 _PUBLIC = {
+    "BuildConfig": "indexes.config",
     "CompareConfig": "comparison.config",
+    "EmbedConfig": "embedding.config",
+    "ExplainConfig": "comparison.config",
+    "ExportConfig": "matrix.config",
+    "ExtractConfig": "matrix.config",
+    "InspectConfig": "indexes.config",
     "LatencyPlan": "timing.latency",
     "LearnConfig": "learning.config",
     "OperatingPoint": "values.operating_point",
+    "PackConfig": "indexes.config",
+    "PeersConfig": "peers.config",
     "PruneConfig": "pruning.config",
+    "SearchConfig": "searching.config",
+    "ServeConfig": "comparison.config",
     "Source": "source",
     "TdvError": "errors",
     "TermDocumentMatrix": "matrix.term_document_matrix",
     "TermValues": "values.term_values",
+    "TermValuesConfig": "learning.config",
+    "TuneConfig": "searching.config",
+    "VerifyConfig": "pruning.config",
     "Vocabulary": "vocabulary",
     "analyze": "jvm.index",
     "binary_values": "peers.unlearned",
@@ -72,7 +98,6 @@ _PUBLIC = {
     "evaluate_run": "evaluation.evaluate",
     "explain_query": "comparison.explain",
     "export_ciff": "matrix.ciff",
-    "pack_index": "indexes.pack",
     "extract_matrix": "matrix.extract",
     "find_shards": "indexes.shards.finding",
     "index_bytes": "indexes.inspection",
@@ -83,6 +108,7 @@ _PUBLIC = {
     "load_term_vectors": "embedding.embed",
     "make_peer_values": "peers.unlearned",
     "open_searcher": "searching.search",
+    "pack_index": "indexes.pack",
     "prior_values": "prior.alone",
     "prune_index": "pruning.prune",
     "read_qrels": "evaluation.topics",
@@ -91,8 +117,8 @@ _PUBLIC = {
     "serve_indexes": "comparison.serving",
     "tune_index": "searching.tune",
     "tune_parameters": "searching.baseline_tuning",
-    "verify_pruned": "pruning.verify",
     "unlearned_values": "peers.unlearned",
+    "verify_pruned": "pruning.verify",
 }
 __all__ = ["__version__", "start_jvm", *sorted(_PUBLIC)]
 

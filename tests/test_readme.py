@@ -11,6 +11,7 @@ import pytest
 
 import tdv_lucene
 from tdv_lucene.cli import _group
+from tdv_lucene.cli._groups import leaves
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -111,3 +112,16 @@ def test_links_lead_somewhere(document: str) -> None:
         if anchor:
             headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in map(_anchor, headings), link
+
+
+def test_the_reference_names_options_that_there_are() -> None:
+    """Also those in its sentences; what is Anserini's starts with one dash there."""
+    text = (ROOT / "tdv_lucene/cli/README.md").read_text(encoding="utf-8")
+    sentences = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
+    named = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", sentences))
+    commands = [command for _, command in leaves(_group)]
+    options = {flag for command in commands for param in command.params for flag in param.opts}
+    negated = {flag for command in commands for param in command.params
+               for flag in param.secondary_opts}  # fmt: skip
+    assert named - options - negated - {"--help", "--help-all"} == set()
+    assert len(named) > 30

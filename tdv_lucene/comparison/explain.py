@@ -23,7 +23,7 @@ def explain_query(
     Parameters
     ----------
     config, options
-        A :class:`.config.ExplainConfig`, or its options by name, as ``hits=20``. Without ``model``,
+        A :class:`ExplainConfig`, or its options by name, as ``hits=20``. Without ``model``,
         the one that ``pruned`` records is used; any other causes a warning in the log. Without
         ``values``, terms are shown with the ratio of their frequencies in the two indexes.
 

@@ -55,7 +55,7 @@ def serve_indexes(
     indexes
         Name -> index; the first is the one the others are compared with.
     config, options
-        A :class:`.config.ServeConfig`, or its options by name, as ``port=8000``. The page's address
+        A :class:`ServeConfig`, or its options by name, as ``port=8000``. The page's address
         may ask for other ``hits``.
     ready
         Called with the page's address once it answers.

@@ -36,7 +36,7 @@ def embed_terms(
     Parameters
     ----------
     config, options
-        How to make them: a :class:`.config.EmbedConfig`, or its options by name. ``vectors`` other
+        How to make them: a :class:`EmbedConfig`, or its options by name. ``vectors`` other
         than ``"lsa"`` and ``"train"`` is a file (see :func:`.files.read_word_vectors`), whose words
         are matched to terms by the index's analyzer.
 

@@ -29,7 +29,7 @@ def build_index(
         ``["-collection", "JsonCollection", "-input", "docs", "-generator",
         "DefaultLuceneDocumentGenerator", "-threads", "2", "-storePositions"]``.
     config, options
-        A :class:`.config.BuildConfig`, or its options by name: ``overwrite`` replaces an empty
+        A :class:`BuildConfig`, or its options by name: ``overwrite`` replaces an empty
         folder. An index is never replaced: remove it yourself first.
 
     Returns

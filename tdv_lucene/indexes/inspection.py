@@ -43,7 +43,7 @@ def inspect_index(
     Parameters
     ----------
     config, options
-        An :class:`.config.InspectConfig`, or its options by name: ``check=True`` compares the
+        An :class:`InspectConfig`, or its options by name: ``check=True`` compares the
         checksums of all files, however large.
 
     Returns

@@ -58,7 +58,7 @@ def learn_term_values(
     qrels
         Query id -> document id -> grade.
     config, options
-        How to learn: a :class:`.config.TermValuesConfig`, or its options by name, as ``seed=1``.
+        How to learn: a :class:`TermValuesConfig`, or its options by name, as ``seed=1``.
     search
         Finds the documents of a pool, see :mod:`.pool_search`; None for NumPy, which holds all
         postings of the query terms.

@@ -53,7 +53,7 @@ def export_ciff(
     Parameters
     ----------
     config, options
-        An :class:`.config.ExportConfig`, or its options by name. ``matrix`` is the field's, if it
+        An :class:`ExportConfig`, or its options by name. ``matrix`` is the field's, if it
         has been extracted already.
 
     Returns

@@ -56,7 +56,7 @@ def extract_matrix(
         scores of these documents stay true. Learning refuses such a matrix: it has to count all
         postings.
     config, options
-        What to write: an :class:`.config.ExtractConfig`, or its options by name. ``positions``
+        What to write: an :class:`ExtractConfig`, or its options by name. ``positions``
         about double the time; learning weights postings by them. ``tokens`` are read by neural
         re-rankers (see :mod:`.token_sequences`).
 

@@ -124,7 +124,7 @@ def make_peer_values(
     Parameters
     ----------
     config, options
-        A :class:`.config.PeersConfig`, or its options by name, as ``seed=1``.
+        A :class:`PeersConfig`, or its options by name, as ``seed=1``.
 
     Raises
     ------

@@ -49,7 +49,7 @@ def verify_pruned(
         The TDVs of every field that was pruned, in any order. None if it was pruned without
         judgements: they are then made again from ``index``.
     config, options
-        A :class:`.config.VerifyConfig`, or its options by name, as ``threads=2``.
+        A :class:`VerifyConfig`, or its options by name, as ``threads=2``.
 
     Returns
     -------

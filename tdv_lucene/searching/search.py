@@ -54,7 +54,7 @@ def search_index(
         A folder, or a :class:`..source.Source` of shards: with a ``scheduler`` each shard is
         searched by a worker that sees it, else all are here, as one reader. The run is the same.
     config, options
-        How to search: a :class:`.config.SearchConfig`, or its options by name, as ``hits=100``.
+        How to search: a :class:`SearchConfig`, or its options by name, as ``hits=100``.
 
     Returns the parameters used, ``queries``, ``hits`` and ``queries_without_hits``.
 

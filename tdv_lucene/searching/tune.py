@@ -46,7 +46,7 @@ def tune_index(
         To tune on, by the tuner of the baseline of :func:`tdv_lucene.compare_indexes`. Both None
         takes the parameters that other judged collections give this one, which needs no judgements.
     config, options
-        A :class:`.config.TuneConfig`, or its options by name, as ``search_as="lucene"``. There is
+        A :class:`TuneConfig`, or its options by name, as ``search_as="lucene"``. There is
         no ``"recorded"`` here.
 
     Returns
