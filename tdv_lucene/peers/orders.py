@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..matrix.term_statistics import residual_idf
 from ..ranking.bm25 import bm25_idf
+
+if TYPE_CHECKING:  # the command line reads the names, and is not to wait for JAX
+    from ..matrix.term_document_matrix import TermDocumentMatrix
 
 STOP_WORDS = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then "
@@ -33,6 +34,8 @@ def _by_doc_freq(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
 
 
 def _by_residual_idf(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
+    from ..matrix.term_statistics import residual_idf
+
     return residual_idf(matrix).astype(np.float32)
 
 
