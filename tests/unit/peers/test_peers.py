@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
 
-from tdv_lucene.cli.peers import _NAMES
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
@@ -93,10 +92,6 @@ def test_lists_shorter_than_carmels_k_go_last():
 def test_an_unknown_name_is_refused(matrix):
     with pytest.raises(TdvError, match="df, ridf, random"):
         unlearned_values(matrix, "carmelita")
-
-
-def test_the_command_offers_all():
-    assert set(_NAMES) == set(PEERS)
 
 
 def test_binary_keeps_the_order_and_forgets_the_weights():
