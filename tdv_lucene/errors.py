@@ -1,9 +1,15 @@
-"""The one exception users are meant to see, and how it names what they gave."""
+"""The one exception users are meant to see, and how it names what they gave and what failed."""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import shutil
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 # Unicode's noncharacters: they stand for nothing in any text, so no text is mistaken for a mark.
@@ -43,3 +49,34 @@ class TdvError(ValueError):
 
     def __str__(self) -> str:
         return _MARK.sub(lambda mark: self.write_argument(mark[1], mark[2]), super().__str__())
+
+
+def explain_os_error(error: OSError, output: Path, within: Path | None = None) -> TdvError:
+    """Turn an operating-system error met while making ``output`` into the user's words.
+
+    ``within`` is the folder where it was made: an error of another place is told as that.
+    """
+    reason = error.strerror or str(error)
+    elsewhere = error.filename if isinstance(error.filename, (str, os.PathLike)) else None
+    if elsewhere is not None and within is not None:
+        place = Path(os.path.abspath(elsewhere))
+        if within not in (place, *place.parents) and place != output:
+            return TdvError(f"{elsewhere}: {reason}; {output} was not written")
+    free = free_space(error, output.parent)
+    return TdvError(f"cannot write {output}: {reason}; nothing was left there{free}")
+
+
+def free_space(error: OSError, *places: Path) -> str:
+    """What to add to an error of a full disk that does not tell which: the bytes free in ``places``
+    and where temporary files go; nothing to any other."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
+        return ""
+    try:
+        temporary = tempfile.gettempdir()
+    except OSError:  # it tries to write there
+        temporary = os.environ.get("TMPDIR", "/tmp")
+    told = []
+    for folder, why in (*((str(place), "") for place in places), (temporary, " (TMPDIR)")):
+        with suppress(OSError):
+            told.append(f"{shutil.disk_usage(folder).free:,} bytes in {folder}{why}")
+    return f". Free now: {', '.join(told)}"

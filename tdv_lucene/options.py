@@ -4,8 +4,7 @@
         scale: float | str = option("auto", "Multiply frequencies by this.", metavar="NUMBER")
 
 A field's type, default and text are the option's. A rule for several options is the method
-``validate``; what an option needs beside it stands in ``EFFECTS``. Options that several configs
-have are classes of their own, at the end of this module: a config has those of its bases.
+``validate``; what an option needs beside it stands in ``EFFECTS``. A config has its bases' options.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self, cast, dataclass_transform
 
 from .arguments import LARGEST_SEED, MOST_THREADS, within
@@ -27,7 +26,6 @@ ANYTHING: Any = object()
 PYTHON_ONLY = ""
 """The flag of an option that the command line does not have, or writes otherwise."""
 
-# Headings in --help-all that several commands have.
 INPUT, RESOURCES, TRAINING, VECTORS = "Input", "Resources", "Training", "Word vectors"
 
 
@@ -136,7 +134,12 @@ class Config:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         dataclass(frozen=True, kw_only=True)(cls)
-        found = {each.name: _option_of(each) for each in fields(cast(Any, cls))}
+        found: dict[str, Option] = {
+            each.name: replace(
+                each.metadata["option"], name=each.name, kind=str(each.type), default=each.default
+            )
+            for each in fields(cast(Any, cls))
+        }
         order = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())]
         cls.OPTIONS = {name: found[name] for name in dict.fromkeys(order) if name in found}
         effects = [
@@ -202,10 +205,7 @@ class Config:
 def refuse_idle(
     effects: Iterable[Effect], given: Collection[str], values: Mapping[str, Any]
 ) -> None:
-    """Raise :class:`TdvError` where an option that was ``given`` has no effect beside the others.
-
-    ``values`` has all options, also those at their defaults.
-    """
+    """Refuse an option that was ``given`` and has no effect beside all ``values``."""
     for effect in effects:
         idle = [name for name in effect.options if name in given]
         if not idle or effect.beside not in values or effect.is_had(values[effect.beside]):
@@ -227,11 +227,6 @@ def _beside(name: str, value: Any) -> str:
 def _listed(names: list[str]) -> str:
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def _option_of(made: Field[Any]) -> Option:
-    told: Option = made.metadata["option"]  # KeyError: write the field as option(default, help)
-    return replace(told, name=made.name, kind=str(made.type), default=made.default)
 
 
 def _meant(name: str, known: Collection[str]) -> str:
@@ -299,8 +294,7 @@ class TrustPickle(Config):
     """Of what reads word vectors from files."""
 
     trust_pickle: bool = option(
-        False,
-        "Allow --vectors saved by gensim's save(). Such a file is a pickle and can run any "
+        False, "Allow --vectors saved by gensim's save(). Such a file is a pickle and can run any "
         "command: use it only if you trust its author. All other formats execute nothing.",
         group=VECTORS,
-    )
+    )  # fmt: skip

@@ -8,7 +8,6 @@ killed leaves nothing that can be taken for a result. What may be written where 
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import logging
 import os
@@ -17,12 +16,12 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from .destination import Destination
-from .errors import TdvError
+from .errors import explain_os_error
 from .interruption import check, deferred
 from .source import Source
 from .store import MANIFEST, manifest_bytes, unlisted_files, write_manifest
@@ -281,37 +280,6 @@ def remove_abandoned(path: Path) -> None:
 
 def _prefix(path: Path, what: str) -> str:
     return f".{path.name[:100]}.{what}-"
-
-
-def explain_os_error(error: OSError, output: Path, within: Path | None = None) -> TdvError:
-    """Turn an operating-system error met while making ``output`` into the user's words.
-
-    ``within`` is the folder where it was made: an error of another place is told as that.
-    """
-    reason = error.strerror or str(error)
-    elsewhere = error.filename if isinstance(error.filename, (str, os.PathLike)) else None
-    if elsewhere is not None and within is not None:
-        place = Path(os.path.abspath(elsewhere))
-        if within not in (place, *place.parents) and place != output:
-            return TdvError(f"{elsewhere}: {reason}; {output} was not written")
-    free = free_space(error, output.parent)
-    return TdvError(f"cannot write {output}: {reason}; nothing was left there{free}")
-
-
-def free_space(error: OSError, *places: Path) -> str:
-    """What to add to an error of a full disk that does not tell which: the bytes free in ``places``
-    and where temporary files go; nothing to any other."""
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
-        return ""
-    try:
-        temporary = tempfile.gettempdir()
-    except OSError:  # it tries to write there
-        temporary = os.environ.get("TMPDIR", "/tmp")
-    told = []
-    for folder, why in (*((str(place), "") for place in places), (temporary, " (TMPDIR)")):
-        with suppress(OSError):
-            told.append(f"{shutil.disk_usage(folder).free:,} bytes in {folder}{why}")
-    return f". Free now: {', '.join(told)}"
 
 
 def _escape(prefix: str) -> str:

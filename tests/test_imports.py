@@ -262,7 +262,7 @@ LONGEST = 300
 
 
 def test_no_module_is_too_long() -> None:
-    lines = {name: path.read_text("utf-8").count("\\n") for name, path in MODULES.items()}
+    lines = {name: path.read_text("utf-8").count("\n") for name, path in MODULES.items()}
     assert {name: count for name, count in lines.items() if count > LONGEST} == {}
 
 

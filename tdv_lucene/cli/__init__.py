@@ -155,7 +155,7 @@ def _in_words(error: Exception) -> tuple[str, int]:
             2,
         )
     if isinstance(error, OSError):
-        from ..output import free_space
+        from ..errors import free_space
 
         named = "" if error.filename is None else f"{error.filename}: "
         return f"{named}{error.strerror or error}{free_space(error)}", 2
