@@ -84,9 +84,9 @@ def _best_saturations(matrix: TermDocumentMatrix, length_norm: np.ndarray, k: in
 
 POSTINGS = {
     "carmel-uniform": Order(_uniform, "postings of the smallest BM25 score (Carmel et al. 2001)"),
-    "carmel-delta": Order(_delta, "postings of the smallest share of their list's best score"),
+    "carmel-delta": Order(_delta, "postings of the smallest share of their list's best"),
     "carmel-epsilon": Order(
-        _epsilon, f"postings of the smallest share of their list's {CARMEL_K}th best score"
+        _epsilon, f"postings of the smallest share of their list's {CARMEL_K}th best"
     ),
 }
 
