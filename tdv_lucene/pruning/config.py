@@ -64,12 +64,6 @@ class PruneConfig(SearchAs, Threads, OfField, Overwrite):
         choices=("scaled", "original"),
     )
     field: str = option("contents", "Prune this field. With --tdv, the TDVs name it.")
-    unit: str | None = option(
-        None,
-        "term: drop whole terms only.  posting: also drop the postings that add least to a "
-        "score.  [default: the recommended one]",
-        choices=("term", "posting"), group=_DROPPED,
-    )  # fmt: skip
     min_doc_freq: int = option(
         1,
         "Also drop terms that are in fewer documents. 2 makes the dictionary much smaller, but "

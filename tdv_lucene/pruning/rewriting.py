@@ -162,9 +162,8 @@ class Rewriting:
 
 
 def _unit_of(values: TermValues, config: PruneConfig) -> str | None:
-    """With ``--tf original``, rules that need changed frequencies are not the default."""
-    relies = values.posting_factors is not None
-    return "term" if config.unit is None and config.tf == "original" and relies else config.unit
+    """Whole terms where ``--tf original`` cannot correct the idf, as rules for postings need."""
+    return "term" if config.tf == "original" and values.posting_factors is not None else None
 
 
 def refuse_without_norms(field: str, index: str | os.PathLike[str], config: PruneConfig) -> None:

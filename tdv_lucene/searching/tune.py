@@ -76,7 +76,7 @@ def tune_index(
     field, threads = config.field, config.threads
     require_prunable(index, field)
     copied = PruneConfig(
-        reduction=0, tf="original", unit="term", search_as=config.search_as, threads=threads,
+        reduction=0, tf="original", search_as=config.search_as, threads=threads,
         field=field, overwrite=config.overwrite,
     )  # fmt: skip
     tuned: SearchParameters | None = None

@@ -125,8 +125,6 @@ def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_value
     rewriter.check_index(output)
     assert report["unit"] == "posting" == read_user_data(output)["tdv.unit"]
     assert report["reduction"] == pytest.approx(0.5, abs=0.02)
-    by_term = prune_index(tiny_index, values, tmp_path / "terms", reduction=0.5, tf=tf, unit="term")
-    assert by_term["unit"] == "term" and by_term["terms"] < report["terms"]
 
 
 @pytest.mark.parametrize("tf", ["scaled", "original"])
@@ -172,8 +170,6 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
     ("options", "message"),
     [
         ({"tf": "squared"}, "tf must be one of scaled, original, got 'squared'"),
-        ({"unit": "list"}, "unit must be one of term, posting, got 'list'"),
-        ({"unit": "posting"}, "have no rule for single postings"),
         ({"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0"),
         ({"threads": 0}, "threads must be at least 1, got 0"),
         ({"scale": "big"}, "scale must be 'auto' or a number above 0, got 'big'"),

@@ -155,7 +155,7 @@ def test_whatever_was_made_without_judgements_is_made_again(
     arguments = ["--index", str(source), "--output", str(values), "--no-judgements"]
     done = CliRunner().invoke(learn_command, [*arguments, *flags])
     assert done.exit_code == 0, done.output
-    report = prune_index(source, values, tmp_path / "P", reduction=0.3, tf=tf, unit="posting")
+    report = prune_index(source, values, tmp_path / "P", reduction=0.3, tf=tf)
     preferred = f", for {flags[-1]}" if "--prefer" in flags else ""
     assert report["learned_from"].endswith(f"no judgements{preferred}")
     assert verify_pruned(source, tmp_path / "P", values)["equal"]

@@ -155,7 +155,7 @@ def saved(case, tmp_path):
     values_of(case.matrices["contents"], weights=ones).save(folders["others"])
     pruned = tmp_path / "pruned"
     prune_index(
-        case.index, folders["contents"], pruned, others=[folders["title"]], unit="term",
+        case.index, folders["contents"], pruned, others=[folders["title"]],
         reduction=0.45, min_doc_freq=2,
     )  # fmt: skip
     return SimpleNamespace(pruned=pruned, **folders)
@@ -179,7 +179,7 @@ def test_a_field_has_its_own_values(case, saved):
     found = explain_query(
         case.index, saved.pruned, " ".join(terms), field="title", values=saved.title
     )
-    point = values_of(case.matrices["title"]).at_reduction(0.45, unit="term")
+    point = values_of(case.matrices["title"]).at_reduction(0.45)
     expected = {term: float(point.tdv[i]) for i, term in enumerate(terms)}
     shown = {term["term"]: term["tdv"] for term in found["terms"]}
     assert found["tdv_kind"] == "learned" and any(shown.values())

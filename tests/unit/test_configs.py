@@ -123,7 +123,6 @@ def test_a_config_does_not_change(config: type[Config]) -> None:
         (PruneConfig, {"reduction": 0.1, "max_loss": 0.1}, "reduction and max_loss exclude each"),
         (PruneConfig, {"scale": 0}, "scale must be 'auto' or a number above 0, got '0'"),
         (PruneConfig, {"tf": "raw"}, "tf must be one of scaled, original, got 'raw'"),
-        (PruneConfig, {"unit": "list"}, "unit must be one of term, posting, got 'list'"),
         (PruneConfig, {"min_doc_freq": 0}, "min_doc_freq must be at least 1, got 0: 1 keeps all"),
         (PruneConfig, {"threads": 0}, "threads must be at least 1, got 0"),
         (CompareConfig, {"model": "lm"}, "model must be one of bm25, .*, got 'lm'"),
