@@ -35,14 +35,14 @@ from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.values.dropped_postings import PostingRule
 from tdv_lucene.values.operating_point import OperatingPoint
 from tdv_lucene.values.posting_thresholds import make_posting_rule
-from tdv_lucene.values.term_orders import SATURATIONS, SPEED, counted_for_dropping
+from tdv_lucene.values.term_orders import SPEED, counted_for_dropping, saturation_for_dropping
 
 KINDS = {"the order": None, "for speed": SPEED}
 PRICES = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 """Of all that queries visit, in that of all the index's bytes."""
 OTHERS = {"adi": "", "lisa": "", "time": "", "scifact": "train"}
 """Collections that are fitted as well, and their query sets."""
-BY_USE = SATURATIONS[SPEED]
+BY_USE = saturation_for_dropping(SPEED, "bm25")
 """The saturation of what is fitted."""
 MEGABYTES = (22.4, 13.9)
 """Of lists and dictionary: 25.2 and 16.8 MB of the index."""

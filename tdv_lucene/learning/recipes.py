@@ -8,7 +8,7 @@ from ..core.losses import LOSSES
 from ..errors import TdvError
 from ..simulation.posting_rules import RuleRecipe
 from ..values.operating_point import REDUCTIONS
-from ..values.term_orders import SATURATIONS
+from ..values.term_orders import PREFERENCES
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class DefaultRecipe(RuleRecipe):
             "loss": tuple(LOSSES),
             "features": ("all", "statistics", "vectors"),
             "unit": ("term", "posting"),
-            "prefer": tuple(SATURATIONS),
+            "prefer": PREFERENCES,
         }
         for name, legal in choices.items():
             if getattr(self, name) not in legal:

@@ -13,7 +13,7 @@ from ..prior.prior import Prior
 from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL
 from ..values.operating_point import CORRECTED_AT
-from ..values.term_orders import SATURATIONS
+from ..values.term_orders import PREFERENCES
 from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
 from .field_description import TUNED, made_by_prior
@@ -73,7 +73,7 @@ def values_again(
 def _recorded_preference(record: FieldRecord) -> str | None:
     """The preference that the record says the prior had."""
     made, prior = record.learned_from, Prior.load().describe()
-    by_preference = {made_by_prior(prior | {"prefer": prefer}): prefer for prefer in SATURATIONS}
+    by_preference = {made_by_prior(prior | {"prefer": prefer}): prefer for prefer in PREFERENCES}
     if made not in by_preference:
         raise TdvError(
             f"the field '{record.field}' was pruned with TDVs from '{made}', which cannot be made "

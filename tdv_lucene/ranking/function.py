@@ -97,6 +97,8 @@ class RankingFunction(ABC):
     boost_times : float
         How many times as large, and as far-reaching, the first-position boost is in the saturation
         that decides what is dropped as in what is stored.
+    dropped_by : pair of float
+        k1 and b of the saturation that decides what is dropped.
     fast_order : bool
         Whether the order of postings for speed is for it (see :mod:`..values.term_orders`).
     whole_terms : str
@@ -117,6 +119,7 @@ class RankingFunction(ABC):
     java_class: ClassVar[str]
     scale_ranks: ClassVar[bool] = False
     boost_times: ClassVar[float] = 1.0
+    dropped_by: ClassVar[tuple[float, float]] = (4.0, 0.2)
     fast_order: ClassVar[bool] = False
     whole_terms: ClassVar[str] = "whole_terms"
     has_idf: ClassVar[bool] = True

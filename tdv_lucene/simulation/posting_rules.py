@@ -13,7 +13,7 @@ from ..ranking import ranking_function
 from ..ranking.bm25 import bm25_idf
 from ..values.dropped_postings import PostingRule
 from ..values.posting_thresholds import make_posting_rule
-from ..values.term_orders import SATURATIONS, counted_for_dropping, order_terms
+from ..values.term_orders import counted_for_dropping, order_terms, saturation_for_dropping
 from .weighted_collection import apply_values
 
 
@@ -55,7 +55,7 @@ def rule_of_order(
         order,
         order,
         getattr(recipe, ranking_function(model).whole_terms),
-        **SATURATIONS[prefer]._asdict(),
+        **saturation_for_dropping(prefer, model)._asdict(),
     )
     if not recipe.make_up:
         return order, rule

@@ -14,20 +14,17 @@ from ..ranking.bm25 import bm25_idf
 
 SPEED = "speed"
 """The one preference: an order that leaves few postings for searches to visit."""
+PREFERENCES = (None, SPEED)
 
 
 class Saturation(NamedTuple):
-    """Of a posting, in :mod:`.dropped_postings`. It is not that of the search: what a posting is
-    worth depends little on the search's parameters, and with a large b long documents would lose
-    most of what they have.
-    """
+    """Of a posting, in :mod:`.dropped_postings`."""
 
     k1: float
     b: float
 
 
-SATURATIONS = {None: Saturation(4.0, 0.2), SPEED: Saturation(2.0, 0.1)}
-"""By preference."""
+_FAST = Saturation(2.0, 0.1)
 
 _RAREST = 8.0
 """The idf at which a term is worth most for its rarity alone: one of 3,000 documents has it."""
@@ -70,6 +67,15 @@ def order_terms(matrix: TermDocumentMatrix, prefer: str | None = None) -> np.nda
     return np.asarray((ridf + 0.05 + rarity) ** power * np.minimum(idf, _RAREST) ** 0.6, np.float32)
 
 
+def saturation_for_dropping(prefer: str | None, model: str) -> Saturation:
+    """Return the saturation that an order is multiplied by.
+
+    It is not that of the search: what a posting is worth depends little on the search's parameters,
+    and with a large b long documents would lose most of what they have.
+    """
+    return _FAST if prefer == SPEED else Saturation(*ranking_function(model).dropped_by)
+
+
 def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocumentMatrix:
     """Return the matrix with frequencies as they count where postings are dropped.
 
@@ -83,7 +89,7 @@ def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocument
 
 def check_preference(prefer: str | None, model: str) -> None:
     """Raise :class:`TdvError` when there is no such preference, or none for ``model``."""
-    if prefer not in SATURATIONS:
+    if prefer not in PREFERENCES:
         raise TdvError(f"{argument('prefer', prefer)} is unknown: leave it out, or choose {SPEED}")
     if prefer is not None and not ranking_function(model).fast_order:
         models = " and ".join(name for name in MODELS if ranking_function(name).fast_order)

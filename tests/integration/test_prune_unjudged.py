@@ -189,7 +189,7 @@ def test_a_preference_that_is_not_known_is_not_made_again(
     done = CliRunner().invoke(learn_command, [*arguments, "--prefer", "speed"])
     assert done.exit_code == 0, done.output
     prune_index(source, values, tmp_path / "P", reduction=0.3)
-    monkeypatch.setattr(unjudged, "SATURATIONS", {None: None})
+    monkeypatch.setattr(unjudged, "PREFERENCES", (None,))
     with pytest.raises(TdvError, match="for speed', which cannot be made again"):
         verify_pruned(source, tmp_path / "P", None)
 

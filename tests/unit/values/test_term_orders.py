@@ -69,12 +69,20 @@ def test_the_rarest_terms_of_a_large_collection_are_not_worth_most():
     assert rarest < rare and 0 < frequent
 
 
-@pytest.mark.parametrize(("prefer", "k1", "b"), [(None, 4.0, 0.2), ("speed", 2.0, 0.1)])
-def test_lengths_count_for_little_whatever_the_search_takes(collection, prefer, k1, b):
+@pytest.mark.parametrize(
+    ("prefer", "model", "k1", "b"),
+    [
+        (None, "bm25", 4.0, 0.2),
+        ("speed", "bm25", 2.0, 0.1),
+        (None, "qld", 4.0, 0.2),
+        (None, "tfidf", 0.9, 0.4),
+    ],
+)
+def test_lengths_count_for_little_whatever_the_search_takes(collection, prefer, model, k1, b):
     matrix = collection[0]
     average = float(stored_lengths(matrix).sum() / matrix.doc_count)
     _, rule = rule_of_order(
-        matrix, prefer, "bm25", Parameters(k1=1.7, b=0.9), DefaultRecipe(), (0.5,)
+        matrix, prefer, model, Parameters(k1=1.7, b=0.9), DefaultRecipe(), (0.5,)
     )
     assert rule.length_norm == LengthNorm.of(k1, b, average)
 
