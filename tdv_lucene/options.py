@@ -260,15 +260,6 @@ class TopicField(Config):
     )  # fmt: skip
 
 
-class OfMatrix(Config):
-    """Of what reads a term-document matrix."""
-
-    matrix: Any = option(
-        None, "Use a matrix from 'extract'.  [default: extract a temporary one]",
-        metavar="FOLDER", group=INPUT,
-    )  # fmt: skip
-
-
 class Seed(Config):
     """Of what is random."""
 
@@ -288,13 +279,3 @@ class Overwrite(Config):
     """Of what writes a result."""
 
     overwrite: bool = option(False, "Replace an existing result of this command.")
-
-
-class TrustPickle(Config):
-    """Of what reads word vectors from files."""
-
-    trust_pickle: bool = option(
-        False, "Allow --vectors saved by gensim's save(). Such a file is a pickle and can run any "
-        "command: use it only if you trust its author. All other formats execute nothing.",
-        group=VECTORS,
-    )  # fmt: skip

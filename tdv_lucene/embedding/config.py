@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 
-from ..options import (
-    PYTHON_ONLY,
-    Effect,
-    OfField,
-    OfMatrix,
-    Overwrite,
-    Seed,
-    TrustPickle,
-    option,
-)
+from ..matrix.config import OfMatrix
+from ..options import PYTHON_ONLY, VECTORS, Config, Effect, OfField, Overwrite, Seed, option
 
 LSA, TRAIN = "lsa", "train"
 _MADE = (LSA, TRAIN)
 MIN_DOC_FREQ = 5
 """Terms in fewer documents get no vector, unless it is asked for otherwise."""
+
+
+class TrustPickle(Config):
+    """Of what reads word vectors from files."""
+
+    trust_pickle: bool = option(
+        False, "Allow --vectors saved by gensim's save(). Such a file is a pickle and can run any "
+        "command: use it only if you trust its author. All other formats execute nothing.",
+        group=VECTORS,
+    )  # fmt: skip
 
 
 class EmbedConfig(TrustPickle, OfMatrix, Seed, OfField, Overwrite):

@@ -7,20 +7,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import parse_bytes
+from ..embedding.config import TrustPickle
+from ..matrix.config import OfMatrix
 from ..options import (
     ANYTHING,
     PYTHON_ONLY,
     RESOURCES,
     TRAINING,
     VECTORS,
-    Config,
     Effect,
     OfField,
-    OfMatrix,
     Overwrite,
     Seed,
     TopicField,
-    TrustPickle,
     option,
 )
 from ..ranking import MODELS, SearchParameters, ranking_function
@@ -85,9 +84,7 @@ def _fixed(name: str, default: float) -> Any:
     )
 
 
-class LearnConfig(
-    _Training, Parameters, TrustPickle, OfMatrix, TopicField, OfField, Overwrite, Config
-):
+class LearnConfig(_Training, Parameters, TrustPickle, OfMatrix, TopicField, OfField, Overwrite):
     """How :func:`tdv_lucene.learn_from_index` learns."""
 
     no_judgements: bool = option(

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from ..options import OfField, OfMatrix, Overwrite, Threads, option
+from typing import Any
+
+from ..options import INPUT, Config, OfField, Overwrite, Threads, option
+
+
+class OfMatrix(Config):
+    """Of what reads a term-document matrix."""
+
+    matrix: Any = option(
+        None, "Use a matrix from 'extract'.  [default: extract a temporary one]",
+        metavar="FOLDER", group=INPUT,
+    )  # fmt: skip
 
 
 class ExtractConfig(OfField, Threads, Overwrite):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..arguments import LARGEST_SEED, MOST_HITS
+from ..embedding.config import TrustPickle
 from ..options import (
     ANYTHING,
     Config,
@@ -15,7 +16,6 @@ from ..options import (
     Overwrite,
     Seed,
     TopicField,
-    TrustPickle,
     option,
 )
 from .neural import RANKERS

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..options import PYTHON_ONLY, Effect, OfField, OfMatrix, Overwrite, Seed
+from ..matrix.config import OfMatrix
+from ..options import PYTHON_ONLY, Effect, OfField, Overwrite, Seed
 from ..ranking.options import Parameters, parameter_option
 
 

@@ -183,7 +183,7 @@ def test_training_queries_of_their_own(newswire, tmp_path):
         ({"collection": "gov2"}, "no collection 'gov2'"),
         ({"collection": "ft91-94", "folds": 2}, "1 judged queries cannot make 2 folds"),
         ({"folds": 7}, "12 judged queries cannot make 7 folds"),
-        ({"models": ["lm"]}, "no model 'lm'"),
+        ({"models": ["lm"]}, "no such model: 'lm'"),
         ({"recipe": "other"}, "recipe must be one of paper, default, got 'other'"),
         ({"neural": ["bert"]}, "no neural re-ranker 'bert'"),
         ({"neural": ["drmm"], "models": ["qld"]}, "is compared with TDV-BM25: add 'bm25'"),
