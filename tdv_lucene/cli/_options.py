@@ -149,7 +149,7 @@ def named_folders(given: Sequence[str], flag: str) -> dict[str, str]:
 def run(stage: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a stage function with a progress bar on stderr."""
     given = {name: value for name, value in kwargs.items() if value is not None}
-    _log.info("%s %s", stage.__name__, {**dict(enumerate(args)), **given})
+    _log.info("%s %s", stage.__name__, dict([*enumerate(args), *given.items()]))
     check()  # importing the stage may have taken seconds
     with ProgressBar() as progress:
         return stage(*args, progress=progress, **kwargs)
@@ -165,7 +165,8 @@ def printed_if_dash(output: str) -> Iterator[str]:
         path = Path(folder) / "output"
         yield str(path)
         with path.open("rb") as file:
-            shutil.copyfileobj(file, click.get_binary_stream("stdout"))
+            out = click.get_binary_stream("stdout")  # type: ignore[operator]  # a table of click's
+            shutil.copyfileobj(file, out)
 
 
 def show(result: dict[str, Any], as_json: bool, err: bool = False) -> None:

@@ -105,10 +105,12 @@ def _named(
         raise click.UsageError("--pruned goes with one --index: pass it as --index NAME=FOLDER")
     if len(indexes) == 1:
         raise click.UsageError("one index is nothing to compare: pass --pruned, or several --index")
-    pairs = [tuple(given.split("=", 1)) for given in indexes]
-    for given, pair in zip(indexes, pairs):
-        if len(pair) == 1:
+    pairs = []
+    for given in indexes:
+        name, named, folder = given.partition("=")
+        if not named:
             raise click.UsageError(f"--index {given} has no name: pass --index NAME=FOLDER")
+        pairs.append((name, folder))
     if len(dict(pairs)) < len(pairs):
         raise click.UsageError("two --index have the same name: use different names")
     return [(name, _found(folder)) for name, folder in pairs]

@@ -49,4 +49,5 @@ def _announce(text: str) -> None:
     """On stderr, above a progress bar that may stand there."""
     from tqdm import tqdm
 
-    tqdm.write(text, file=click.get_text_stream("stderr"))
+    err = click.get_text_stream("stderr")  # type: ignore[operator]  # a table of click's
+    tqdm.write(text, file=err)

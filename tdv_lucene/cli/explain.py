@@ -38,7 +38,7 @@ def _terms(explained: dict[str, Any]) -> Any:
     from ..report.query_tables import VALUE_COLUMN
     from ..report.table import Table
 
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (term["term"], str(term["in_query"]), "" if term["tdv"] is None else f"{term['tdv']:.3f}",
          f"{term['df_before']:,}", f"{term['df_after']:,}", _what_happened(term))
         for term in explained["terms"]

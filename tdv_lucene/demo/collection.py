@@ -72,7 +72,7 @@ class DemoCollection:
 
 
 def unpack_wikipedia(
-    output: str | os.PathLike, *, overwrite: bool = False, progress: Progress = silent
+    output: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress = silent
 ) -> DemoCollection:
     """Write the package's sample of Wikipedia, its queries and their qrels.
 
@@ -99,7 +99,7 @@ def unpack_wikipedia(
 
 
 def document_python(
-    output: str | os.PathLike,
+    output: str | os.PathLike[str],
     *,
     topics: int = PYTHON_TOPICS,
     seed: int = 0,

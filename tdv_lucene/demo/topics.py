@@ -130,10 +130,10 @@ def _names(documentation: Documentation, names: list[str], rng: random.Random) -
             continue
         text = documentation.raw[name]
         found = {part for match in _PARAMETER.findall(text) for part in match if part}
-        found = sorted(found.union(_EXCEPTION.findall(text)) - {module})
-        if len(found) < 2:
+        words_of = sorted(found.union(_EXCEPTION.findall(text)) - {module})
+        if len(words_of) < 2:
             continue
-        asked = rng.sample(found, 2)
+        asked = rng.sample(words_of, 2)
         answers = {other: "" for other, inside in words[module].items() if inside.issuperset(asked)}
         if 1 <= len(answers) <= _MOST_ANSWERS:
             yield Query("names", " ".join([module, *asked]), answers)

@@ -104,7 +104,7 @@ def _bounds(shown: str) -> str:
     return f" (95 %: {shown})" if shown else ""
 
 
-def kinds_table(per_query: str | os.PathLike) -> Table:
+def kinds_table(per_query: str | os.PathLike[str]) -> Table:
     """The mean of each kind of query, from ``per_query.tsv``, whose ids begin with the kind."""
     with Path(per_query).open(newline="", encoding="utf-8") as file:
         rows = [*csv.DictReader(file, delimiter="\t")]

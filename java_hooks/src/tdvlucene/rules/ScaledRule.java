@@ -6,7 +6,7 @@ import tdvlucene.common.UserException;
  * Makes each frequency {@code max(1, rint(scale * tf * tdv))}; only terms with a TDV of 0 are
  * dropped.
  *
- * <p>In double precision and rounded half to even, as {@code tdv_lucene.values.quantisation} has
+ * <p>In double precision and rounded half to even, as {@code tdv_lucene.simulation.quantisation} has
  * it: the two must agree on every posting. Where the table has a {@link FirstPositionBoost}, tf is
  * the boosted frequency.
  */
