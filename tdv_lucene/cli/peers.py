@@ -24,7 +24,9 @@ All TDVs are 1. Pass the folder to 'prune --tdv'. Add --tf original to keep posi
     help=_HELP.format("\n".join(f"  {name:<15} {about}" for name, about in PEERS.items())),
 )
 @options.index_option
-@options.option("--name", type=click.Choice([*PEERS]), required=True, help="Choose the peer.")
+@options.option(
+    "--name", type=click.Choice([*PEERS]), required=True, metavar="NAME", help="Choose the peer."
+)
 @options.output_option
 def command(as_json: bool, **arguments: object) -> None:
     from ..peers.unlearned import make_peer_values

@@ -166,8 +166,17 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
     """An error asks all commands for the names of their options."""
     code = (
         "import sys; from tdv_lucene.cli import _group; from tdv_lucene.cli._groups import leaves\n"
-        "list(leaves(_group)); print([name for name in ('numpy', 'jax', 'pandas', 'rich') if name "
+        "list(leaves(_group)); print([name for name in ('scipy', 'jax', 'pandas', 'rich') if name "
         "in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_choices_are_those_of_the_stages() -> None:
+    """Configs are read by every --help, and do without the modules that know."""
+    from tdv_lucene.evaluation.topics import TOPIC_FIELDS
+    from tdv_lucene.values.term_values import UNITS
+
+    assert LearnConfig.OPTIONS["topic_field"].choices == tuple(TOPIC_FIELDS)
+    assert PruneConfig.OPTIONS["unit"].choices == UNITS
