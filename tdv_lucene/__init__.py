@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays light
+    from .analysis import Analysis as Analysis
     from .comparison.compare import compare_indexes as compare_indexes
     from .comparison.config import CompareConfig as CompareConfig
     from .comparison.config import ExplainConfig as ExplainConfig
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .indexes.inspection import inspect_index as inspect_index
     from .indexes.pack import pack_index as pack_index
     from .indexes.shards.finding import find_shards as find_shards
-    from .jvm.index import analyze as analyze
+    from .jvm.analysis import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
     from .learning.config import TermValuesConfig as TermValuesConfig
     from .learning.from_index import learn_from_index as learn_from_index
@@ -90,7 +91,8 @@ _PUBLIC = {
     "TuneConfig": "searching.config",
     "VerifyConfig": "pruning.config",
     "Vocabulary": "vocabulary",
-    "analyze": "jvm.index",
+    "Analysis": "analysis",
+    "analyze": "jvm.analysis",
     "binary_values": "peers.unlearned",
     "build_index": "indexes.build",
     "compare_indexes": "comparison.compare",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TdvError, argument
+from ..indexes.analysis import FieldAnalysis, analysis_of, record_to_add
 from ..indexes.shards.record import ShardRecord, shard_as_user_data
 from ..indexes.user_data import as_user_data, carried_over
 from ..ranking import Baking
@@ -83,12 +84,27 @@ class Rewriting:
         """
         from ..jvm.index import read_user_data
 
-        made = read_user_data(self.index)
+        made, said = read_user_data(self.index), dict[str, str]()
+        for field, found in self.analysed.items():
+            said |= record_to_add(found, field)
         return {
             **carried_over(made, [about["field"] for about in self.described]),
             **as_user_data(self.described),
             **shard_as_user_data(self.shard, made),
+            **said,
         }
+
+    @cached_property
+    def analysed(self) -> dict[str, FieldAnalysis]:
+        """How each field was analysed, by its name."""
+        from ..jvm.analysis import from_record
+
+        found = {}
+        for values in self.fields:
+            field, learned = values.vocabulary.field, values.manifest.get("analysis")
+            known = None if learned is None else from_record(learned)
+            found[field] = analysis_of(self.index, field, self.config.analysis or known)
+        return found
 
     @cached_property
     def source(self) -> dict[str, Any]:

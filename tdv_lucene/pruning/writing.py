@@ -143,6 +143,7 @@ def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent)
         "reduction": 1 - counts["postings"] / before if before else 0.0,
         **counts,
         "lucene_version": written,
+        "analysis": rewriting.analysed[first["field"]].describe(),
         "validated": dict(rewriting.points[0].nearest),
         "fidelity": _fidelity(rewriting.points[0], first),
         "source": rewriting.source,
