@@ -176,7 +176,5 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
 def test_choices_are_those_of_the_stages() -> None:
     """Configs are read by every --help, and do without the modules that know."""
     from tdv_lucene.evaluation.topics import TOPIC_FIELDS
-    from tdv_lucene.values.term_values import UNITS
 
     assert LearnConfig.OPTIONS["topic_field"].choices == tuple(TOPIC_FIELDS)
-    assert PruneConfig.OPTIONS["unit"].choices == UNITS
