@@ -9,8 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..analysis import DEFAULT, Analysis
-from ..indexes.analysis import analysis_of
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -61,13 +59,9 @@ def embed_terms(
                 progress=progress,
             )
         elif vectors == TRAIN:
-            analysis = analysis_of(index, config.field, config.analysis).analysis
-            made = _train(index, counts, analysis, config.dimensions, min_doc_freq, seed, progress)
+            made = _train(index, counts, config.dimensions, min_doc_freq, seed, progress)
         else:
-            analysis = analysis_of(index, config.field, config.analysis).analysis
-            made = _from_file(
-                vectors, counts, analysis, min_doc_freq, progress, config.trust_pickle
-            )
+            made = _from_file(vectors, counts, min_doc_freq, progress, config.trust_pickle)
         made.save(place)
     return TermVectors.load(output)
 
@@ -75,13 +69,11 @@ def embed_terms(
 def load_term_vectors(
     path: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
-    analysis: Analysis = DEFAULT,
     progress: Progress = silent,
     *,
     trust_pickle: bool = False,
 ) -> TermVectors:
-    """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file, whose
-    words become terms by ``analysis``.
+    """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file.
 
     A gensim pickle is read only with ``trust_pickle``, see :func:`.files.read_word_vectors`.
     """
@@ -89,31 +81,28 @@ def load_term_vectors(
         made = TermVectors.load(path)
         made.check(matrix)
         return made
-    return _from_file(path, matrix, analysis, MIN_DOC_FREQ, progress, trust_pickle)
+    return _from_file(path, matrix, MIN_DOC_FREQ, progress, trust_pickle)
 
 
 def _from_file(
     path: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
-    analysis: Analysis,
     min_doc_freq: int,
     progress: Progress,
     trust_pickle: bool,
 ) -> TermVectors:
-    from ..jvm.analysis import analyze
+    from ..jvm.index import analyze
 
     progress("read vectors", 0, 0)
     words = read_word_vectors(path, trust_pickle=trust_pickle)
-    origin = {"method": "file", "file": Path(path).name, "min_doc_freq": min_doc_freq,
-              "analysis": analysis.describe()}  # fmt: skip
-    in_field = partial(analyze, field=matrix.vocabulary.field, analysis=analysis)
+    origin = {"method": "file", "file": Path(path).name, "min_doc_freq": min_doc_freq}
+    in_field = partial(analyze, field=matrix.vocabulary.field)
     return match_terms(matrix, words, in_field, min_doc_freq, origin, progress)
 
 
 def _train(
     index: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
-    analysis: Analysis,
     dimensions: int,
     min_doc_freq: int,
     seed: int,
@@ -123,12 +112,11 @@ def _train(
 
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         tokens = Path(folder) / "tokens.txt"
-        documents = write_tokens(index, tokens, analysis, progress)
+        documents = write_tokens(index, tokens, progress)
         words = train_word_vectors(
             tokens, dimensions=dimensions, epochs=_EPOCHS, seed=seed, progress=progress
         )
-    origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS, "seed": seed,
-              "analysis": analysis.describe()}  # fmt: skip
+    origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS, "seed": seed}
     return match_terms(matrix, words, _as_they_are, min_doc_freq, origin, progress)
 
 

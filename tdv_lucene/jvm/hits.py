@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import Analysis
 from ..progress import Progress, silent
 from ..vocabulary import ByteStrings
 from ._jobs import java_class, java_path, run_job, translate_errors
-from .searcher import make_queries
+from .searcher import topics_as_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,7 @@ class Statistics:
 
 
 def shard_statistics(
-    index: str | os.PathLike[str], field: str, topics: Mapping[str, str], analysis: Analysis
+    index: str | os.PathLike[str], field: str, topics: Mapping[str, str]
 ) -> tuple[Statistics, dict[str, Any]]:
     """Statistics of a field and of the topics' terms; and ``fields``, name -> how it was indexed,
     and ``ties_by_id``, whether equal scores are ordered by document id.
@@ -78,8 +77,7 @@ def shard_statistics(
     """
     with translate_errors():
         statistics = java_class("tdvlucene.search.ShardStatistics")
-        queries = make_queries(topics, field, analysis)
-        found = json.loads(statistics.of(java_path(index), queries))
+        found = json.loads(statistics.of(java_path(index), field, topics_as_json(topics)))
     terms = {term: (documents, count) for term, documents, count in found.pop("terms")}
     return Statistics(tuple(found.pop("counts")), terms), found
 
@@ -90,7 +88,6 @@ def find_hits(
     field: str,
     topics: Mapping[str, str],
     *,
-    analysis: Analysis,
     hits: int,
     threads: int,
     statistics: Statistics | None = None,
@@ -103,12 +100,7 @@ def find_hits(
     """
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         job = java_class("tdvlucene.search.HitsJob")(
-            java_path(index),
-            similarity,
-            make_queries(topics, field, analysis),
-            hits,
-            threads,
-            folder,
+            java_path(index), similarity, field, topics_as_json(topics), hits, threads, folder
         )
         if statistics is not None:
             rows = [[term, *map(str, counts)] for term, counts in statistics.terms.items()]

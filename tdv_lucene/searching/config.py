@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..analysis import Analysed
 from ..arguments import MOST_HITS, MOST_THREADS
 from ..options import (
     ANYTHING,
@@ -19,7 +18,7 @@ from ..pruning.config import SearchAs
 from ..ranking.options import Parameters, SearchedModel
 
 
-class SearchConfig(SearchedModel, Parameters, TopicField, Analysed, OfField, Overwrite):
+class SearchConfig(SearchedModel, Parameters, TopicField, OfField, Overwrite):
     """How :func:`tdv_lucene.search_index` searches."""
 
     tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-MODEL]")
@@ -38,7 +37,7 @@ class SearchConfig(SearchedModel, Parameters, TopicField, Analysed, OfField, Ove
     )  # fmt: skip
 
 
-class TuneConfig(SearchAs, TopicField, Analysed, OfField, Threads, Overwrite):
+class TuneConfig(SearchAs, TopicField, OfField, Threads, Overwrite):
     """How :func:`tdv_lucene.tune_index` tunes."""
 
     EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", only=(ANYTHING,)),)

@@ -42,7 +42,8 @@ public final class LatencyJob extends Job {
   private static final List<Mode> COUNTED =
       List.of(Mode.TOP10, Mode.TOP1000, Mode.TOP10_EXHAUSTIVE);
 
-  private final Queries queries;
+  private final String field;
+  private final String topics;
   private final int rounds;
   private final double budgetSeconds;
   private final Random random;
@@ -54,9 +55,11 @@ public final class LatencyJob extends Job {
   private List<Queries.Topic> sample;
   private long hitsSeen;
 
+  /** @param topics a JSON array of [query id, text] */
   public LatencyJob(
-      Queries queries, int rounds, double budgetSeconds, long seed, String output) {
-    this.queries = queries;
+      String field, String topics, int rounds, double budgetSeconds, long seed, String output) {
+    this.field = field;
+    this.topics = topics;
     this.rounds = rounds;
     this.budgetSeconds = budgetSeconds;
     this.random = new Random(seed);
@@ -78,7 +81,7 @@ public final class LatencyJob extends Job {
   protected void run() throws Exception {
     end = System.nanoTime() + nanos(budgetSeconds);
     try {
-      List<Queries.Topic> shuffled = queries.parse();
+      List<Queries.Topic> shuffled = Queries.parse(field, topics);
       Collections.shuffle(shuffled, random);
       sample = check(shuffled.subList(0, Math.min(MOST_QUERIES, shuffled.size())));
       warmUp();

@@ -29,15 +29,18 @@ public final class ServiceTimes extends Job {
   private static final long WARM_UP_NANOS = 500_000_000L;
   private static final int COUNTED_ROUNDS = 5;
 
-  private final Queries queries;
+  private final String field;
+  private final String topics;
   private final int hits;
   private final List<String> paths = new ArrayList<>();
   private final List<Similarity> similarities = new ArrayList<>();
   private final Map<String, Object> result = new TreeMap<>();
   private long fieldsSeen;
 
-  public ServiceTimes(Queries queries, int hits) {
-    this.queries = queries;
+  /** @param topics a JSON array of [query id, text] */
+  public ServiceTimes(String field, String topics, int hits) {
+    this.field = field;
+    this.topics = topics;
     this.hits = hits;
   }
 
@@ -58,20 +61,20 @@ public final class ServiceTimes extends Job {
   @Override
   protected void run() throws Exception {
     phase("timing analysis and stored fields", 0);
-    List<Queries.Topic> topics = queries.parse();
+    List<Queries.Topic> queries = Queries.parse(field, topics);
     List<DirectoryReader> readers = new ArrayList<>();
     try {
       List<Work> fetches = new ArrayList<>();
       for (int i = 0; i < paths.size(); i++) {
         DirectoryReader reader = open(paths.get(i));
         readers.add(reader);
-        List<ScoreDoc[]> found = search(new Ranking(reader, similarities.get(i)), topics);
+        List<ScoreDoc[]> found = search(new Ranking(reader, similarities.get(i)), queries);
         StoredFields stored = reader.storedFields();
         fetches.add(query -> fetch(stored, found.get(query)));
       }
-      Work analysis = all -> queries.parse(); // finds the generator: not for each query
-      result.put("analysis_ms", meanMs(List.of(analysis), 1).get(0) / topics.size());
-      result.put("stored_fields_ms", meanMs(fetches, topics.size()));
+      Work analysis = all -> Queries.parse(field, topics); // makes an analyzer: not for each query
+      result.put("analysis_ms", meanMs(List.of(analysis), 1).get(0) / queries.size());
+      result.put("stored_fields_ms", meanMs(fetches, queries.size()));
       result.put("hits", hits);
       result.put("fields_seen", fieldsSeen); // used, so that no fetch can be left out
     } finally {
@@ -83,10 +86,10 @@ public final class ServiceTimes extends Job {
     void run(int query) throws Exception;
   }
 
-  private List<ScoreDoc[]> search(Ranking ranking, List<Queries.Topic> topics)
+  private List<ScoreDoc[]> search(Ranking ranking, List<Queries.Topic> queries)
       throws IOException {
     List<ScoreDoc[]> found = new ArrayList<>();
-    for (Queries.Topic topic : topics) {
+    for (Queries.Topic topic : queries) {
       found.add(ranking.top(topic.query, hits));
       checkCancelled();
     }
