@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays light
+    from .analysis import Analysis as Analysis
     from .comparison.compare import compare_indexes as compare_indexes
     from .comparison.config import CompareConfig as CompareConfig
     from .comparison.config import ExplainConfig as ExplainConfig
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .indexes.inspection import inspect_index as inspect_index
     from .indexes.pack import pack_index as pack_index
     from .indexes.shards.finding import find_shards as find_shards
-    from .jvm.index import analyze as analyze
+    from .jvm.analysis import analyze as analyze
     from .learning.config import LearnConfig as LearnConfig
     from .learning.config import TermValuesConfig as TermValuesConfig
     from .learning.from_index import learn_from_index as learn_from_index
@@ -49,11 +50,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .peers.unlearned import unlearned_values as unlearned_values
     from .prior.alone import prior_values as prior_values
     from .pruning.config import PruneConfig as PruneConfig
-    from .pruning.config import UpdateConfig as UpdateConfig
     from .pruning.config import VerifyConfig as VerifyConfig
     from .pruning.prune import prune_index as prune_index
-    from .pruning.update import update_index as update_index
-    from .pruning.update import watch_index as watch_index
     from .pruning.verify import verify_pruned as verify_pruned
     from .searching.baseline_tuning import tune_parameters as tune_parameters
     from .searching.config import SearchConfig as SearchConfig
@@ -91,10 +89,10 @@ _PUBLIC = {
     "TermValues": "values.term_values",
     "TermValuesConfig": "learning.config",
     "TuneConfig": "searching.config",
-    "UpdateConfig": "pruning.config",
     "VerifyConfig": "pruning.config",
     "Vocabulary": "vocabulary",
-    "analyze": "jvm.index",
+    "Analysis": "analysis",
+    "analyze": "jvm.analysis",
     "binary_values": "peers.unlearned",
     "build_index": "indexes.build",
     "compare_indexes": "comparison.compare",
@@ -121,8 +119,6 @@ _PUBLIC = {
     "serve_indexes": "comparison.serving",
     "tune_index": "searching.tune",
     "tune_parameters": "searching.baseline_tuning",
-    "update_index": "pruning.update",
-    "watch_index": "pruning.update",
     "unlearned_values": "peers.unlearned",
     "verify_pruned": "pruning.verify",
 }

@@ -7,11 +7,15 @@ bytes can be a term.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tdv_lucene.analysis import DEFAULT, Analysis
+from tdv_lucene.indexes.analysis import as_user_data
 from tdv_lucene.jvm import java_class
+from tdv_lucene.jvm.analysis import make_analyzer
 
 _LUCENE = "org.apache.lucene."
 _SIMILARITIES = {
@@ -53,6 +57,7 @@ class Layout:
     soft_deletes: str = ""  # the soft-deletes field
     parent: str = ""  # Lucene 10's field of nested documents: a segment's are one block
     id_doc_values: bool = True
+    analysis: Analysis | None = DEFAULT  # that it says queries are to have; None if it is silent
 
     @property
     def offsets(self) -> bool:
@@ -89,10 +94,41 @@ def write_index(path: Path, segments: Iterable[Iterable[Doc]], layout: Layout = 
             writer.flush()
         for doc_id in deleted:
             delete_document(writer, doc_id, layout)
+        if layout.analysis is not None:
+            say(writer, as_user_data(layout.analysis))
         writer.commit()
     finally:
         writer.close()
     return path
+
+
+def write_texts(path: Path, texts: Sequence[str], analysis: Analysis, *, raw: bool = True) -> Path:
+    """Write documents d0, d1, ... as Anserini analyses and writes them; it records nothing."""
+    config = java_class(_LUCENE + "index.IndexWriterConfig")(make_analyzer(analysis))
+    writer = java_class(_LUCENE + "index.IndexWriter")(_directory(path), config)
+    stored = java_class(_LUCENE + "document.Field$Store")
+    new_field = java_class(_LUCENE + "document.TextField")
+    for number, text in enumerate(texts):
+        name = f"d{number}"
+        document = java_class(_LUCENE + "document.Document")()
+        document.add(java_class(_LUCENE + "document.StringField")("id", name, stored.YES))
+        document.add(_binary_doc_values("id", name.encode()))
+        document.add(new_field("contents", text, stored.NO))
+        if raw:
+            content = json.dumps({"id": name, "contents": text})
+            document.add(java_class(_LUCENE + "document.StoredField")("raw", content))
+        writer.addDocument(document)
+    writer.forceMerge(1)
+    writer.close()
+    return path
+
+
+def say(writer, user_data: Mapping[str, str]) -> None:
+    """Give the next commit this user data."""
+    entries = java_class("java.util.HashMap")()
+    for name, value in user_data.items():
+        entries.put(name, value)
+    writer.setLiveCommitData(entries.entrySet())
 
 
 def open_writer(path: Path, layout: Layout = Layout()):

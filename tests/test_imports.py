@@ -109,7 +109,7 @@ def _room(name: str) -> str | None:
 
 def test_the_ground_floor_stays_small() -> None:
     ground = {path.stem for path in (ROOT / PACKAGE).glob("*.py")} - FACES
-    assert len(ground) <= 11, ground
+    assert len(ground) <= 12, ground
     folders = {path.name for path in (ROOT / PACKAGE).iterdir() if path.is_dir()} - {"__pycache__"}
     assert len(folders) <= 20, folders
     assert {room for room in folders if (ROOT / PACKAGE / room / "__init__.py").exists()} == {

@@ -27,7 +27,7 @@ from torch.nn.functional import normalize
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.evaluation.evaluate import trec_eval_values
 from tdv_lucene.evaluation.topics import Qrels
-from tdv_lucene.jvm.index import analyze_topics
+from tdv_lucene.jvm.analysis import analyze_topics
 from tdv_lucene.matrix.extract import open_matrix
 from tdv_lucene.paper.neural import training as ours
 from tdv_lucene.paper.neural.batch import Batch

@@ -46,7 +46,10 @@ def _terms(explained: dict[str, Any]) -> Any:
     head = VALUE_COLUMN[explained["tdv_kind"]]
     columns = ("term", "in query", head, "df before", "df after", "dropped")
     held, still = (explained["matching"][when] for when in ("before", "after"))
-    note = f"{counted(held, 'document')} held a term of the query, {still:,} still do."
+    note = (
+        f"{counted(held, 'document')} held a term of the query, {still:,} still do. Analysed as "
+        f"{explained['analysis']}."
+    )
     if explained["tdv_kind"] == "ratio":
         note += " tf ratio: total frequency after pruning over before. Pass --tdv to show TDVs."
     return Table("Terms", columns, rows, note, texts=(0, len(columns) - 1))

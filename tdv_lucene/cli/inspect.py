@@ -48,6 +48,12 @@ def _print(found: dict[str, Any]) -> None:
     )
     for name, value in head.items():
         options.say(f"{name:<14}  {value}")
+    for name, analysed in found["analyses"].items():
+        options.say(
+            f"{'analysis':<14}  {name}: {analysed['described']}; {analysed['evidence']}".rstrip(
+                "; "
+            )
+        )
     for note in found["notes"]:
         options.say(f"{'note':<14}  {note}")
     indexed = [field for field in found["fields"] if "postings" in field]

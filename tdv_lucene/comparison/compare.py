@@ -89,8 +89,10 @@ def compare_indexes(
     compared = read_inputs(paths, queries, config.tune, config)
     terms = _terms(paths, config.field, by_name)
     search = {
-        "field": config.field, "threads": cores(config.threads), "progress": progress
+        "field": config.field, "analysed": compared.analysed,
+        "threads": cores(config.threads), "progress": progress,
     }  # fmt: skip
+    asked: dict[str, Any] = {"field": config.field, "analysis": compared.analysed.analysis}
     systems, tuning = _with_tuned(compared.systems, compared.training, search)
     query_sets = compared.query_sets
     with place as folder:
@@ -101,20 +103,20 @@ def compare_indexes(
         }
         raw = folder / f"latency_ns{ending(query_sets, query_sets[0])}.npy"
         latency = measure_latency(
-            timed, query_sets[0].topics, config.latency_plan, field=config.field, raw=raw,
-            progress=progress,
+            timed, query_sets[0].topics, config.latency_plan, **asked, raw=raw, progress=progress,
         )  # fmt: skip
         searched = {name: index.path for name, index in timed.items()}
-        words = [look_up_terms(searched, queries.topics, config.field) for queries in query_sets]
+        words = [look_up_terms(searched, queries.topics, **asked) for queries in query_sets]
         report = {
             "indexes": {n: content.sizes(had, config.field) for n, had in compared.found.items()},
             **content.effectiveness(results, pairs_to_test(systems), config.seed),
             **content.latencies(latency),
             **summarise_speed(latency, words[0], config.seed),
-            **_further_speed(timed, query_sets[0], latency.queries, config, progress),
+            **_further_speed(timed, query_sets[0], latency.queries, asked, config, progress),
             **terms,
             "tuning": tuning,
             "parameters": content.parameters(systems, results, config.field),
+            "analysis": compared.analysed.as_dict(),
             "rules": content.RULES,
             "notes": compared.notes(results, config.field),
             **content.versions_and_machine(),
@@ -128,6 +130,7 @@ def _further_speed(
     timed: Mapping[str, TimedIndex],
     queries: QuerySet,
     sample: Sequence[str],
+    asked: Mapping[str, Any],
     config: CompareConfig,
     progress: Progress,
 ) -> dict[str, Any]:
@@ -136,12 +139,14 @@ def _further_speed(
     What a query costs beside its search is that of the ``sample`` whose searches were timed.
     """
     service = measure_service(
-        timed, queries.topics, sample, field=config.field, threads=config.throughput_threads,
+        timed, queries.topics, sample, **asked, threads=config.throughput_threads,
         seed=config.seed, progress=progress,
     )  # fmt: skip
     end_to_end = None
     if config.end_to_end:
-        end_to_end = measure_end_to_end(timed, queries.topics, seed=config.seed, progress=progress)
+        end_to_end = measure_end_to_end(
+            timed, queries.topics, analysis=asked["analysis"], seed=config.seed, progress=progress
+        )
     return {**service, "end_to_end": end_to_end}
 
 
@@ -179,7 +184,9 @@ def _with_tuned(
             f"an index is named '{name}', which is the tuned baseline's name: choose another name"
         )
     model = system.parameters.model
-    chosen, tried = tune_parameters(system.path, training.topics, training.qrels, model, **search)
+    options = {**search, "analysis": search["analysed"].analysis}
+    del options["analysed"]
+    chosen, tried = tune_parameters(system.path, training.topics, training.qrels, model, **options)
     record = {"name": name, "queries": training.label, "chosen": chosen.values(), "tried": tried}
     return {**systems, name: System(system.path, chosen, is_tuned=True)}, record
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..analysis import Analysed
 from ..arguments import LARGEST_PORT, LARGEST_SEED, MOST_HITS, MOST_THREADS
 from ..options import PYTHON_ONLY, OfField, Overwrite, Seed, Threads, TopicField, option
 from ..ranking.options import SearchedModel
@@ -25,7 +26,7 @@ def _check_measures(measures: str | Sequence[str], name: str) -> None:
     parse_measures(measures)
 
 
-class CompareConfig(SearchedModel, Threads, Seed, TopicField, OfField, Overwrite):
+class CompareConfig(SearchedModel, Threads, Seed, TopicField, Analysed, OfField, Overwrite):
     """How :func:`tdv_lucene.compare_indexes` compares."""
 
     measures: str | Sequence[str] = option(
@@ -89,7 +90,7 @@ class CompareConfig(SearchedModel, Threads, Seed, TopicField, OfField, Overwrite
         return LatencyPlan(budget_seconds=self.latency_budget_seconds, seed=self.seed)
 
 
-class ExplainConfig(SearchedModel, OfField):
+class ExplainConfig(SearchedModel, Analysed, OfField):
     """How :func:`tdv_lucene.explain_query` explains."""
 
     values: str | os.PathLike[str] | None = option(
@@ -98,7 +99,7 @@ class ExplainConfig(SearchedModel, OfField):
     hits: int = option(10, "Show this many documents.", least=1, most=MOST_HITS)
 
 
-class ServeConfig(SearchedModel, OfField):
+class ServeConfig(SearchedModel, Analysed, OfField):
     """What :func:`tdv_lucene.serve_indexes` shows, and where."""
 
     values: Mapping[str, str | os.PathLike[str]] | None = option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..indexes.analysis import warn_of_another_analyzer
+from ..indexes.query_terms import check_query_terms
 from ..indexes.user_data import recorded_model
 from .config import ExplainConfig
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
@@ -30,7 +30,7 @@ def explain_query(
     Returns
     -------
     dict
-        - ``query``, and the ``parameters`` of both searches.
+        - ``query``, ``analysis``, and the ``parameters`` of both searches.
         - ``tdv_kind``: ``"learned"`` or ``"ratio"``, which ``tdv`` is.
         - ``terms``, for each distinct term of the analysed query: ``term``, ``in_query`` (times),
           ``tdv`` (0 if dropped, None if unknown), ``df_before``, ``df_after``,
@@ -54,13 +54,15 @@ def explain_query(
     model = config.model or recorded_model(pruned, field)
     given = {} if config.values is None else {"after": config.values}
     paths = {"before": index, "after": pruned}
-    with SideBySide(paths, model=model, field=field, values=given) as both:
-        warn_of_another_analyzer(index, field, [query])
+    asked: dict[str, Any] = {"model": model, "field": field, "analysis": config.analysis}
+    with SideBySide(paths, values=given, **asked) as both:
+        check_query_terms(index, field, both.analysed, [query])
         terms = both.analyze(query)
         answers = both.ask(query, list(terms), config.hits)
         before, after = answers.values()
         return {
             "query": query,
+            "analysis": both.analysed.describe(),
             "tdv_kind": both.opened["after"].shown.kind,
             "terms": explain_terms(terms, before, after, both.opened["after"].shown.value),
             "matching": {when: answer.matching for when, answer in answers.items()},

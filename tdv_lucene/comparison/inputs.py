@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError, argument
-from ..indexes.analysis import note_on_nothing_found, notes_on_analysis
+from ..indexes.analysis import FieldAnalysis, analysis_of, refuse_different
 from ..indexes.inspection import inspect_index
+from ..indexes.query_terms import check_query_terms, note_on_nothing_found, notes_on_query_terms
 from ..indexes.user_data import FieldRecord, recorded_parameters
 from . import content
 from .config import CompareConfig
@@ -30,6 +31,7 @@ class Compared:
     query_sets : those measured on, the first also for latency
     relevant : label -> relevant documents that the first index lacks, and all
     training : the queries to tune on, if any
+    analysed : how the indexes were analysed, and queries are
     """
 
     paths: Mapping[str, str | os.PathLike[str]]
@@ -38,6 +40,7 @@ class Compared:
     query_sets: Sequence[QuerySet]
     relevant: Mapping[str, tuple[int, int]]
     training: QuerySet | None
+    analysed: FieldAnalysis
 
     def notes(self, results: Sequence[Results], field: str) -> list[str]:
         """What a reader should know before trusting the numbers."""
@@ -56,9 +59,9 @@ class Compared:
         for name, path in self.paths.items():
             record = FieldRecord.of(self.found[name]["user_data"], field)
             if record.values_sha256 is None:
-                notes += notes_on_analysis(path, field, texts, f"'{name}'")
+                notes += notes_on_query_terms(path, field, self.analysed, texts, f"'{name}'")
             notes += [
-                note_on_nothing_found(path, field, one.queries.topics, f"'{name}'")
+                note_on_nothing_found(path, field, self.analysed, one.queries.topics, f"'{name}'")
                 for one in results
                 if len(one.without_hits[name]) == len(one.queries.topics)
             ]
@@ -82,22 +85,30 @@ def read_inputs(
 ) -> Compared:
     """Read the query sets and inspect the indexes; refuse what does not belong together."""
     first, *_ = paths.values()
+    analysed = refuse_different(
+        {name: analysis_of(path, config.field, config.analysis) for name, path in paths.items()},
+        "the indexes",
+    )
     query_sets = [
-        one.searchable(config.field) for one in read_query_sets(queries, config.topic_field)
+        one.searchable(config.field, analysed.analysis)
+        for one in read_query_sets(queries, config.topic_field)
     ]
     training = None
     if tune is not None:
-        training = QuerySet.read(*tune, config.topic_field).searchable(config.field)
+        training = QuerySet.read(*tune, config.topic_field)
+        training = training.searchable(config.field, analysed.analysis)
     relevant = {one.label: one.check(first) for one in query_sets}
     if training is not None:
         training.check(first)
+    for one in query_sets:
+        check_query_terms(first, config.field, analysed, one.topics.values())
     found = {name: inspect_index(path) for name, path in paths.items()}
     model = config.model or shared_model(paths, config.field)
     systems = {
         name: System(path, recorded_parameters(path, model, field=config.field))
         for name, path in paths.items()
     }
-    return Compared(paths, found, systems, query_sets, relevant, training)
+    return Compared(paths, found, systems, query_sets, relevant, training, analysed)
 
 
 def values_by_name(

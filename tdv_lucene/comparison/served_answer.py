@@ -65,7 +65,7 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
             name: {
                 "ms": times[name],
                 "matching": found.matching,
-                "hits": _hits(session.field, list(terms), name, answers),
+                "hits": _hits(session, list(terms), name, answers),
                 "gone": _gone(answers[first], found),
             }
             for name, found in answers.items()
@@ -74,7 +74,7 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
 
 
 def _hits(
-    field: str, terms: list[str], name: str, answers: Mapping[str, Answer]
+    session: SideBySide, terms: list[str], name: str, answers: Mapping[str, Answer]
 ) -> list[dict[str, Any]]:
     from ..jvm.open_index import find_places
 
@@ -82,9 +82,8 @@ def _hits(
     found = answers[name]
     texts = [hit.text or "" for hit in found.hits]
     rows = []
-    for rank, (hit, text, places) in enumerate(
-        zip(found.hits, texts, find_places(texts, terms, field)), 1
-    ):
+    marked = find_places(texts, terms, session.field, session.analysed.analysis)
+    for rank, (hit, text, places) in enumerate(zip(found.hits, texts, marked), 1):
         lost = lost_terms(hit.document, before, found)
         shown, whole = excerpt(text, places, lost), mark(text, places, lost, 0, WHOLE_LENGTH)
         rows.append(

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TdvError, argument
-from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.inspection import inspect_index
 from .config import ServeConfig
 from .served_answer import answer
@@ -72,7 +71,12 @@ def serve_indexes(
     # Java is called from one thread: requests wait in line, and none is left attached to the JVM.
     with ThreadPoolExecutor(1, "java") as java:
         opened = java.submit(
-            SideBySide, indexes, model=config.model, field=config.field, values=config.values
+            SideBySide,
+            indexes,
+            model=config.model,
+            field=config.field,
+            analysis=config.analysis,
+            values=config.values,
         )
         with opened.result() as session:
             about = java.submit(_describe, session).result()
@@ -187,8 +191,6 @@ def make_app(about: dict[str, Any], ask: Ask, token: str, hits: int = 10) -> Fla
 
 def _describe(session: SideBySide) -> dict[str, Any]:
     """What the page says about the indexes before any query."""
-    first, *_ = session.opened.values()
-    warn_of_another_analyzer(first.path, session.field)
     indexes = {
         name: {
             "folder": Path(os.path.abspath(opened.path)).name,
@@ -198,7 +200,9 @@ def _describe(session: SideBySide) -> dict[str, Any]:
         }
         for name, opened in session.opened.items()
     }
-    return {"indexes": indexes, "field": session.field}
+    return {
+        "indexes": indexes, "field": session.field, "analysis": session.analysed.describe()
+    }  # fmt: skip
 
 
 def _number(given: str | None, default: int) -> int:

@@ -11,7 +11,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..analysis import Analysis
 from ..errors import TdvError
+from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.search_warnings import warn_of_another_search
 from ..indexes.user_data import (
     recorded_parameters,
@@ -70,6 +72,8 @@ class SideBySide:
         Name -> index; the first is the one the others are compared with.
     model
         None for what the further indexes record; any other causes a warning in the log.
+    analysis
+        How queries are analysed; None as the indexes were.
     values
         Name -> the TDVs this index was made with. Without them, terms are shown with the ratio of
         their frequencies.
@@ -87,14 +91,19 @@ class SideBySide:
         *,
         model: str | None = None,
         field: str = "contents",
+        analysis: Analysis | None = None,
         values: Mapping[str, str | os.PathLike[str]] | None = None,
     ) -> None:
         self.field = field
+        found = {name: analysis_of(path, field, analysis) for name, path in indexes.items()}
+        self.analysed = refuse_different(found, "the indexes")
         model = model or shared_model(indexes, field)
         self.opened: dict[str, OpenedIndex] = {}
         with ExitStack() as stack:
             for name, path in indexes.items():
-                self.opened[name] = opened = _open(path, model, field, (values or {}).get(name))
+                self.opened[name] = opened = _open(
+                    path, model, field, self.analysed.analysis, (values or {}).get(name)
+                )
                 stack.enter_context(opened.searcher)
             self._stack = stack.pop_all()
 
@@ -112,13 +121,13 @@ class SideBySide:
         TdvError
             When nothing is left.
         """
-        from ..jvm.index import analyze
+        from ..jvm.analysis import analyze
 
-        (tokens,) = analyze([query], self.field)
+        (tokens,) = analyze([query], self.field, self.analysed.analysis)
         if not tokens:
             raise TdvError(
-                f"nothing is left of '{shortened(query)}' after analysis (only stop words?): ask "
-                "another query"
+                f"nothing is left of '{shortened(query)}' after analysis as "
+                f"{self.analysed.describe()} (only stop words?): ask another query"
             )
         return Counter(tokens)
 
@@ -188,6 +197,7 @@ def _open(
     path: str | os.PathLike[str],
     model: str | None,
     field: str,
+    analysis: Analysis,
     values: str | os.PathLike[str] | None,
 ) -> OpenedIndex:
     from ..jvm.open_index import OpenIndex
@@ -196,5 +206,5 @@ def _open(
     parameters = recorded_parameters(path, model, field=field)
     warn_of_another_search(path, parameters, field)
     shown = measure_terms(path, field, values)
-    searcher = OpenIndex(path, make_similarity(parameters), field)
+    searcher = OpenIndex(path, make_similarity(parameters), field, analysis)
     return OpenedIndex(path, parameters, searcher, shown)

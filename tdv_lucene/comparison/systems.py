@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..analysis import Analysis
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import Evaluation, evaluate_run
 from ..evaluation.named_topics import without_prefix
@@ -82,9 +83,9 @@ class QuerySet:
         label = {"": "queries", STDIN: "stdin"}.get(label, label)
         return cls(label, read_topics(topics, topic_field), read_qrels(qrels))
 
-    def searchable(self, field: str) -> QuerySet:
+    def searchable(self, field: str, analysis: Analysis) -> QuerySet:
         """The same with topics that Lucene can search."""
-        return replace(self, topics=searchable_topics(self.topics, field))
+        return replace(self, topics=searchable_topics(self.topics, field, analysis))
 
     def shared_with(self, others: Topics) -> Shared:
         """How many of the topics are among ``others``; blanks and case make no other text."""

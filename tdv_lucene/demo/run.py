@@ -102,7 +102,7 @@ def _learn(
     index: Path, collection: DemoCollection, folder: Path, seed: int, progress: Progress
 ) -> Sequence[Mapping[str, Any]]:
     """Write both TDVs into ``folder``, and return what learning measured."""
-    from ..jvm.index import analyze_topics
+    from ..jvm.analysis import analyze_topics
 
     prior = Prior.load(collection.prior) if collection.prior else None
     topics = analyze_topics(read_topics(collection.train.topics), "contents")

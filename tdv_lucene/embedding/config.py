@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ..analysis import Analysed
 from ..matrix.config import OfMatrix
 from ..options import PYTHON_ONLY, VECTORS, Config, Effect, OfField, Overwrite, Seed, option
 
@@ -23,7 +24,7 @@ class TrustPickle(Config):
     )  # fmt: skip
 
 
-class EmbedConfig(TrustPickle, OfMatrix, Seed, OfField, Overwrite):
+class EmbedConfig(TrustPickle, OfMatrix, Seed, Analysed, OfField, Overwrite):
     """How :func:`tdv_lucene.embed_terms` makes vectors."""
 
     vectors: str | os.PathLike[str] = option(
@@ -45,4 +46,5 @@ class EmbedConfig(TrustPickle, OfMatrix, Seed, OfField, Overwrite):
         Effect(("dimensions",), "vectors", "a file's vectors have their own length", only=_MADE),
         Effect(("seed",), "vectors", "nothing in a file is random", only=_MADE),
         Effect(("trust_pickle",), "vectors", "no file is read", unless=_MADE),
+        Effect(tuple(Analysed.OPTIONS), "vectors", "no text is read", unless=(LSA,)),
     )

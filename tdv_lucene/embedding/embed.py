@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from ..analysis import DEFAULT, Analysis
+from ..indexes.analysis import analysis_of
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -59,9 +61,13 @@ def embed_terms(
                 progress=progress,
             )
         elif vectors == TRAIN:
-            made = _train(index, counts, config.dimensions, min_doc_freq, seed, progress)
+            analysis = analysis_of(index, config.field, config.analysis).analysis
+            made = _train(index, counts, analysis, config.dimensions, min_doc_freq, seed, progress)
         else:
-            made = _from_file(vectors, counts, min_doc_freq, progress, config.trust_pickle)
+            analysis = analysis_of(index, config.field, config.analysis).analysis
+            made = _from_file(
+                vectors, counts, analysis, min_doc_freq, progress, config.trust_pickle
+            )
         made.save(place)
     return TermVectors.load(output)
 
@@ -69,11 +75,13 @@ def embed_terms(
 def load_term_vectors(
     path: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
+    analysis: Analysis = DEFAULT,
     progress: Progress = silent,
     *,
     trust_pickle: bool = False,
 ) -> TermVectors:
-    """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file.
+    """Return vectors for ``matrix`` from a folder of :func:`embed_terms` or a vectors file, whose
+    words become terms by ``analysis``.
 
     A gensim pickle is read only with ``trust_pickle``, see :func:`.files.read_word_vectors`.
     """
@@ -81,28 +89,31 @@ def load_term_vectors(
         made = TermVectors.load(path)
         made.check(matrix)
         return made
-    return _from_file(path, matrix, MIN_DOC_FREQ, progress, trust_pickle)
+    return _from_file(path, matrix, analysis, MIN_DOC_FREQ, progress, trust_pickle)
 
 
 def _from_file(
     path: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
+    analysis: Analysis,
     min_doc_freq: int,
     progress: Progress,
     trust_pickle: bool,
 ) -> TermVectors:
-    from ..jvm.index import analyze
+    from ..jvm.analysis import analyze
 
     progress("read vectors", 0, 0)
     words = read_word_vectors(path, trust_pickle=trust_pickle)
-    origin = {"method": "file", "file": Path(path).name, "min_doc_freq": min_doc_freq}
-    in_field = partial(analyze, field=matrix.vocabulary.field)
+    origin = {"method": "file", "file": Path(path).name, "min_doc_freq": min_doc_freq,
+              "analysis": analysis.describe()}  # fmt: skip
+    in_field = partial(analyze, field=matrix.vocabulary.field, analysis=analysis)
     return match_terms(matrix, words, in_field, min_doc_freq, origin, progress)
 
 
 def _train(
     index: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
+    analysis: Analysis,
     dimensions: int,
     min_doc_freq: int,
     seed: int,
@@ -112,11 +123,12 @@ def _train(
 
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         tokens = Path(folder) / "tokens.txt"
-        documents = write_tokens(index, tokens, progress)
+        documents = write_tokens(index, tokens, analysis, progress)
         words = train_word_vectors(
             tokens, dimensions=dimensions, epochs=_EPOCHS, seed=seed, progress=progress
         )
-    origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS, "seed": seed}
+    origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS, "seed": seed,
+              "analysis": analysis.describe()}  # fmt: skip
     return match_terms(matrix, words, _as_they_are, min_doc_freq, origin, progress)
 
 

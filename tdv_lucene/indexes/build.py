@@ -1,14 +1,17 @@
-"""Stage 0: an index of a collection, by Anserini's own IndexCollection; nothing of ours in it."""
+"""Stage 0: an index of a collection, by Anserini's own IndexCollection; nothing of ours in it but a
+word in its commit's user data on how it was analysed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..analysis import ENGLISH, Analysis, read_stop_words
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
+from .analysis import as_user_data
 from .config import BuildConfig
 
 
@@ -41,13 +44,15 @@ def build_index(
     Raises
     ------
     TdvError
-        When ``output`` exists, Anserini refuses the flags or logs an error, or no document is
-        indexed; nothing is left.
+        When ``output`` exists, Anserini refuses the flags or logs an error, the flags name a
+        language that it does not know, or no document is indexed; nothing is left.
     """
+    from ..jvm.index import add_user_data
     from ..jvm.indexer import run_index_collection
 
     overwrite = BuildConfig.of(config, options).overwrite
     flags = [f"-{flag[2:]}" if flag.startswith("--") else flag for flag in flags]
+    analysis = analysis_of_flags(flags)
     if "-append" in flags:
         raise TdvError("-append would change an existing index: leave it out, or use Anserini")
     read = [flag for flag in flags if not flag.startswith("-")]
@@ -60,4 +65,43 @@ def build_index(
                 f"no document was indexed ({told or 'none was found'}): look whether -input holds "
                 "files of this -collection; nothing was written"
             )
+        if analysis is not None:
+            add_user_data(folder, as_user_data(analysis))
     return {"output": str(place.path), **counters}
+
+
+_OTHER_ANALYZERS = (
+    "-analyzeWithHuggingFaceTokenizer", "-useCompositeAnalyzer", "-useAutoCompositeAnalyzer",
+)  # fmt: skip
+
+
+def analysis_of_flags(flags: Sequence[str]) -> Analysis | None:
+    """Return how IndexCollection analyses with these flags; None with an analyzer that no flag of
+    the commands names.
+
+    Raises
+    ------
+    TdvError
+        For an unknown language, which Anserini would take for English; an unknown stemmer, which it
+        would take for none; and Thai, on a Java that cannot do it.
+    """
+    from ..jvm.analysis import make_analyzer
+
+    given = dict(zip(flags, [*flags[1:], ""]))
+    if any(flag in given for flag in _OTHER_ANALYZERS) or "Tweet" in given.get("-collection", ""):
+        return None
+    language = given.get("-language", ENGLISH)
+    if language != ENGLISH:
+        analysis = Analysis(language)  # which comes first in Anserini
+    elif "-pretokenized" in given:
+        analysis = Analysis(pretokenized=True)
+    else:
+        analysis = Analysis(stemmer=given.get("-stemmer", "porter"), stopwords=_stop_words(given))
+    make_analyzer(analysis)
+    return analysis
+
+
+def _stop_words(given: Mapping[str, str]) -> tuple[str, ...] | None:
+    if "-keepStopwords" in given:
+        return ()
+    return read_stop_words(given["-stopwords"]) if "-stopwords" in given else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..progress import Progress, silent
 from ..source import Source
-from .analysis import notes_on_analysis
+from .analysis import analysis_of
 from .config import InspectConfig
 from .user_data import user_data_of
 
@@ -58,8 +58,8 @@ def inspect_index(
         ``none``), counts of documents, terms, postings and tokens (Lucene's: deleted documents
         count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned`` says
         whether any field can, ``why_not`` gives any other reason against it, such as documents
-        without ids. ``notes`` tell of ids that are not unique, and where queries will be
-        analysed otherwise than the index was (see :mod:`.analysis`).
+        without ids. ``analyses`` has of each field that can be searched how it was analysed,
+        and how that is known (see :mod:`.analysis`). ``notes`` tell of ids that are not unique.
 
     Raises
     ------
@@ -78,9 +78,10 @@ def inspect_index(
     return {
         "path": Source.of(index).absolute,
         **found,
+        "analyses": _analyses(index, found["fields"]),
         "can_be_pruned": not why_not,
         "why_not": why_not,
-        "notes": _notes_on_ids(found) + _notes_on_analysis(index, found["fields"]),
+        "notes": _notes_on_ids(found),
         "bytes": sum(kinds.values()),
         "bytes_by_kind": kinds,
     }
@@ -105,12 +106,16 @@ def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _notes_on_analysis(
+def _analyses(
     index: str | os.PathLike[str], fields: Sequence[Mapping[str, Any]]
-) -> list[str]:
+) -> dict[str, dict[str, object]]:
     """Of the fields that queries can be put to."""
-    searched = [field["name"] for field in fields if field.get("tokens", -1) > 0]
-    return [note for name in searched for note in notes_on_analysis(index, name)]
+    searched = [
+        field["name"]
+        for field in fields
+        if field.get("tokens", -1) > 0 and field["index_options"] != "DOCS"
+    ]
+    return {name: analysis_of(index, name).as_dict() for name in searched}
 
 
 def require_prunable(index: str | os.PathLike[str], field: str) -> None:

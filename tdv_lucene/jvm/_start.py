@@ -81,7 +81,8 @@ def start() -> JavaRuntime:
     os.environ["JAVA_HOME"] = str(runtime.home)  # where pyjnius looks for libjvm
     anserini = pyserini_jar()
     hooks = hooks_jar(lucene_version(anserini))
-    jnius_config.set_classpath(str(anserini), str(hooks))
+    own = filter(None, os.environ.get("CLASSPATH", "").split(os.pathsep))  # --analyzer's
+    jnius_config.set_classpath(str(anserini), str(hooks), *own)
     jnius_config.set_options(*_options(runtime.major))
     with utf8_paths():
         import jnius  # noqa: F401 - starts the JVM

@@ -1,25 +1,17 @@
-"""Which terms of texts a field's dictionary has, by the analyzers that Anserini can index with."""
+"""Which terms of texts a field's dictionary has, and what analyzers make of stored text."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ..analysis import Analysis
 from ._jobs import java_class, java_path, translate_errors
-from .index import DEFAULT_ANALYZER
-
-_LETTERS = {
-    "ar": "\u0600-\u06ff", "bn": "\u0980-\u09ff", "fa": "\u0600-\u06ff", "hi": "\u0900-\u097f",
-    "ja": "\u3040-\u30ff\u4e00-\u9fff", "ko": "\uac00-\ud7af", "ru": "\u0400-\u04ff",
-    "te": "\u0c00-\u0c7f", "th": "\u0e00-\u0e7f", "uk": "\u0400-\u04ff",
-    "zh": "\u4e00-\u9fff",
-}  # fmt: skip
-"""Languages of Anserini's that are not written in Latin letters, and theirs."""
+from .analysis import make_analyzer
 
 
 @dataclass(frozen=True)
@@ -46,11 +38,11 @@ class Dictionary:
     def __init__(self, java: Any) -> None:
         self._java = java
 
-    def look_up(self, texts: Sequence[str], analyzer: Any = None) -> Known:
-        """The terms of ``texts`` by an analyzer; None for the default one of queries."""
-        analyzer = analyzer or java_class(DEFAULT_ANALYZER).newDefaultInstance()
+    def look_up(self, texts: Sequence[str], analysis: Analysis) -> Known:
+        """The terms of ``texts`` by an analysis."""
         with translate_errors():
-            return Known(**json.loads(self._java.of(analyzer, json.dumps(list(texts)))))
+            found = self._java.of(make_analyzer(analysis), json.dumps(list(texts)))
+        return Known(**json.loads(found))
 
     def fields(self) -> list[str]:
         """All fields of the index that can be searched."""
@@ -58,11 +50,11 @@ class Dictionary:
             names: list[str] = json.loads(self._java.fields())
         return names
 
-    def stored_texts(self) -> list[str]:
-        """Texts that some documents store; none where the index stores no text."""
+    def frequent_terms(self, most: int) -> list[str]:
+        """The terms in the most documents of the largest segment."""
         with translate_errors():
-            texts: list[str] = json.loads(self._java.storedTexts())
-        return texts
+            terms: list[str] = json.loads(self._java.frequentTerms(most))
+        return terms
 
 
 @contextmanager
@@ -76,21 +68,65 @@ def open_dictionary(index: str | os.PathLike[str], field: str) -> Iterator[Dicti
         java.close()
 
 
-def other_analyzers(text: str) -> Iterator[tuple[str, Any]]:
-    """The option of Anserini's IndexCollection, and the analyzer that it indexes with; of languages
-    in other letters than Latin only those whose letters are in ``text``."""
-    english = java_class(DEFAULT_ANALYZER)
-    yield "-stemmer none", english.newNonStemmingInstance()
-    yield "-stemmer krovetz", english.newStemmingInstance("krovetz")
-    yield "-pretokenized", java_class("org.apache.lucene.analysis.core.WhitespaceAnalyzer")()
-    by_language = java_class("io.anserini.analysis.AnalyzerMap")
-    for language in sorted(by_language.analyzerMap.keySet().toArray()):
-        letters = _LETTERS.get(language, "")
-        if (not letters or re.search(f"[{letters}]", text)) and _is_supported(language):
-            yield f"-language {language}", by_language.getLanguageSpecificAnalyzer(language)
+@dataclass(frozen=True)
+class Agreement:
+    """How an analysis of stored text agrees with the terms that an index has.
+
+    Attributes
+    ----------
+    documents : int
+        That were looked at, and have a term by any of the analyses.
+    exact : int
+        Of these, those that have just the terms it makes of their text.
+    within : int
+        Of these, those that have no other terms.
+    own, known, found : int
+        Terms it makes of all their texts; of these, those that the documents have; terms that the
+        documents have by any of the analyses.
+    """
+
+    documents: int
+    exact: int
+    within: int
+    own: int
+    known: int
+    found: int
+
+    @property
+    def overlap(self) -> float:
+        """Of the terms made and had, those that are both (F1)."""
+        return 2 * self.known / ((self.own + self.found) or 1)
 
 
-def _is_supported(language: str) -> bool:
-    """Not every Java knows where Thai's words end."""
-    thai = "org.apache.lucene.analysis.th.ThaiTokenizer"
-    return language != "th" or bool(java_class(thai).DBBI_AVAILABLE)
+class StoredSample:
+    """The stored texts of some documents; for one thread."""
+
+    def __init__(self, java: Any) -> None:
+        self._java = java
+
+    def texts(self) -> list[str]:
+        """The texts; none where the index stores none."""
+        texts: list[str] = json.loads(self._java.texts())
+        return texts
+
+    def compare(self, analyses: Iterable[Analysis]) -> Mapping[Analysis, Agreement]:
+        """How each analysis agrees with the index; for one call."""
+        tried = dict(enumerate(analyses))
+        with translate_errors():
+            for number, analysis in tried.items():
+                self._java.add(str(number), make_analyzer(analysis))
+            found = json.loads(self._java.compare())
+        return {analysis: Agreement(**found[str(number)]) for number, analysis in tried.items()}
+
+
+@contextmanager
+def open_stored_sample(
+    index: str | os.PathLike[str], field: str, most: int
+) -> Iterator[StoredSample]:
+    """Yield the stored texts of at most ``most`` documents, from all over the index."""
+    with translate_errors():
+        java = java_class("tdvlucene.inspect.AnalysisSample")(java_path(index), field, most)
+    try:
+        yield StoredSample(java)
+    finally:
+        java.close()

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis import Analysis
 from ..progress import Progress, silent
 from ..vocabulary import ByteStrings
 from ._jobs import java_class, java_path, run_job, translate_errors
-from .searcher import topics_as_json
+from .searcher import make_queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ class Statistics:
 
 
 def shard_statistics(
-    index: str | os.PathLike[str], field: str, topics: Mapping[str, str]
+    index: str | os.PathLike[str], field: str, topics: Mapping[str, str], analysis: Analysis
 ) -> tuple[Statistics, dict[str, Any]]:
     """Statistics of a field and of the topics' terms; and ``fields``, name -> how it was indexed,
     and ``ties_by_id``, whether equal scores are ordered by document id.
@@ -77,7 +78,8 @@ def shard_statistics(
     """
     with translate_errors():
         statistics = java_class("tdvlucene.search.ShardStatistics")
-        found = json.loads(statistics.of(java_path(index), field, topics_as_json(topics)))
+        queries = make_queries(topics, field, analysis)
+        found = json.loads(statistics.of(java_path(index), queries))
     terms = {term: (documents, count) for term, documents, count in found.pop("terms")}
     return Statistics(tuple(found.pop("counts")), terms), found
 
@@ -88,6 +90,7 @@ def find_hits(
     field: str,
     topics: Mapping[str, str],
     *,
+    analysis: Analysis,
     hits: int,
     threads: int,
     statistics: Statistics | None = None,
@@ -100,7 +103,12 @@ def find_hits(
     """
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         job = java_class("tdvlucene.search.HitsJob")(
-            java_path(index), similarity, field, topics_as_json(topics), hits, threads, folder
+            java_path(index),
+            similarity,
+            make_queries(topics, field, analysis),
+            hits,
+            threads,
+            folder,
         )
         if statistics is not None:
             rows = [[term, *map(str, counts)] for term, counts in statistics.terms.items()]

@@ -1,4 +1,4 @@
-"""Indexes as Java sees them: identity, a field's matrix, the analyzer."""
+"""Indexes as Java sees them: identity, a field's matrix, its text."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis import Analysis
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..source import Source
 from ._jobs import java_class, java_path, run_job, translate_errors
+from .analysis import make_analyzer
 
 _log = logging.getLogger(__name__)
-
-DEFAULT_ANALYZER = "io.anserini.analysis.DefaultEnglishAnalyzer"
 
 
 def identify(index: str | os.PathLike[str]) -> dict[str, Any]:
@@ -78,6 +78,13 @@ def read_user_data(index: str | os.PathLike[str]) -> dict[str, str]:
         return json.loads(java_class("tdvlucene.inspect.Identity").userData(java_path(index)))
 
 
+def add_user_data(index: str | os.PathLike[str], entries: Mapping[str, str]) -> None:
+    """Commit user data beside what the index says already; all else stays as it is."""
+    with translate_errors():
+        rows = json.dumps([[*entry] for entry in entries.items()])
+        java_class("tdvlucene.prune.UserData").add(java_path(index), rows)
+
+
 def inspect(
     index: str | os.PathLike[str], checksums: bool | None, progress: Progress = silent
 ) -> dict[str, Any]:
@@ -98,23 +105,16 @@ def require_prunable(index: str | os.PathLike[str], field: str) -> None:
         java_class("tdvlucene.prune.PrunableField").require(java_path(index), field)
 
 
-def survey_shard(
-    index: str | os.PathLike[str], field: str, hashes_of: Sequence[int] = ()
-) -> tuple[dict[str, Any], np.ndarray]:
-    """What tells whether an index belongs with others: see ``tdvlucene.inspect.ShardJob``.
-
-    Returns ``documents`` (live), those ``analysed`` of a sample and those found ``alike`` under the
-    default analyzer, the ``ids`` that have one of ``hashes_of``; and int64[D], a hash of each live
-    document's id.
-    """
-    analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
+def hash_ids(
+    index: str | os.PathLike[str], hashes_of: Sequence[int] = ()
+) -> tuple[list[str], np.ndarray]:
+    """The ids that have one of ``hashes_of``, and int64[D], a hash of each live document's id."""
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         hashes = Path(folder) / "hashes.npy"
-        job = java_class("tdvlucene.inspect.ShardJob")(
-            java_path(index), field, analyzer, str(hashes)
-        )
+        job = java_class("tdvlucene.inspect.ShardJob")(java_path(index), str(hashes))
         job.findIds(json.dumps(list(map(str, hashes_of))))
-        return json.loads(run_job(job)), np.load(hashes)
+        found: list[str] = json.loads(run_job(job))
+        return found, np.load(hashes)
 
 
 def extract_arrays(
@@ -151,27 +151,10 @@ def extract_arrays(
     return totals, _identity(index, totals.pop("source"))
 
 
-def analyze(texts: Sequence[str], field: str = "contents") -> list[list[str]]:
-    """Tokens of each text under Anserini's default analyzer, in one call.
-
-    The analyzer an index was made with is not recorded in it; like Pyserini's searcher, this
-    assumes Anserini's default English one (Porter stemmer, its stop words).
-    """
-    if not texts:
-        return []
-    analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
-    analysis = java_class("tdvlucene.search.Analysis")
-    return json.loads(analysis.tokens(analyzer, field, json.dumps(list(texts))))
-
-
-def analyze_topics(topics: Mapping[str, str], field: str = "contents") -> dict[str, list[str]]:
-    """Query id -> tokens of its text, as :func:`analyze` has them."""
-    return dict(zip(topics, analyze(list(topics.values()), field)))
-
-
 def write_tokens(
     index: str | os.PathLike[str],
     output: Path,
+    analysis: Analysis,
     progress: Progress = silent,
     *,
     number_lines: bool = False,
@@ -185,8 +168,9 @@ def write_tokens(
     TdvError
         When the index stores no text, unless ``number_lines``.
     """
-    analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
-    job = java_class("tdvlucene.extract.TokensJob")(java_path(index), analyzer, java_path(output))
+    job = java_class("tdvlucene.extract.TokensJob")(
+        java_path(index), make_analyzer(analysis), java_path(output)
+    )
     if number_lines:
         job.numberLines()
     return int(run_job(job, progress))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from ..analysis import Analysis
 from ._jobs import java_class
-from .index import DEFAULT_ANALYZER
+from .analysis import make_analyzer
 
 _JAVA = "tdvlucene.search.LongQueries"
 
@@ -16,10 +17,10 @@ def most_terms() -> int:
     return int(java_class(_JAVA).mostTerms())
 
 
-def shorten(texts: Sequence[str], field: str) -> list[tuple[int, str]]:
+def shorten(texts: Sequence[str], field: str, analysis: Analysis) -> list[tuple[int, str]]:
     """How many different terms each text has, and as much of its beginning as Lucene takes."""
     if not texts:
         return []
-    analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
+    analyzer = make_analyzer(analysis)
     found = json.loads(java_class(_JAVA).shorten(analyzer, field, json.dumps(list(texts))))
     return [(terms, text) for terms, text in found]

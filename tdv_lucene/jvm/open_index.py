@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from ..analysis import Analysis
 from ._jobs import java_class, java_path, translate_errors
-from .index import DEFAULT_ANALYZER
+from .analysis import make_analyzer
 
 Place = tuple[int, int, str]
 """Where a token stands in a text, from and to, and its term."""
@@ -34,10 +35,12 @@ class OpenIndex:
         When the index cannot be opened, or ``field`` has no frequencies.
     """
 
-    def __init__(self, index: str | os.PathLike[str], similarity: Any, field: str) -> None:
+    def __init__(
+        self, index: str | os.PathLike[str], similarity: Any, field: str, analysis: Analysis
+    ) -> None:
         with translate_errors():
             self._java = java_class("tdvlucene.search.OpenIndex")(
-                java_path(index), similarity, field
+                java_path(index), similarity, field, make_analyzer(analysis)
             )
 
     def search(self, query: str, hits: int, depth: int = 0) -> tuple[list[Hit], list[str]]:
@@ -87,12 +90,13 @@ class OpenIndex:
         self.close()
 
 
-def find_places(texts: Sequence[str], terms: Sequence[str], field: str) -> list[list[Place]]:
-    """Where each text has one of the terms, by Anserini's default analyzer, in one call."""
+def find_places(
+    texts: Sequence[str], terms: Sequence[str], field: str, analysis: Analysis
+) -> list[list[Place]]:
+    """Where each text has one of the terms, as the analysis sees it, in one call."""
     if not texts or not terms:
         return [[] for _ in texts]
-    analyzer = java_class(DEFAULT_ANALYZER).newDefaultInstance()
-    analysis = java_class("tdvlucene.search.Analysis")
+    java = java_class("tdvlucene.search.Analysis")
     asked = json.dumps(list(texts)), json.dumps(list(terms))
-    found = json.loads(analysis.places(analyzer, field, *asked))
+    found = json.loads(java.places(make_analyzer(analysis), field, *asked))
     return [[(start, end, term) for start, end, term in places] for places in found]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis import DEFAULT, Analysis
 from ..arrays import load_array
 from ..errors import TdvError
 from ..progress import Progress, silent
@@ -20,6 +21,7 @@ from ..source import Source
 from ..vocabulary import ByteStrings
 from ._jobs import java_class, java_path, run_job, translate_errors
 from ._pyserini import importing_pyserini
+from .analysis import make_analyzer
 
 _PAIR_FILES = ("terms", "ends", "counts")
 
@@ -33,9 +35,10 @@ def make_similarity(parameters: SearchParameters, model: str | None = None) -> A
     return java_class(function.java_class)(*function.values(parameters))
 
 
-def topics_as_json(topics: Mapping[str, str]) -> str:
-    """Topics as the one string our Java classes take: a JSON array of [query id, text]."""
-    return json.dumps([[qid, " ".join(text.split())] for qid, text in topics.items()])
+def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> Any:
+    """Topics as our Java classes take them: with their field, and what analyses them."""
+    rows = json.dumps([[qid, " ".join(text.split())] for qid, text in topics.items()])
+    return java_class("tdvlucene.search.Queries")(field, make_analyzer(analysis), rows)
 
 
 def search_topics(
@@ -44,6 +47,7 @@ def search_topics(
     field: str,
     topics: Mapping[str, str],
     *,
+    analysis: Analysis,
     hits: int,
     threads: int,
     tag: str,
@@ -60,7 +64,7 @@ def search_topics(
     Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
     """
     job = java_class("tdvlucene.search.SearchJob")(
-        java_path(index), similarity, field, topics_as_json(topics), hits, threads, tag,
+        java_path(index), similarity, make_queries(topics, field, analysis), hits, threads, tag,
         java_path(output),
     )  # fmt: skip
     if feedback is not None:
@@ -71,12 +75,18 @@ def search_topics(
 
 
 def explain_scores(
-    index: str | os.PathLike[str], similarity: Any, field: str, topics: Mapping[str, str], hits: int
+    index: str | os.PathLike[str],
+    similarity: Any,
+    field: str,
+    topics: Mapping[str, str],
+    hits: int,
+    analysis: Analysis = DEFAULT,
 ) -> dict[str, list[tuple[str, float, float]]]:
     """Query id -> (document id, score, score by Lucene's ``explain``) of the best ``hits``."""
     explanations = java_class("tdvlucene.search.Explanations")
     with translate_errors():
-        text = explanations.of(java_path(index), similarity, field, topics_as_json(topics), hits)
+        queries = make_queries(topics, field, analysis)
+        text = explanations.of(java_path(index), similarity, queries, hits)
     return {qid: [tuple(row) for row in rows] for qid, rows in json.loads(text).items()}
 
 
@@ -87,8 +97,8 @@ def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> li
         return json.loads(lookup.known(java_path(index), json.dumps(list(doc_ids))))
 
 
-def open_pyserini(index: str | os.PathLike[str], similarity: Any) -> Any:
-    """A Pyserini ``LuceneSearcher`` that ranks with ``similarity``.
+def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Analysis) -> Any:
+    """A Pyserini ``LuceneSearcher`` that analyses as ``analysis`` and ranks with ``similarity``.
 
     Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
 
@@ -108,6 +118,7 @@ def open_pyserini(index: str | os.PathLike[str], similarity: Any) -> Any:
 
     searcher = LuceneSearcher(java_path(index))
     java_class("tdvlucene.search.SearcherHooks").setSimilarity(searcher.object, similarity)
+    searcher.set_analyzer(make_analyzer(analysis))
     return searcher
 
 
@@ -116,6 +127,7 @@ def time_queries(
     topics: Mapping[str, str],
     *,
     field: str,
+    analysis: Analysis,
     rounds: int,
     budget_seconds: float,
     seed: int,
@@ -129,7 +141,7 @@ def time_queries(
     [index][query]), ``warmup_rounds``, ``warmup_stable``, ``gc_collections`` and ``gc_ms``.
     """
     job = java_class("tdvlucene.search.LatencyJob")(
-        field, topics_as_json(topics), rounds, budget_seconds, seed, java_path(output)
+        make_queries(topics, field, analysis), rounds, budget_seconds, seed, java_path(output)
     )
     for index, similarity, run in indexes:
         job.addIndex(java_path(index), similarity, java_path(run))
@@ -170,6 +182,7 @@ def time_service(
     topics: Mapping[str, str],
     *,
     field: str,
+    analysis: Analysis,
     hits: int,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -177,7 +190,8 @@ def time_service(
 
     See ``tdvlucene.search.ServiceTimes``.
     """
-    job = java_class("tdvlucene.search.ServiceTimes")(field, topics_as_json(topics), hits)
+    queries = make_queries(topics, field, analysis)
+    job = java_class("tdvlucene.search.ServiceTimes")(queries, hits)
     for index, similarity in indexes:
         job.addIndex(java_path(index), similarity)
     return json.loads(run_job(job, progress))
@@ -188,6 +202,7 @@ def measure_throughput(
     topics: Mapping[str, str],
     *,
     field: str,
+    analysis: Analysis,
     threads: int,
     rounds: int,
     round_seconds: float,
@@ -196,7 +211,7 @@ def measure_throughput(
 ) -> list[list[float]]:
     """Top-10 queries a second of each (index, similarity) in each round, ``threads`` at once."""
     job = java_class("tdvlucene.search.ThroughputJob")(
-        field, topics_as_json(topics), threads, rounds, round_seconds, seed
+        make_queries(topics, field, analysis), threads, rounds, round_seconds, seed
     )
     for index, similarity in indexes:
         job.addIndex(java_path(index), similarity)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..analysis import Analysed
 from ..arguments import parse_bytes
 from ..embedding.config import TrustPickle
 from ..matrix.config import OfMatrix
@@ -84,7 +85,9 @@ def _fixed(name: str, default: float) -> Any:
     )
 
 
-class LearnConfig(_Training, Parameters, TrustPickle, OfMatrix, TopicField, OfField, Overwrite):
+class LearnConfig(
+    _Training, Parameters, TrustPickle, OfMatrix, TopicField, Analysed, OfField, Overwrite
+):
     """How :func:`tdv_lucene.learn_from_index` learns."""
 
     no_judgements: bool = option(
@@ -130,8 +133,8 @@ class LearnConfig(_Training, Parameters, TrustPickle, OfMatrix, TopicField, OfFi
 
     EFFECTS = (
         Effect(
-            ("topics", "qrels", "topic_field", "vectors", "trust_pickle", "prior",
-             "term_values", "seed", "k1", "b", "mu", "pool", "memory", "plot"),
+            ("topics", "qrels", "topic_field", *Analysed.OPTIONS, "vectors", "trust_pickle",
+             "prior", "term_values", "seed", "k1", "b", "mu", "pool", "memory", "plot"),
             "no_judgements", "nothing is learned, and nothing measured", only=(False,),
         ),
         *(

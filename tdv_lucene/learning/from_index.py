@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ..analysis import Analysis
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
-from ..indexes.analysis import warn_of_another_analyzer
+from ..indexes.analysis import FieldAnalysis, analysis_of
 from ..indexes.inspection import inspect_fields, require_prunable
 from ..indexes.queries import searchable_topics
+from ..indexes.query_terms import check_query_terms
 from ..matrix.extract import open_matrix
 from ..output import Output
 from ..prior.alone import prior_values_of_index
@@ -68,12 +70,13 @@ def learn_from_index(
             lead=config.lead, prefer=config.prefer, overwrite=config.overwrite, progress=progress,
         )  # fmt: skip
     recipe = _recipe(config.recipe or DefaultRecipe(), config)
-    asked = _read_questions(topics, qrels, config)
+    analysed = analysis_of(index, config.field, config.analysis)
+    asked = _read_questions(topics, qrels, config, analysed.analysis)
     if config.memory_bytes is not None:
         extent = _extent(index, config.field).with_topics(asked.topics, asked.qrels)
         fitting_pool(extent, config.pool, config.memory_bytes)
     require_prunable(index, config.field)
-    warn_of_another_analyzer(index, config.field, asked.texts.values())
+    check_query_terms(index, config.field, analysed, asked.texts.values())
     watched = within(config.memory_bytes, progress)
     with open_matrix(
         index, config.matrix, field=config.field, positions=recipe.lead, progress=watched
@@ -82,17 +85,20 @@ def learn_from_index(
         vectors = None
         if config.vectors is not None:
             vectors = load_term_vectors(
-                config.vectors, counts, watched, trust_pickle=config.trust_pickle
-            )
+                config.vectors, counts, analysed.analysis, watched,
+                trust_pickle=config.trust_pickle,
+            )  # fmt: skip
         training = TermValuesConfig(
             model=config.model, recipe=recipe, vectors=vectors, parameters=config.parameters,
             seed=config.seed, pool=config.pool, memory=config.memory_bytes,
         )  # fmt: skip
-        search = search_lucene(index, asked.texts, config.model, config.field, watched)
+        search = search_lucene(
+            index, asked.texts, config.model, config.field, analysed.analysis, watched
+        )
         learned = learn_term_values(
             counts, asked.topics, asked.qrels, training, search=search, progress=progress
         )
-        values = with_index_bytes(learned, index)
+        values = _with_analysis(with_index_bytes(learned, index), analysed)
         values.save(place)
     if picture is not None:
         recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
@@ -109,16 +115,29 @@ class _Questions(NamedTuple):
 
 
 def _read_questions(
-    topics: str | os.PathLike[str] | None, qrels: str | os.PathLike[str] | None, config: LearnConfig
+    topics: str | os.PathLike[str] | None,
+    qrels: str | os.PathLike[str] | None,
+    config: LearnConfig,
+    analysis: Analysis,
 ) -> _Questions:
-    from ..jvm.index import analyze_topics
+    from ..jvm.analysis import analyze_topics
 
     assert topics is not None and qrels is not None  # _check_judgements saw to it
     texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
-    texts = searchable_topics(texts, config.field)
-    terms = analyze_topics(texts, config.field)
+    texts = searchable_topics(texts, config.field, analysis)
+    terms = analyze_topics(texts, config.field, analysis)
     judged = {name: text for name, text in texts.items() if name in judgements}
     return _Questions(terms, judgements, judged)
+
+
+def _with_analysis(values: TermValues, analysed: FieldAnalysis) -> TermValues:
+    """The TDVs with a word on how the field was analysed, where that can be told."""
+    if not analysed.is_certain:
+        return values
+    from ..jvm.analysis import as_record
+
+    said = {**values.manifest, "analysis": as_record(analysed.analysis)}
+    return replace(values, manifest=said)
 
 
 def _recipe(recipe: DefaultRecipe, config: LearnConfig) -> DefaultRecipe:

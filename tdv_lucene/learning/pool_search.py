@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+from ..analysis import Analysis
 from ..arguments import cores
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
@@ -38,6 +39,7 @@ def search_lucene(
     topics: Mapping[str, str],
     model: str,
     field: str,
+    analysis: Analysis,
     progress: Progress = silent,
 ) -> Search:
     """Return a search of the index, with all cores."""
@@ -47,7 +49,7 @@ def search_lucene(
     def search(parameters: Parameters, hits: int) -> dict[str, list[str]]:
         similarity = make_similarity(parameters, model)
         found = find_hits(
-            index, similarity, field, topics,
+            index, similarity, field, topics, analysis=analysis,
             hits=hits, threads=cores(None), progress=progress,
         )  # fmt: skip
         ids = map(bytes.decode, found.ids)

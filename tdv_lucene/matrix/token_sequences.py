@@ -1,7 +1,7 @@
 """The tokens of all documents in their order, which a matrix of frequencies does not know.
 
 From a field with positions they are rebuilt in Java. Else the text that the index stores is
-analysed again, with Anserini's default analyzer, for an index does not record its own.
+analysed again, as the index was.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ..errors import TdvError
+from ..indexes.analysis import analysis_of
 from ..progress import Progress, silent
 from ..store import load_array, save_array
 from ..vocabulary import StrPath, Vocabulary
@@ -91,10 +92,12 @@ def sequences_from_text(
     """
     from ..jvm.index import write_tokens
 
+    analysis = analysis_of(index, vocabulary.field).analysis
+
     with TemporaryDirectory(prefix="tdv-lucene-") as home:
         lines = Path(home) / "tokens.txt"
         stored = vocabulary.field == _STORED and write_tokens(
-            index, lines, progress, number_lines=True
+            index, lines, analysis, progress, number_lines=True
         )
         if not stored:
             raise TdvError(
@@ -112,9 +115,9 @@ def sequences_from_text(
     different = int(np.count_nonzero(np.diff(indptr) != doc_len))
     if different:
         _log.warning(
-            "the stored text of %d of %d documents has other tokens than the index: it was made "
-            "with another analyzer than Anserini's default, or from other text", different,
-            len(doc_len),
+            "the stored text of %d of %d documents, analysed as %s, has other tokens than the "
+            "index: it was made with another analyzer, or from other text", different,
+            len(doc_len), analysis.describe(),
         )  # fmt: skip
     save_array(folder / f"{_TERMS}.npy", np.concatenate(parts))
     save_array(folder / f"{_INDPTR}.npy", indptr)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from ..analysis import Analysed
 from ..arguments import LARGEST_SEED, MOST_HITS
 from ..embedding.config import TrustPickle
 from ..options import (
@@ -42,7 +43,7 @@ class TokensMatrix(Config):
     )  # fmt: skip
 
 
-class ReproduceConfig(RerankDepth, Seed, OfField, Overwrite):
+class ReproduceConfig(RerankDepth, Seed, Analysed, OfField, Overwrite):
     """How :func:`.reproduce.reproduce_paper` runs the experiment."""
 
     recipe: Any = option("paper", "Choose how TDVs are learned.", choices=("paper", "default"))
@@ -84,7 +85,7 @@ class ReproduceConfig(RerankDepth, Seed, OfField, Overwrite):
     )
 
 
-class RankerConfig(TrustPickle, TokensMatrix, TopicField, Seed, OfField, Overwrite):
+class RankerConfig(TrustPickle, TokensMatrix, TopicField, Seed, Analysed, OfField, Overwrite):
     """How :func:`.neural.rerank.train_ranker` trains."""
 
     name: str = option("drmm", "Choose the neural re-ranker.", choices=tuple(RANKERS))
@@ -98,7 +99,7 @@ class RankerConfig(TrustPickle, TokensMatrix, TopicField, Seed, OfField, Overwri
     )
 
 
-class RerankConfig(RerankDepth, TokensMatrix, TopicField, Overwrite):
+class RerankConfig(RerankDepth, TokensMatrix, TopicField, Analysed, Overwrite):
     """How :func:`.neural.rerank.rerank_run` re-ranks."""
 
     tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-NAME]")

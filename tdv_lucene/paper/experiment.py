@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..analysis import Analysis
 from ..embedding.term_vectors import TermVectors
 from ..evaluation.topics import Qrels, Topics
 from ..learning.recipes import DefaultRecipe
@@ -40,6 +41,8 @@ class Experiment:
 
     index: Path
     field: str
+    analysis: Analysis
+    asked_analysis: Mapping[str, Any]
     topics: Topics
     qrels: Qrels
     tokens: Mapping[str, Sequence[str]]

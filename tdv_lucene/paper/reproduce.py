@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis import Analysis
 from ..embedding.lsa import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
+from ..indexes.analysis import analysis_of
 from ..indexes.user_data import recorded_parameters
 from ..learning.learn import learn_term_values
 from ..learning.recipes import DefaultRecipe
@@ -91,6 +93,7 @@ def reproduce_paper(
     training = (config.train_topics, config.train_qrels)
     read = [index, topics, qrels, *training]
     place = Output.folder(output, KIND, inputs=read, overwrite=config.overwrite)
+    analysed = analysis_of(index, field, config.analysis)
     queries = read_queries(known, index, (topics, qrels), training, config.folds, seed)
     with (
         place as folder,
@@ -101,7 +104,9 @@ def reproduce_paper(
             field=field,
             topics=queries.measured,
             qrels=queries.qrels,
-            tokens=_analyzed(queries, field),
+            analysis=analysed.analysis,
+            asked_analysis=config.asked_analysis,
+            tokens=_analyzed(queries, field, analysed.analysis),
             folds=queries.folds,
             matrix=matrix,
             vectors=latent_semantic_vectors(matrix, seed=seed, progress=progress),
@@ -119,11 +124,11 @@ def reproduce_paper(
     return report
 
 
-def _analyzed(queries: Queries, field: str) -> Mapping[str, Sequence[str]]:
-    from ..jvm.index import analyze_topics
+def _analyzed(queries: Queries, field: str, analysis: Analysis) -> Mapping[str, Sequence[str]]:
+    from ..jvm.analysis import analyze_topics
 
     texts = {**queries.measured, **queries.training}
-    return analyze_topics(texts, field)
+    return analyze_topics(texts, field, analysis)
 
 
 def _check_neural(neural: Sequence[str], models: Sequence[str]) -> None:
@@ -182,7 +187,13 @@ def _run_model(experiment: Experiment, model: str) -> dict[str, np.ndarray]:
     """Per query, in the folds' order: ``MEASURE`` and ``ms``, [2, Q]; ``removed``, [folds]."""
     run = experiment.baseline(model)
     search_index(
-        experiment.index, experiment.topics, run, model=model, hits=DEPTH, field=experiment.field
+        experiment.index,
+        experiment.topics,
+        run,
+        model=model,
+        hits=DEPTH,
+        field=experiment.field,
+        **experiment.asked_analysis,
     )
     parts: dict[str, list[np.ndarray]] = {name: [] for name in (*MEASURES, "ms", "removed")}
     for number in range(len(experiment.folds)):
@@ -215,9 +226,12 @@ def _run_fold(
         pruned = Path(folder) / "pruned"
         made = prune_index(
             experiment.index, values, pruned, reduction=values.points[0]["reduction"],
-            progress=experiment.progress,
+            progress=experiment.progress, **experiment.asked_analysis,
         )  # fmt: skip
-        search_index(pruned, asked, run, model=model, hits=DEPTH, field=experiment.field)
+        search_index(
+            pruned, asked, run, model=model, hits=DEPTH, field=experiment.field,
+            **experiment.asked_analysis,
+        )  # fmt: skip
         indexes = {"baseline": (experiment.index, baseline), "tdv": (pruned, run)}
         latency = measure_latency(
             {
@@ -227,6 +241,7 @@ def _run_fold(
             asked,
             LatencyPlan(ROUNDS, experiment.latency_budget_seconds, experiment.seed),
             field=experiment.field,
+            analysis=experiment.analysis,
             raw=Path(folder) / "latency_ns.npy",
             progress=experiment.progress,
         )

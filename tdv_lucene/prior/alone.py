@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..indexes.analysis import warn_of_another_analyzer
 from ..indexes.inspection import require_prunable
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import describe_boost
@@ -148,7 +147,6 @@ def prior_values_of_index(
             output, KIND, inputs=[index, matrix], overwrite=overwrite, made_by="learn"
         )
     require_prunable(index, field)
-    warn_of_another_analyzer(index, field)
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
         progress("apply the prior", 0, 0)
         values = prior_values(counts, model=model, lead=lead, prefer=prefer, reductions=reductions)

@@ -6,6 +6,7 @@ import math
 import os
 from typing import TYPE_CHECKING
 
+from ..analysis import Analysed
 from ..arguments import checked_share, parse_bytes
 from ..errors import TdvError, argument
 from ..options import ANYTHING, Config, Effect, OfField, Overwrite, Threads, option
@@ -36,7 +37,7 @@ class SearchAs(Config):
     )  # fmt: skip
 
 
-class PruneConfig(SearchAs, Threads, OfField, Overwrite):
+class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
     """How :func:`tdv_lucene.prune_index` prunes."""
 
     reduction: float | None = option(
@@ -126,15 +127,3 @@ class PruneConfig(SearchAs, Threads, OfField, Overwrite):
 
 class VerifyConfig(Threads):
     """How :func:`tdv_lucene.verify_pruned` verifies."""
-
-
-class UpdateConfig(Threads):
-    """How :func:`tdv_lucene.update_index` updates."""
-
-    max_drift: float | None = option(
-        None,
-        "Write nothing and exit with status 3 if more than this share of the postings has moved "
-        "to other terms since learning, such as 0.1.",
-        metavar="SHARE",
-        check=checked_share,
-    )

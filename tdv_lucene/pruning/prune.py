@@ -114,7 +114,7 @@ def write_pruned(
     if values is None:
         at = CORRECTED_AT if config.max_bytes is not None else (config.reduction,)
         made = values_without_judgements(index, config.field, config.tf, at, progress)
-        given.insert(0, replace(made, folder=str(kept.path)) if kept else made)
+        given.insert(0, made)
     fields = load_fields(given)
     _refuse_several_fields(fields, config)
     whole = _at_loss(whole, fields[0])

@@ -6,14 +6,13 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError, argument
 from ..indexes.shards.workers import Workers
 from ..source import Part, Source
-from ..values.term_values import KEPT_IN, TermValues
+from ..values.term_values import TermValues
 
 
 @contextlib.contextmanager
@@ -37,8 +36,7 @@ def values_for_workers(
             if isinstance(one, TermValues):
                 place = tempfile.TemporaryDirectory(prefix=".tdv-lucene-values-", dir=beside)
                 one = Path(made.enter_context(place)) / "values"
-                about = {**values.manifest, KEPT_IN: values.folder}
-                replace(values, manifest=about).save(one)
+                values.save(one)
             folders.append(os.path.abspath(one))
         yield dict.fromkeys(source.parts, folders)
 

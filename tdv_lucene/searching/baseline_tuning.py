@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ..analysis import Analysis
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
+from ..indexes.analysis import analysis_of
 from ..indexes.user_data import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
@@ -29,12 +31,14 @@ def tune_parameters(
     model: str | None = None,
     *,
     field: str = "contents",
+    analysis: Analysis | None = None,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> tuple[SearchParameters, list[dict[str, float]]]:
     """Choose the parameters with the best mean nDCG@5 over the judged training queries.
 
-    See :mod:`..evaluation.tuning`. ``model`` None takes the one the index records.
+    See :mod:`..evaluation.tuning`. ``model`` None takes the one the index records, ``analysis``
+    None analyses queries as the index was analysed.
 
     Returns the parameters (the index's own unless others are better) and a list of all that were
     tried: dicts of the parameters and ``nDCG@5``.
@@ -45,6 +49,7 @@ def tune_parameters(
         As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`.
     """
     own = recorded_parameters(index, model, field=field)
+    analysed = analysis_of(index, field, analysis)
     assert own.model is not None  # the recorded one, else BM25
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
@@ -53,6 +58,7 @@ def tune_parameters(
             search_with(
                 index, topics, Output.file(run, RUN, inputs=[index], overwrite=True),
                 SearchParameters(own.model, **choice), hits=_HITS, threads=threads, field=field,
+                analysed=analysed,
             )  # fmt: skip
             return evaluate_run(run, topics, qrels).values[OBJECTIVE]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..analysis import Analysed
 from ..arguments import MOST_HITS, MOST_THREADS
 from ..options import (
     ANYTHING,
@@ -18,7 +19,7 @@ from ..pruning.config import SearchAs
 from ..ranking.options import Parameters, SearchedModel
 
 
-class SearchConfig(SearchedModel, Parameters, TopicField, OfField, Overwrite):
+class SearchConfig(SearchedModel, Parameters, TopicField, Analysed, OfField, Overwrite):
     """How :func:`tdv_lucene.search_index` searches."""
 
     tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-MODEL]")
@@ -37,7 +38,7 @@ class SearchConfig(SearchedModel, Parameters, TopicField, OfField, Overwrite):
     )  # fmt: skip
 
 
-class TuneConfig(SearchAs, TopicField, OfField, Threads, Overwrite):
+class TuneConfig(SearchAs, TopicField, Analysed, OfField, Threads, Overwrite):
     """How :func:`tdv_lucene.tune_index` tunes."""
 
     EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", only=(ANYTHING,)),)

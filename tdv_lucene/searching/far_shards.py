@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
+from ..indexes.analysis import FieldAnalysis, analysis_of, refuse_different
+from ..indexes.queries import searchable_topics
 from ..indexes.shards.record import user_data_of_whole
 from ..indexes.shards.survey import refuse_copies
 from ..indexes.shards.workers import Workers, open_workers
@@ -40,11 +43,12 @@ _HITS_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True)
 class _Look:
-    """What a worker says of its shard: identity, user data, statistics, and how fields were
-    indexed."""
+    """What a worker says of its shard: identity, user data, how the field was analysed, statistics,
+    and how fields were indexed."""
 
     identity: dict[str, Any]
     user_data: dict[str, str]
+    analysed: FieldAnalysis
     statistics: Statistics
     fields: dict[str, str]
     ties_by_id: bool
@@ -59,6 +63,8 @@ class FarShards:
         Of the whole, as :func:`..jvm.index.identify` has it.
     user_data : dict
         That the whole would have in one commit.
+    analysed : FieldAnalysis
+        How the field was analysed.
     """
 
     def __init__(
@@ -68,6 +74,8 @@ class FarShards:
         self._commits = {p: look.identity["commit"] for p, look in zip(source.parts, looks)}
         self._statistics = Statistics.sum([look.statistics for look in looks])
         self._ties_by_id = any(look.ties_by_id for look in looks)
+        found = {str(part): look.analysed for part, look in zip(source.parts, looks)}
+        self.analysed = refuse_different(found, "the shards")
         self.identity = whole_identity(source, [look.identity for look in looks])
         self.user_data = user_data_of_whole(source, [look.user_data for look in looks])
 
@@ -115,16 +123,23 @@ class FarShards:
     ) -> Hits:
         threads = threads or self._workers.threads
         tasks = {
-            part: (commit, parameters, self._field, topics, self._statistics, hits, threads)
+            part: (
+                commit, parameters, self._field, self.analysed.analysis, topics,
+                self._statistics, hits, threads,
+            )
             for part, commit in self._commits.items()
-        }
+        }  # fmt: skip
         found = self._workers.each(_search, tasks, "search shards", progress)
         return merge_hits(found, hits, ties_by_id=self._ties_by_id)
 
 
 @contextlib.contextmanager
 def open_far_shards(
-    source: Source, topics: Mapping[str, str], field: str, progress: Progress
+    source: Source,
+    topics: Mapping[str, str],
+    field: str,
+    analysis: Analysis | None,
+    progress: Progress,
 ) -> Iterator[FarShards]:
     """Look at the shards, and yield them to be searched for these topics.
 
@@ -136,17 +151,19 @@ def open_far_shards(
     """
     with open_workers(source) as workers:
         workers.check(None, source.resources)
-        tasks = dict.fromkeys(source.parts, (field, topics))
+        tasks = dict.fromkeys(source.parts, (field, topics, analysis))
         looks: list[_Look] = workers.each(_look, tasks, "look at shards", progress)
         refuse_copies(source, [look.identity for look in looks])
         _refuse_other_fields(source, looks, field)
         yield FarShards(workers, source, field, looks)
 
 
-def _look(folder: str, field: str, topics: Mapping[str, str]) -> _Look:
+def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis | None) -> _Look:
     """In a worker."""
-    statistics, about = shard_statistics(folder, field, topics)
-    return _Look(identify(folder), read_user_data(folder), statistics, **about)
+    analysed = analysis_of(folder, field, analysis)
+    topics = searchable_topics(topics, field, analysed.analysis)
+    statistics, about = shard_statistics(folder, field, topics, analysed.analysis)
+    return _Look(identify(folder), read_user_data(folder), analysed, statistics, **about)
 
 
 def _search(
@@ -154,6 +171,7 @@ def _search(
     commit: str,
     parameters: SearchParameters,
     field: str,
+    analysis: Analysis,
     topics: Mapping[str, str],
     statistics: Statistics,
     hits: int,
@@ -163,7 +181,7 @@ def _search(
     from ..jvm.searcher import make_similarity
 
     found = find_hits(
-        folder, make_similarity(parameters), field, topics,
+        folder, make_similarity(parameters), field, topics, analysis=analysis,
         hits=hits, threads=cores(threads), statistics=statistics,
     )  # fmt: skip
     require_current(folder, commit)  # else the statistics are of other documents

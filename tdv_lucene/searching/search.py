@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
-from ..indexes.analysis import nothing_found, warn_of_lost_queries
+from ..indexes.analysis import FieldAnalysis, analysis_of
 from ..indexes.queries import searchable_topics
+from ..indexes.query_terms import check_query_terms, nothing_found, warn_of_lost_queries
 from ..indexes.search_warnings import warn_of_another_search
 from ..indexes.user_data import FieldRecord, parameters_of, recorded_parameters, user_data_of
 from ..output import Output
@@ -45,8 +47,8 @@ def search_index(
     ``LuceneSearcher`` with the returned parameters. ``threads`` defaults to the machine's cores and
     does not change the run. A manifest is written beside the run. ``model`` None takes the one the
     index was pruned for, or BM25 if it was not pruned; any other causes a warning in the log, and
-    so do other parameters than it records, queries with more terms than Lucene takes, which are
-    cut, and an index whose terms are those of another analyzer (see :mod:`..indexes.analysis`).
+    so do other parameters than it records, and queries with more terms than Lucene takes, which are
+    cut.
 
     Parameters
     ----------
@@ -56,12 +58,13 @@ def search_index(
     config, options
         How to search: a :class:`SearchConfig`, or its options by name, as ``hits=100``.
 
-    Returns the parameters used, ``queries``, ``hits`` and ``queries_without_hits``.
+    Returns the parameters used, ``analysis``, ``queries``, ``hits`` and ``queries_without_hits``.
 
     Raises
     ------
     TdvError
-        For unreadable topics or index, a parameter out of its range, or an existing output.
+        For unreadable topics or index, a parameter out of its range, an existing output, or where
+        the index has few of the queries' terms, and many by another analysis.
     """
     config = SearchConfig.of(config, options)
     place = Output.file(
@@ -76,18 +79,22 @@ def search_index(
     if not queries:
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
     _check_feedback(config.feedback, field, index)
-    queries = searchable_topics(queries, field)
-    with _far(Source.of(index), queries, field, progress) as far:
+    with _far(Source.of(index), queries, field, config.analysis, progress) as far:
+        analysed = far.analysed if far else analysis_of(index, field, config.analysis)
+        queries = searchable_topics(queries, field, analysed.analysis)
+        if far is None:  # whose dictionaries are here
+            check_query_terms(index, field, analysed, queries.values())
         user_data = user_data_of(index) if far is None else far.user_data
         record = FieldRecord.of(user_data, field)
         parameters = parameters_of(index, record, config.model, **config.parameters)
         warn_of_another_search(index, parameters, record=record)
         summary = search_with(
             index, queries, place, parameters, hits=config.hits, threads=config.threads,
-            field=field, feedback=config.feedback, tag=config.tag, far=far, progress=progress,
+            field=field, analysed=analysed, feedback=config.feedback, tag=config.tag, far=far,
+            progress=progress,
         )  # fmt: skip
     if far is None:
-        warn_of_lost_queries(index, field, queries, summary["queries_without_hits"])
+        warn_of_lost_queries(index, field, analysed, queries, summary["queries_without_hits"])
     elif len(summary["queries_without_hits"]) == len(queries):
         _log.warning("%s", nothing_found(field, index))  # whose dictionaries are not here
     return summary
@@ -95,7 +102,11 @@ def search_index(
 
 @contextmanager
 def _far(
-    source: Source, queries: Mapping[str, str], field: str, progress: Progress
+    source: Source,
+    queries: Mapping[str, str],
+    field: str,
+    analysis: Analysis | None,
+    progress: Progress,
 ) -> Iterator[FarShards | None]:
     """The shards that a cluster's workers see, and this process need not; None of what is here."""
     if source.scheduler is None:
@@ -103,7 +114,7 @@ def _far(
         return
     from .far_shards import open_far_shards
 
-    with open_far_shards(source, queries, field, progress) as far:
+    with open_far_shards(source, queries, field, analysis, progress) as far:
         yield far
 
 
@@ -116,6 +127,7 @@ def search_with(
     hits: int,
     threads: int | None = None,
     field: str,
+    analysed: FieldAnalysis,
     feedback: str | None = None,
     tag: str | None = None,
     arrays: Path | None = None,
@@ -138,7 +150,8 @@ def search_with(
         if far is None:
             found = searcher.search_topics(
                 index, searcher.make_similarity(parameters), field, queries, output=unfinished,
-                threads=cores(threads), feedback=feedback, arrays=arrays, **shown,
+                analysis=analysed.analysis, threads=cores(threads), feedback=feedback,
+                arrays=arrays, **shown,
             )  # fmt: skip
         else:
             found = far.search_topics(
@@ -148,6 +161,7 @@ def search_with(
             **parameters.describe(),
             **({} if feedback is None else {"feedback": feedback}),
             "field": field,
+            "analysis": analysed.describe(),
             "queries": len(queries),
             **found,
         }
@@ -174,12 +188,16 @@ def _check_feedback(feedback: str | None, field: str, index: str | os.PathLike[s
 
 
 def open_searcher(
-    index: str | os.PathLike[str], model: str | None = None, **parameters: Any
+    index: str | os.PathLike[str],
+    model: str | None = None,
+    *,
+    analysis: Analysis | None = None,
+    **parameters: Any,
 ) -> Any:
     """Return a Pyserini ``LuceneSearcher`` on ``index``, set up as the index says.
 
     It gets the model that the TDVs were learned for (any other ``model`` causes a warning in the
-    log) and its parameters.
+    log) and its parameters, and analyses queries as the index was analysed, or as ``analysis``.
 
     Use it like any other; ``tfidf``, which Pyserini lacks, works too. Parameters given (``k1``,
     ``b``, ``mu``) take precedence. The first call imports Pyserini's search package, which takes
@@ -194,4 +212,5 @@ def open_searcher(
 
     chosen = recorded_parameters(index, model, **parameters)
     warn_of_another_search(index, chosen)
-    return open_pyserini(index, make_similarity(chosen))
+    analysed = analysis_of(index, asked=analysis)
+    return open_pyserini(index, make_similarity(chosen), analysed.analysis)

@@ -77,7 +77,7 @@ def tune_index(
     require_prunable(index, field)
     copied = PruneConfig(
         reduction=0, tf="original", search_as=config.search_as, threads=threads,
-        field=field, overwrite=config.overwrite,
+        field=field, overwrite=config.overwrite, **config.asked_analysis,
     )  # fmt: skip
     tuned: SearchParameters | None = None
     about: dict[str, Any] = {}
@@ -85,8 +85,9 @@ def tune_index(
         queries = topics if isinstance(topics, Mapping) else read_topics(topics, config.topic_field)
         judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
         found, _ = tune_parameters(
-            index, queries, judged, DEFAULT_MODEL, field=field, threads=threads, progress=progress
-        )
+            index, queries, judged, DEFAULT_MODEL, field=field, analysis=config.analysis,
+            threads=threads, progress=progress,
+        )  # fmt: skip
         tuned = SearchParameters(k1=found.k1, b=found.b)
         about = {"tuned_on": len(judged.keys() & queries.keys())}
     with open_matrix(index, field=field, positions=False, progress=progress) as matrix:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis import DEFAULT, Analysis
 from ..progress import Progress, silent
 from .latency import TimedIndex, summarise_latency
 
@@ -21,6 +22,7 @@ def measure_end_to_end(
     indexes: Mapping[str, TimedIndex],
     topics: Mapping[str, str],
     *,
+    analysis: Analysis = DEFAULT,
     seed: int = 0,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def measure_end_to_end(
     texts = list(topics.values())
     sample = [texts[i] for i in rng.permutation(len(texts))[:_MOST_QUERIES]]
     searchers = {
-        n: open_pyserini(index.path, make_similarity(index.parameters))
+        n: open_pyserini(index.path, make_similarity(index.parameters), analysis)
         for n, index in indexes.items()
     }
     rounds: dict[str, list[np.ndarray]] = {name: [] for name in indexes}

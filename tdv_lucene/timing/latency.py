@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis import DEFAULT, Analysis
 from ..errors import TdvError, argument
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -123,6 +124,7 @@ def measure_latency(
     plan: LatencyPlan,
     *,
     field: str = "contents",
+    analysis: Analysis = DEFAULT,
     raw: Path,
     progress: Progress = silent,
 ) -> Latency:
@@ -145,6 +147,7 @@ def measure_latency(
         [(index.path, make_similarity(index.parameters), index.run) for index in indexes.values()],
         topics,
         field=field,
+        analysis=analysis,
         **asdict(plan),
         output=raw,
         progress=progress,

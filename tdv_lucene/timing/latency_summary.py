@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis import Analysis
 from ..progress import Progress, silent
 from .latency import MODES, Latency, TimedIndex
 
@@ -46,13 +47,13 @@ class QueryTerms:
 
 
 def look_up_terms(
-    paths: Mapping[str, Any], topics: Mapping[str, str], field: str
+    paths: Mapping[str, Any], topics: Mapping[str, str], field: str, analysis: Analysis
 ) -> dict[str, QueryTerms]:
     """Query id -> its terms with their document frequencies in every index."""
-    from ..jvm.index import analyze
+    from ..jvm.analysis import analyze
     from ..jvm.searcher import count_terms
 
-    tokens = analyze(list(topics.values()), field)
+    tokens = analyze(list(topics.values()), field, analysis)
     distinct = sorted({token for terms in tokens for token in terms})
     counted = {  # once an index, under however many names it is searched
         path: {term: count[0] for term, count in count_terms(path, field, distinct).items()}
@@ -214,6 +215,7 @@ def measure_service(
     sample: Sequence[str],
     *,
     field: str,
+    analysis: Analysis,
     threads: int | None,
     seed: int,
     progress: Progress = silent,
@@ -229,7 +231,8 @@ def measure_service(
 
     searched = [(index.path, make_similarity(index.parameters)) for index in indexes.values()]
     some = {query: topics[query] for query in sample}
-    found = time_service(searched, some, field=field, hits=_FETCHED, progress=progress)
+    asked: dict[str, Any] = {"field": field, "analysis": analysis}
+    found = time_service(searched, some, **asked, hits=_FETCHED, progress=progress)
     service = {
         "analysis_ms": found["analysis_ms"],
         "stored_fields_ms": dict(zip(indexes, found["stored_fields_ms"])),
@@ -240,7 +243,7 @@ def measure_service(
         rates: Sequence[list[float]] = measure_throughput(
             searched,
             topics,
-            field=field,
+            **asked,
             threads=threads,
             rounds=_THROUGHPUT_ROUNDS,
             round_seconds=_ROUND_SECONDS,

@@ -25,7 +25,7 @@ _MANIFEST: _Types = {
 _FURTHER: _Types = {
     "source": dict, "recipe": dict, "lead": (dict, type(None)), "posting_rule": dict, "unit": str,
     "folds": list, "self_supervised": dict, "queries": int, "full": dict, "pool": dict,
-    "prior": dict, "seed": int, "vectors": dict, "tuned_on": int,
+    "analysis": dict, "prior": dict, "seed": int, "vectors": dict, "tuned_on": int,
 }  # fmt: skip
 _POINT: _Types = {"reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": dict,
           "scales": (list, dict)}  # fmt: skip

@@ -1,126 +1,222 @@
-"""An index of another analyzer than that of queries is told of, by each command that asks it."""
+"""Text and queries are analysed as an index was made, whatever the language; else it is told."""
 
 from __future__ import annotations
 
 import json
-import logging
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from lucene_indexes import Doc
+from lucene_indexes import Doc, write_texts
 
-from tdv_lucene.cli.inspect import command as inspect_command
-from tdv_lucene.comparison import serving
+from tdv_lucene.analysis import DEFAULT, Analysis, read_stop_words
 from tdv_lucene.comparison.config import CompareConfig
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.inputs import read_inputs
-from tdv_lucene.comparison.side_by_side import SideBySide
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.analysis import _COMMON_WORDS, notes_on_analysis
-from tdv_lucene.indexes.build import build_index
+from tdv_lucene.indexes import analysis as indexes_analysis
+from tdv_lucene.indexes.analysis import analysis_of, as_user_data
+from tdv_lucene.indexes.build import analysis_of_flags, build_index
+from tdv_lucene.indexes.detection import declaration
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.jvm.index import analyze
-from tdv_lucene.learning import from_index
+from tdv_lucene.jvm.analysis import (
+    analyze,
+    anserini_analyses,
+    from_record,
+    identity_of,
+    make_analyzer,
+)
+from tdv_lucene.jvm.index import add_user_data, read_user_data
+from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
 
 pytestmark = pytest.mark.jvm
 
-TOPICS = {f"q{i}": " ".join(_COMMON_WORDS[i::4]) for i in range(4)}
+GERMAN = Analysis("de")
+FLAGS = (
+    "--collection JsonCollection --generator DefaultLuceneDocumentGenerator --threads 1 -storeRaw"
+)
 
 
-@pytest.fixture
-def unstemmed(make_index) -> Path:
-    """English words as they are, as -stemmer none indexes them; it stores no text."""
-    docs = [Doc(f"d{i}", _COMMON_WORDS[i::5]) for i in range(5)]
-    return make_index([docs], "unstemmed", raw=False)
+def _is_thai_missing() -> bool:
+    try:
+        make_analyzer(Analysis("th"))
+    except TdvError:
+        return True
+    return False
 
 
-@pytest.fixture
-def stemmed(make_index) -> Path:
-    """The same by the default analyzer; a few words are missing from it."""
-    docs = [Doc(f"d{i}", tokens) for i, tokens in enumerate(analyze([*_COMMON_WORDS])[5:])]
-    return make_index([docs], "stemmed", raw=False)
+def _texts(language: str) -> list[str]:
+    return [*declaration()[Analysis(language)]]
 
 
-def _search(index: Path, folder: Path) -> None:
-    search_index(index, TOPICS, folder / "run")
+@pytest.fixture(scope="module")
+def german(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As plain Anserini makes it: nothing is recorded."""
+    return write_texts(tmp_path_factory.mktemp("german") / "index", _texts("de"), GERMAN)
 
 
-def _explain(index: Path, folder: Path) -> None:
-    explain_query(index, index, "information")
+@pytest.fixture(scope="module")
+def german_terms(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same without stored text."""
+    folder = tmp_path_factory.mktemp("german") / "terms"
+    return write_texts(folder, _texts("de"), GERMAN, raw=False)
 
 
-def _serve(index: Path, folder: Path) -> None:
-    with SideBySide({"a": index, "b": index}) as session:
-        serving._describe(session)
+def _find(made: Analysis, folder: Path) -> None:
+    """From the stored text of its own language; where that does not tell two apart, it is said."""
+    index = write_texts(folder, _texts(made.language), made)
+    found = analysis_of(index)
+    assert identity_of(made) in [identity_of(one) for one in (found.analysis, *found.others)]
+    assert found.is_certain == (not found.others)
+    assert found.is_certain or made.language == "en", (made, found)
 
 
-def _write(folder: Path) -> tuple[Path, Path]:
+def test_every_analysis_is_found_from_stored_text(tmp_path: Path) -> None:
+    for number, made in enumerate(anserini_analyses()):
+        if made.language != "th" or not _is_thai_missing():
+            _find(made, tmp_path / str(number))
+
+
+def test_terms_alone_never_name_another_language(tmp_path: Path) -> None:
+    """In an index of half of the text that the words are looked up of."""
+    right = 0
+    for number, language in enumerate(["ar", "de", "en", "fi", "ja"]):
+        made = Analysis(language)
+        index = write_texts(tmp_path / str(number), _texts(language)[::2], made, raw=False)
+        found = analysis_of(index)
+        assert not found.is_certain
+        assert identity_of(made) in [identity_of(one) for one in (found.analysis, *found.others)]
+        right += identity_of(found.analysis) == identity_of(made)
+    assert right >= 4
+
+
+def test_a_new_users_way(german: Path, tmp_path: Path) -> None:
+    """No command has a flag, and all say what was found."""
+    (said,) = inspect_index(german)["analyses"].values()
+    assert said["described"] == "German (detected from stored text)" and said["certain"]
+    found = search_index(german, {"q": "Freiheiten"}, tmp_path / "run")
+    assert found["hits"] > 0 and found["analysis"] == "German (detected from stored text)"
+    prune_index(german, None, tmp_path / "pruned", reduction=0.2)
+    assert json.loads(read_user_data(tmp_path / "pruned")["analysis.contents"])["language"] == "de"
+    assert analysis_of(tmp_path / "pruned").describe() == "German (recorded in the index)"
+    again = explain_query(german, tmp_path / "pruned", "die Freiheiten")
+    assert [term["term"] for term in again["terms"]] == analyze(["Freiheiten"], "contents", GERMAN)[
+        0
+    ]
+
+
+def test_what_an_index_records_holds(german: Path, tmp_path: Path) -> None:
+    """In the words of Anserini's flags; with the class, for Anserini 2 has another for Korean."""
+    assert from_record({"language": "ko", "class": "x.Korean"}) == Analysis(analyzer="x.Korean")
+    index = write_texts(tmp_path / "index", _texts("de"), GERMAN)
+    add_user_data(index, {**as_user_data(Analysis("fr")), **as_user_data(GERMAN, "title")})
+    assert analysis_of(index).analysis == Analysis("fr")
+    assert analysis_of(index, "title").analysis == GERMAN
+    with pytest.raises(TdvError, match=r"analysed as French, and --language de was given: leave"):
+        analysis_of(index, asked=GERMAN)
+    assert analysis_of(german, asked=Analysis("fr")).describe() == "French (as given)"
+
+
+def test_index_records_how_it_analyses(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    lines = [json.dumps({"id": f"d{i}", "contents": t}) for i, t in enumerate(_texts("de"))]
+    (tmp_path / "docs" / "docs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    flags = [*FLAGS.split(), "-input", str(tmp_path / "docs"), "-language", "de"]
+    build_index(tmp_path / "index", flags)
+    assert analysis_of(tmp_path / "index").describe() == "German (recorded in the index)"
+    with pytest.raises(TdvError, match="language='xx' is none of Anserini's languages: ar, bn"):
+        build_index(tmp_path / "other", [*flags[:-1], "xx"])
+    assert analysis_of_flags(["-stemmer", "krovetz", "-keepStopwords"]) == Analysis(
+        stemmer="krovetz", stopwords=()
+    )
+    assert analysis_of_flags(["-pretokenized"]) == Analysis(pretokenized=True)
+    assert analysis_of_flags(["-analyzeWithHuggingFaceTokenizer", "bert"]) is None
+
+
+def test_queries_that_the_index_lacks_stop_it(
+    german_terms: Path, tmp_path: Path, monkeypatch
+) -> None:
+    """Where it would have their terms by another analysis: before any work."""
+    monkeypatch.setattr(indexes_analysis, "_detect_once", lambda *_: _unknown())
+    topics = {f"q{i}": text for i, text in enumerate(_texts("de"))}
+    match = r"analysed as English.*would have 100% analysed as German.*give --language de"
+    with pytest.raises(TdvError, match=match):
+        search_index(german_terms, topics, tmp_path / "run")
+    pair = _write(tmp_path, topics)
+    with pytest.raises(TdvError, match=match):
+        learn_from_index(german_terms, *pair, tmp_path / "values")
+    with pytest.raises(TdvError, match=match):
+        read_inputs({"a": german_terms, "b": german_terms}, [pair], None, CompareConfig())
+    assert search_index(german_terms, topics, tmp_path / "run", language="de")["hits"] > 0
+
+
+def _unknown() -> indexes_analysis.FieldAnalysis:
+    return indexes_analysis.FieldAnalysis(DEFAULT, indexes_analysis.DEFAULT, is_certain=False)
+
+
+def _write(folder: Path, queries: Mapping[str, str]) -> tuple[Path, Path]:
     """Topics and qrels."""
     topics, qrels = folder / "topics.tsv", folder / "qrels"
-    topics.write_text("".join(f"{qid}\t{text}\n" for qid, text in TOPICS.items()))
-    qrels.write_text("".join(f"{qid} 0 d1 1\n" for qid in TOPICS))
+    topics.write_text("".join(f"{qid}\t{text}\n" for qid, text in queries.items()))
+    qrels.write_text("".join(f"{qid} 0 d1 1\n" for qid in queries))
     return topics, qrels
 
 
-def _learn(index: Path, folder: Path) -> None:
-    """Before it begins: learning takes long."""
-    topics, qrels = _write(folder)
-    with pytest.raises(TdvError, match="stopped"):
-        from_index.learn_from_index(index, topics, qrels, folder / "values")
-
-
-def _compare(index: Path, folder: Path) -> None:
-    """Its notes stand in the report."""
-    pair = _write(folder)
-    compared = read_inputs({"full": index, "other": index}, [pair], None, CompareConfig())
-    for note in compared.notes([], "contents"):
-        logging.getLogger(__name__).warning("%s", note)
-
-
-@pytest.mark.parametrize("ask", [_search, _explain, _serve, _learn, _compare])
-def test_queries_that_are_analysed_otherwise_are_told(
-    ask, unstemmed: Path, stemmed: Path, tmp_path: Path, caplog, monkeypatch
+def test_a_word_that_is_not_there_is_told_with_the_flag(
+    german_terms: Path, tmp_path: Path, caplog, monkeypatch
 ) -> None:
-    def stop(*_, **__):
-        raise TdvError("stopped")
-
-    monkeypatch.setattr(from_index, "open_matrix", stop)
-    ask(stemmed, tmp_path)
-    assert not [line for line in caplog.messages if "analyzer" in line]
-    (tmp_path / "again").mkdir()
-    ask(unstemmed, tmp_path / "again")
-    told = [line for line in caplog.messages if "made with another analyzer" in line]
-    assert told and "would have 100% by Anserini's -stemmer none" in told[0]
+    monkeypatch.setattr(indexes_analysis, "_detect_once", lambda *_: _unknown())
+    search_index(german_terms, {"q": "Freiheiten"}, tmp_path / "run")
+    assert "it has 1 as Danish or German" in caplog.text and "give --language da or" in caplog.text
 
 
-def test_inspect_tells_of_another_analyzer(unstemmed: Path, stemmed: Path) -> None:
-    assert inspect_index(stemmed)["notes"] == []
-    (note,) = inspect_index(unstemmed)["notes"]
-    shown = CliRunner().invoke(inspect_command, ["--index", str(unstemmed)]).output
-    assert "note            " in shown and note[:60] in shown
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"language": "xx"}, "language='xx' is none of Anserini's languages"),
+        ({"stemmer": "snowball"}, "stemmer='snowball' is not one of porter, krovetz, none"),
+        ({"language": "de", "stemmer": "krovetz"}, "language and stemmer do not go together: Ger"),
+        ({"language": "de", "pretokenized": True}, "language and pretokenized do not go together"),
+        ({"analyzer": "x.Y", "stopwords": ()}, "stopwords and analyzer do not go together"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_refused(wrong: dict, message: str) -> None:
+    with pytest.raises(TdvError, match=message):
+        Analysis(**wrong)
 
 
-def test_stored_text_tells_an_analyzer_of_another_language(tmp_path: Path) -> None:
-    """Where there are no queries, and no English word is in the dictionary."""
-    text = (
-        "книги книга читали читатели города городов странах страны людей людям языках языки "
-        "школы школах учителя учителей дорогам дороги песнями песни реках реки горами горы "
-        "ветрами ветры зимой зимы летом лета дождями дожди домами дома садах сады морями моря "
-        "рыбами рыбы птицами птицы цветами цветы деревьями деревья камнями камни словами слова"
-    )
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    (docs / "docs.jsonl").write_text(json.dumps({"id": "d", "contents": text}), encoding="utf-8")
-    flags = (
-        "--collection JsonCollection --generator DefaultLuceneDocumentGenerator --threads 1 "
-        f"-storeRaw --input {docs}"
-    ).split()
-    plain, russian = tmp_path / "plain", tmp_path / "russian"
-    build_index(str(plain), flags)
-    build_index(str(russian), [*flags, "-language", "ru"])
-    for queries in ((), [text]):
-        assert notes_on_analysis(plain, "contents", queries) == []
-        (note,) = notes_on_analysis(russian, "contents", queries)
-        assert "by Anserini's -language ru" in note
+def test_an_analyzer_is_named_by_its_class(tmp_path: Path) -> None:
+    greek = Analysis(analyzer="org.apache.lucene.analysis.el.GreekAnalyzer")
+    assert analyze(["Οι άνθρωποι"], analysis=greek) == [["ανθρωπ"]]
+    for name in ("no.Such", "java.lang.String", "org.apache.lucene.analysis.core.StopAnalyzer"):
+        with pytest.raises(TdvError, match="is no Lucene analyzer that can be made without"):
+            make_analyzer(Analysis(analyzer=name))
+    index = write_texts(tmp_path / "greek", [*declaration()[greek]], greek)
+    assert analysis_of(index).analysis == greek
+
+
+def test_stop_words_come_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("foxes\nquick\n")
+    words = read_stop_words(tmp_path / "words")
+    own = Analysis(stopwords=words)
+    assert analyze(["the quick foxes"], analysis=own) == [["the"]]
+    assert read_stop_words("none") == ()
+    assert own.describe() == "English (Porter stemmer, 2 stop words)"
+    with pytest.raises(TdvError, match="cannot be read .*name a text file in UTF-8"):
+        read_stop_words(tmp_path / "none")
+
+
+def test_thai_names_the_java_it_needs() -> None:
+    if _is_thai_missing():
+        with pytest.raises(TdvError, match="Thai needs a Java .*set JAVA_HOME to a whole JDK 21"):
+            analyze(["สวัสดี"], analysis=Analysis("th"))
+    else:
+        assert len(analyze(["มนุษย์ทั้งหลายเกิดมา"], analysis=Analysis("th"))[0]) > 1
+
+
+def test_fields_are_analysed_apart(make_index, tmp_path: Path) -> None:
+    index = make_index([[Doc("a", ["x"], ["y"])]])
+    add_user_data(index, as_user_data(GERMAN, "title"))
+    assert analysis_of(index).analysis == DEFAULT and analysis_of(index, "title").analysis == GERMAN

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc
 
+from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.cli.inspect import command as inspect_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
@@ -81,7 +82,7 @@ TOPICS = {"a": "word001 word002", "b": "word039 word020 word000"}
 def _write_run(index: Path, scratch: Path) -> None:
     similarity = searcher.make_similarity(BM25)
     searcher.search_topics(
-        index, similarity, "contents", TOPICS,
+        index, similarity, "contents", TOPICS, analysis=DEFAULT,
         hits=1000, threads=2, tag="t", output=scratch / "run",
     )  # fmt: skip
 
@@ -91,7 +92,8 @@ def _time(index: Path, scratch: Path, whole: Path) -> None:
     _write_run(whole, scratch)
     searcher.time_queries(
         [(index, similarity, scratch / "run")], TOPICS,
-        field="contents", rounds=1, budget_seconds=0.2, seed=0, output=scratch / "nanos.npy",
+        field="contents", analysis=DEFAULT, rounds=1, budget_seconds=0.2, seed=0,
+        output=scratch / "nanos.npy",
     )  # fmt: skip
 
 
@@ -116,18 +118,19 @@ def _throughput(index: Path) -> None:
     similarity = searcher.make_similarity(BM25)
     searcher.measure_throughput(
         [(index, similarity)], TOPICS,
-        field="contents", threads=2, rounds=1, round_seconds=0.01, seed=0,
+        field="contents", analysis=DEFAULT, threads=2, rounds=1, round_seconds=0.01, seed=0,
     )  # fmt: skip
 
 
 def _service(index: Path) -> None:
     similarity = searcher.make_similarity(BM25)
-    searcher.time_service([(index, similarity)], TOPICS, field="contents", hits=10)
+    asked = {"field": "contents", "analysis": DEFAULT}
+    searcher.time_service([(index, similarity)], TOPICS, **asked, hits=10)
 
 
 def _postings(index: Path) -> None:
     similarity = searcher.make_similarity(BM25)
-    with OpenIndex(index, similarity, "contents") as opened:
+    with OpenIndex(index, similarity, "contents", DEFAULT) as opened:
         opened.query_postings(["word001"], ["d7"])
 
 
@@ -156,7 +159,7 @@ SURE: dict[str, tuple[Use, set[str]]] = {
         lambda i, s, w, v: inspect_index(i),
         {"tim", "tip", "doc", "nvd", "dvd", "fdt", "si", "fnm", "segments_1"},
     ),
-    "tokens": (lambda i, s, w, v: write_tokens(i, s / "tokens"), {"fdt"}),
+    "tokens": (lambda i, s, w, v: write_tokens(i, s / "tokens", DEFAULT), {"fdt"}),
 }
 """What compares checksums first, and of which files: damage there is always told."""
 

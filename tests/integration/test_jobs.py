@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,8 +12,10 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc
 
+from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, rewriter, run_job, start
+from tdv_lucene.jvm.searcher import make_queries
 from tdv_lucene.matrix.extract import extract_matrix
 
 pytestmark = pytest.mark.jvm
@@ -108,13 +109,13 @@ def test_cancelled_searches_end_before_their_reader_is_closed(kind, tiny_index, 
     """What is waited for first ends first: by then the other thread still searches."""
     inside: list[str] = []
     model, similarity = _slow_similarity(inside)
-    topics = json.dumps([[f"q{i}", "fox"] for i in range(20)])
+    queries = make_queries({f"q{i}": "fox" for i in range(20)}, "contents", DEFAULT)
     if kind == "run":
         job = java_class("tdvlucene.search.SearchJob")(
-            str(tiny_index), similarity, "contents", topics, 10, 2, "tag", str(tmp_path / "run")
+            str(tiny_index), similarity, queries, 10, 2, "tag", str(tmp_path / "run")
         )
     else:
-        job = java_class("tdvlucene.search.ThroughputJob")("contents", topics, 2, 1, 5.0, 0)
+        job = java_class("tdvlucene.search.ThroughputJob")(queries, 2, 1, 5.0, 0)
         job.addIndex(str(tiny_index), similarity)
     job.start()
     waited_until = time.monotonic() + 20

@@ -73,7 +73,6 @@ PASSED_ON = {
 }
 """These take minutes: their options are seen to reach their functions."""
 UNTRIED = {
-    "update": "writes in place, or does not end; every option is tried in test_update.py",
     "serve": "does not end; what it shows is tested in test_serve.py",
     "index": "all but where to write are Anserini's own options",
     "env": "has no option but --json",
@@ -81,15 +80,18 @@ UNTRIED = {
 }
 
 SAMPLES: dict[str, tuple[str, ...]] = {
+    "analyzer": ("org.apache.lucene.analysis.standard.StandardAnalyzer",),
     "b": ("0.9",), "dimensions": ("3",), "documents": ("{ids}",), "field": ("title",),
-    "folds": ("3",), "hits": ("2",), "k1": ("3",), "latency_budget_seconds": ("0.3",),
+    "folds": ("3",), "hits": ("2",), "k1": ("3",), "language": ("de",),
+    "latency_budget_seconds": ("0.3",),
     "matrix": ("{matrix}",), "max_bytes": ("{size}",),
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
     "models": ("tfidf",), "mu": ("70",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
     "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
     "reduction": ("0.7",), "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
     "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
-    "tag": ("x",), "threads": ("2",), "throughput_threads": ("1",), "topics": ("{topics}",),
+    "stopwords": ("none",), "tag": ("x",), "threads": ("2",),
+    "throughput_threads": ("1",), "topics": ("{topics}",),
     "train_qrels": ("{qrels}",), "train_topics": ("{topics}",), "tune_qrels": ("{qrels}",),
     "tune_topics": ("{topics} --tune-qrels {qrels}",), "values": ("{values}",),
     "vectors": ("{words}",),
@@ -106,6 +108,7 @@ SAME = {
     "compare seed": "matters where not all queries are timed, or signs are not all tried",
     "end_to_end": "needs Pyserini's own Python: tested in test_compare.py",
     "--no-values seed": "which queries share a fold: that changes no choice of these few",
+    "search stopwords": "no topic has a stop word",
     "inspect check": "small indexes are compared with their checksums in any case",
     "verify values": "given in the base",
 }
@@ -114,7 +117,7 @@ SAME = {
 _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
     r"goes with one|tuning needs|go into its norms|needs points that were validated|"
-    r"is for (bm25|all documents)"
+    r"is for (bm25|all documents)|was given: leave it out"
 )
 _TOLD = (
     "postings",
@@ -125,6 +128,7 @@ _TOLD = (
     "requested_reduction",
     "documents",
     "baked",
+    "analysis",
 )
 
 
@@ -148,7 +152,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         )
         for i in range(90)
     ]
-    layout = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
+    layout = Layout("contents", "DOCS_AND_FREQS_AND_POSITIONS", "vp", analysis=None)
     index = write_index(home / "index", [docs[:50], docs[50:]], layout)
     values = prior_values_of_index(index, output=home / "values", prefer="speed")
     prune_index(index, values, home / "pruned", reduction=0.3)
@@ -220,7 +224,12 @@ def _content(path: Path, work: Path) -> dict[str, Any]:
     if path.name in ("manifest.json", "tdv-manifest.json"):
         told = json.loads(path.read_text())
         points = [{**point, "scales": ()} for point in told.get("points", ())]
-        return {name: [points, [told.get(key) for key in (*_TOLD, "parameters", "lead", "field")]]}
+        return {
+            name: [
+                points,
+                [told.get(key) for key in (*_TOLD, "parameters", "lead", "field", "origin")],
+            ]
+        }
     return {} if path.suffix == ".html" else {name: None}
 
 

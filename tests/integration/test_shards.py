@@ -18,7 +18,6 @@ from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.shards.survey import _survey
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.source import Part
@@ -273,14 +272,6 @@ def test_shards_of_other_kinds_of_fields_are_not_searched(base: Path, tmp_path: 
         tdv.search_index(
             tdv.find_shards([f"{base}/S/*", str(tmp_path / "other")]), TOPICS, tmp_path / "run"
         )
-
-
-def test_stored_text_tells_analyzers_apart(tmp_path: Path) -> None:
-    """The default analyzer stems, and has no stop words."""
-    alike = write_index(tmp_path / "alike", [[Doc(f"a{i}", ["quick", "fox"]) for i in range(9)]])
-    other = write_index(tmp_path / "other", [[Doc(f"b{i}", ["the", "foxes"]) for i in range(9)]])
-    counts = [_survey(str(folder), "contents").sample for folder in (alike, other)]
-    assert [(each["analysed"], each["alike"]) for each in counts] == [(9, 9), (9, 0)]
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, write_index
 
+from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import searcher
@@ -105,7 +106,10 @@ def test_postings_of_documents_with_any_id(make_index) -> None:
     index = make_index([[Doc(doc_id, [b"new\nline", "x"]) for doc_id in ids]])
     assert searcher.known_documents(index, [*ids, "new", "line"]) == ids
     with OpenIndex(
-        index, searcher.make_similarity(SearchParameters("bm25", k1=0.9, b=0.4)), "contents"
+        index,
+        searcher.make_similarity(SearchParameters("bm25", k1=0.9, b=0.4)),
+        "contents",
+        DEFAULT,
     ) as opened:
         matching, found = opened.query_postings(["new\nline"], [*ids, "none"])
     assert matching == 3

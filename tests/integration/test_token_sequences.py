@@ -82,7 +82,7 @@ def test_another_analyzer_is_told(make_index, tmp_path: Path, caplog) -> None:
     index = make_index([[Doc("d0", ["running", "a", "fox"]), Doc("d1", ["fox"])]])
     matrix = extract_matrix(index, tmp_path / "matrix", tokens=True)
     assert _texts(matrix) == [["fox"], ["fox"]], "neither 'run' nor 'a' is known to both"
-    assert "stored text of 1 of 2 documents has other tokens" in caplog.text
+    assert "stored text of 1 of 2 documents, analysed as English" in caplog.text
 
 
 def test_neither_positions_nor_text_is_refused(make_index, tmp_path: Path) -> None:

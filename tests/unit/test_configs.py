@@ -42,8 +42,6 @@ INPUTS = {
 PRINTED = {"as_json", "form"}
 FEEDBACK = {"rm3", "rocchio"}
 """Two flags of the one option ``feedback``."""
-OF_COMMAND = {"search": FEEDBACK, "update": {"watch"}}
-"""What a command takes besides; ``--watch`` chooses the function."""
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -51,7 +49,7 @@ def test_every_option_of_a_command_is_one_of_its_config(name: str) -> None:
     command = COMMANDS[name]
     typed = {param.name for param in command.params if isinstance(param, click.Option)}
     others = typed - command.config.OPTIONS.keys()
-    assert others <= INPUTS | PRINTED | OF_COMMAND.get(name, set())
+    assert others <= INPUTS | PRINTED | (FEEDBACK if name == "search" else set())
     known = {n for n, each in command.config.OPTIONS.items() if each.flag != PYTHON_ONLY}
     assert known <= typed, "the command hides some"
 
@@ -178,7 +176,5 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
 def test_choices_are_those_of_the_stages() -> None:
     """Configs are read by every --help, and do without the modules that know."""
     from tdv_lucene.evaluation.topics import TOPIC_FIELDS
-    from tdv_lucene.values.term_values import UNITS
 
     assert LearnConfig.OPTIONS["topic_field"].choices == tuple(TOPIC_FIELDS)
-    assert PruneConfig.OPTIONS["unit"].choices == UNITS

@@ -107,6 +107,8 @@ def _sample(name: str, option: str) -> Any:
     default = param.get_default(click.Context(COMMANDS[name]))
     if isinstance(default, (str, int, float)):
         return default
+    if isinstance(param.type, click.Choice):
+        return param.type.choices[0]
     return {"integer": 3, "float": 0.5}.get(param.type.name, "X")
 
 

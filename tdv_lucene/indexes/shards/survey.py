@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...errors import TdvError
-from ...jvm.index import inspect, survey_shard, whole_identity
+from ...jvm.index import hash_ids, inspect, whole_identity
 from ...progress import Progress
 from ...source import Part, Source
+from ..analysis import FieldAnalysis, analysis_of, refuse_different
 from .record import user_data_of_whole
 from .workers import Workers
-
-_MOST_ALIKE, _LEAST_ALIKE = 0.9, 0.1
-"""Of sampled documents with the terms of the default analyzer: so many, and so few, are two
-analyzers, not the odd document."""
 
 _LOOKED_AT = 10_000
 _DESCRIBED = ("index_options", "vectors")
@@ -35,8 +32,8 @@ class Survey:
     fields : dict of dict
         The indexed ones, as Lucene describes them.
     user_data : dict
-    sample : dict
-        Documents ``analysed``, and ``alike``: those that have the default analyzer's terms.
+    analysed : FieldAnalysis
+        How the field was analysed.
     ids : int64[D]
         A hash of each live document's id.
     """
@@ -44,7 +41,7 @@ class Survey:
     identity: dict[str, Any]
     fields: dict[str, dict[str, Any]]
     user_data: dict[str, str]
-    sample: dict[str, int]
+    analysed: FieldAnalysis
     ids: np.ndarray
 
     @property
@@ -68,16 +65,18 @@ def survey_shards(
     found: list[Survey] = workers.each(_survey, tasks, "look at shards", progress)
     refuse_copies(source, [one.identity for one in found])
     _refuse_other_fields(source, found, field)
-    _refuse_other_analyzers(source, found)
+    filled = {str(part): one for part, one in zip(source.parts, found) if one.has_documents}
+    if filled:
+        refuse_different({part: one.analysed for part, one in filled.items()}, "the shards")
     user_data_of_whole(source, [one.user_data for one in found])
-    _refuse_same_documents(workers, source, found, field, progress)
+    _refuse_same_documents(workers, source, found, progress)
     return whole_identity(source, [one.identity for one in found])
 
 
 def _survey(folder: str, field: str) -> Survey:
     """In a worker."""
     about = inspect(folder, None)
-    sample, ids = survey_shard(folder, field)
+    _, ids = hash_ids(folder)
     names = ("commit", "segments_file", "lucene_version", "documents")
     fields = {
         one["name"]: {name: one[name] for name in (*_DESCRIBED, "norms", "tokens")}
@@ -85,7 +84,7 @@ def _survey(folder: str, field: str) -> Survey:
         if one["index_options"] != "NONE"
     }
     identity = {name: about[name] for name in names}
-    return Survey(identity, fields, about["user_data"], sample, ids)
+    return Survey(identity, fields, about["user_data"], analysis_of(folder, field), ids)
 
 
 def refuse_copies(source: Source, identities: Sequence[dict[str, Any]]) -> None:
@@ -123,26 +122,8 @@ def _refuse_other_fields(source: Source, found: Sequence[Survey], field: str) ->
                     )
 
 
-def _refuse_other_analyzers(source: Source, found: Sequence[Survey]) -> None:
-    """An index does not say what analysed it, but where it stores text that can be seen."""
-    shares = [
-        (one.sample["alike"] / one.sample["analysed"], str(part))
-        for part, one in zip(source.parts, found)
-        if one.sample["analysed"]
-    ]
-    if not shares:
-        return
-    (least, other), (most, default) = min(shares), max(shares)
-    if most >= _MOST_ALIKE and least <= _LEAST_ALIKE:
-        raise TdvError(
-            "the shards were made with different analyzers: the terms of "
-            f"{default} are what Anserini's default analyzer makes of its text, those of "
-            f"{other} are not; index them with the same options"
-        )
-
-
 def _refuse_same_documents(
-    workers: Workers, source: Source, found: Sequence[Survey], field: str, progress: Progress
+    workers: Workers, source: Source, found: Sequence[Survey], progress: Progress
 ) -> None:
     """Equal hashes are looked at: of a billion ids, two others may share one."""
     each = np.concatenate([np.unique(one.ids) for one in found])  # a shard's own are its matter
@@ -151,7 +132,7 @@ def _refuse_same_documents(
     if not len(suspect):
         return
     tasks = {
-        part: (field, suspect.tolist())
+        part: (suspect.tolist(),)
         for part, one in zip(source.parts, found)
         if np.isin(suspect, one.ids).any()
     }
@@ -166,8 +147,7 @@ def _refuse_same_documents(
                 )
 
 
-def _ids_of(folder: str, field: str, hashes: Sequence[int]) -> list[str]:
+def _ids_of(folder: str, hashes: Sequence[int]) -> list[str]:
     """In a worker: the ids that have one of these hashes."""
-    sample, _ = survey_shard(folder, field, hashes)
-    found: list[str] = sample["ids"]
+    found, _ = hash_ids(folder, hashes)
     return found

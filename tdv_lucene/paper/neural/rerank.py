@@ -6,11 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...analysis import Analysis
 from ...embedding.embed import load_term_vectors
 from ...embedding.lsa import latent_semantic_vectors
 from ...embedding.term_vectors import TermVectors
 from ...errors import TdvError, argument
 from ...evaluation.topics import read_qrels, read_topics
+from ...indexes.analysis import analysis_of
 from ...interruption import deferred
 from ...matrix.extract import open_matrix
 from ...matrix.term_document_matrix import TermDocumentMatrix
@@ -61,16 +63,17 @@ def train_ranker(
     read = [index, topics, qrels, chosen.vectors, matrix]
     place = Output.folder(output, KIND, inputs=read, overwrite=chosen.overwrite)
     texts, judgements = read_topics(topics, chosen.topic_field), read_qrels(qrels)
-    from ...jvm.index import analyze_topics
+    from ...jvm.analysis import analyze_topics
     from .config import NeuralConfig
     from .rankers import count_parameters
     from .stored import StoredRanker
     from .training import judged_training, train
 
-    tokens = analyze_topics(texts, field)
+    analysed = analysis_of(index, field, chosen.analysis).analysis
+    tokens = analyze_topics(texts, field, analysed)
     with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
         counts.require_whole("training")
-        words = _vectors(counts, chosen, progress)
+        words = _vectors(counts, analysed, chosen, progress)
         numbers = NeuralConfig()
         training = judged_training(counts, words, numbers, tokens, judgements)
         trained = train(name, training, seed, progress)
@@ -92,10 +95,14 @@ def train_ranker(
     return summary
 
 
-def _vectors(matrix: TermDocumentMatrix, config: RankerConfig, progress: Progress) -> TermVectors:
+def _vectors(
+    matrix: TermDocumentMatrix, analysis: Analysis, config: RankerConfig, progress: Progress
+) -> TermVectors:
     if config.vectors is None:
         return latent_semantic_vectors(matrix, seed=config.seed, progress=progress)
-    return load_term_vectors(config.vectors, matrix, progress, trust_pickle=config.trust_pickle)
+    return load_term_vectors(
+        config.vectors, matrix, analysis, progress, trust_pickle=config.trust_pickle
+    )
 
 
 def rerank_run(
@@ -141,7 +148,7 @@ def rerank_run(
         output, RUN, inputs=read, overwrite=config.overwrite, made_by="paper rerank"
     )
     texts = read_topics(topics, config.topic_field)
-    from ...jvm.index import analyze_topics
+    from ...jvm.analysis import analyze_topics
     from .reading import Reader
     from .runs import format_run, number_documents, read_rankings, rerank
     from .stored import StoredRanker
@@ -149,7 +156,8 @@ def rerank_run(
     rankings, stored = read_rankings(os.fspath(run)), StoredRanker.load(ranker)
     _check_queries(rankings, texts)
     field, name = stored.manifest["field"], stored.manifest["name"]
-    tokens = analyze_topics({q: texts[q] for q in rankings}, field)
+    analysed = analysis_of(index, field, config.analysis).analysis
+    tokens = analyze_topics({q: texts[q] for q in rankings}, field, analysed)
     found: dict[str, Sequence[tuple[str, float]]] = {}
     with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
         stored.check(counts, index)

@@ -15,7 +15,9 @@ import distributed
 import numpy as np
 import pytest
 
+from tdv_lucene.analysis import Analysis
 from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.analysis import FieldAnalysis
 from tdv_lucene.indexes.shards import cluster, survey, workers
 from tdv_lucene.indexes.shards.survey import Survey, survey_shards
 from tdv_lucene.indexes.shards.workers import Workers, open_workers
@@ -26,11 +28,11 @@ SHARDS = Source((Part("/S/a"), Part("/S/b")))
 CONTENTS = {"index_options": "DOCS_AND_FREQS", "vectors": False, "norms": "default", "tokens": 9}
 
 
-def _survey(commit: str, ids: Sequence[int], alike: int = 20, **fields: Any) -> Survey:
+def _survey(commit: str, ids: Sequence[int], stemmer: str = "porter", **fields: Any) -> Survey:
     identity = {"commit": commit, "segments_file": "segments_1", "lucene_version": "9.9.1",
                 "documents": len(ids)}  # fmt: skip
-    sample = {"documents": len(ids), "analysed": 20, "alike": alike}
-    return Survey(identity, {"contents": CONTENTS, **fields}, {}, sample, np.array(ids, np.int64))
+    analysed = FieldAnalysis(Analysis(stemmer=stemmer), "stored text")
+    return Survey(identity, {"contents": CONTENTS, **fields}, {}, analysed, np.array(ids, np.int64))
 
 
 class Told:
@@ -48,12 +50,12 @@ def _look(a: Survey, b: Survey, ids: Mapping[str, list[str]] | None = None) -> d
 
 
 def test_what_is_alike_is_one_index() -> None:
-    whole = _look(_survey("aa", [1, 2, 2]), _survey("bb", [3], alike=19))
+    whole = _look(_survey("aa", [1, 2, 2]), _survey("bb", [3]))
     assert whole["documents"] == 4 and whole["lucene_version"] == "9.9.1"
     assert [shard["name"] for shard in whole["shards"]] == ["a", "b"]
     assert whole["commit"] != _look(_survey("bb", [3]), _survey("aa", [1, 2]))["commit"]
     empty = _survey("bb", [])
-    assert _look(_survey("aa", [1]), Survey(empty.identity, {}, {}, empty.sample, empty.ids))
+    assert _look(_survey("aa", [1]), Survey(empty.identity, {}, {}, empty.analysed, empty.ids))
 
 
 def test_what_is_no_one_index_is_refused() -> None:
@@ -64,7 +66,7 @@ def test_what_is_no_one_index_is_refused() -> None:
         (_survey("bb", [3], **title), "/S/a has the fields contents, /S/b has contents, title"),
         (_survey("bb", [3], **other), "of the field 'contents', /S/a has index options DOCS_AND_F"),
         (_survey("bb", [3], contents={**CONTENTS, "norms": "accurate"}), "norms default, .* accur"),
-        (_survey("bb", [3], alike=0), "made with different analyzers: the terms of /S/a are what"),
+        (_survey("bb", [3], "none"), "analysed differently: /S/a as English .Porter stemmer."),
     ):
         with pytest.raises(TdvError, match=message):
             _look(a, b)

@@ -7,30 +7,47 @@ import java.util.Set;
 import org.apache.lucene.document.Document;
 
 /**
- * The text that an index stores of a document: its {@code contents}, else {@code raw}; of a raw
- * JSON document (Anserini's JsonCollection) its "contents".
+ * The text of a field that an index stores of a document: the stored field of that name, else what
+ * {@code raw}, a JSON document of Anserini's JsonCollection, has under it. Of {@code contents} also
+ * any other {@code raw} document.
  */
 public final class StoredText {
-  /** The stored fields that {@link #of} looks at. */
-  public static final Set<String> FIELDS = Set.of("contents", "raw");
+  private static final String CONTENTS = "contents";
+  private static final String RAW = "raw";
 
   private final ObjectMapper json = new ObjectMapper();
+  private final String field;
+
+  public StoredText(String field) {
+    this.field = field;
+  }
+
+  /** That of {@code contents}. */
+  public StoredText() {
+    this(CONTENTS);
+  }
+
+  /** The stored fields that {@link #of} looks at. */
+  public Set<String> fields() {
+    return field.equals(RAW) ? Set.of(RAW) : Set.of(field, RAW);
+  }
 
   /** The text, null where none is stored. */
   public String of(Document document) {
-    String contents = document.get("contents");
-    if (contents != null) {
-      return contents;
+    String text = document.get(field);
+    if (text != null) {
+      return text;
     }
-    String raw = document.get("raw");
+    String raw = document.get(RAW);
+    String plain = field.equals(CONTENTS) ? raw : null;
     if (raw == null || !raw.startsWith("{")) {
-      return raw;
+      return plain;
     }
     try {
-      JsonNode field = json.readTree(raw).get("contents");
-      return field == null ? raw : field.asText();
+      JsonNode found = json.readTree(raw).get(field);
+      return found == null ? plain : found.asText();
     } catch (JsonProcessingException e) {
-      return raw; // text that only begins like JSON
+      return plain; // text that only begins like JSON
     }
   }
 }

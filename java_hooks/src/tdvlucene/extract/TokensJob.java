@@ -74,7 +74,7 @@ public final class TokensJob extends Job {
         progress(leaf.docBase + doc);
       }
       if (live == null || live.get(doc)) {
-        String text = texts.of(stored.document(doc, StoredText.FIELDS));
+        String text = texts.of(stored.document(doc, texts.fields()));
         if (text != null) {
           writeTokens(text, lines);
           written++;

@@ -2,9 +2,12 @@ package tdvlucene.inspect;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.lucene.analysis.Analyzer;
@@ -14,22 +17,17 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
-import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
-import tdvlucene.common.StoredText;
 
 /**
  * Looks up which terms of texts, by one analyzer or another, are in a field's dictionary: an index
  * does not say which analyzer made it. Reads no postings.
  */
 public final class KnownTerms implements Closeable {
-  private static final int SAMPLED = 20; // documents
-
   private final String index;
   private final DirectoryReader reader;
   private final String field;
@@ -107,27 +105,56 @@ public final class KnownTerms implements Closeable {
     });
   }
 
-  /** A JSON array of the texts that some of the live documents store, from all over the index. */
-  public String storedTexts() throws IOException {
+  /**
+   * A JSON array of the terms in the most documents of the largest segment, those first.
+   *
+   * <p>Cost: reads that segment's whole dictionary, no postings.
+   */
+  public String frequentTerms(int most) throws IOException {
     return Indexes.read(index, reader, opened -> {
-      StoredText texts = new StoredText();
-      StoredFields stored = opened.storedFields();
-      List<String> found = new ArrayList<>();
-      int step = Math.max(1, opened.maxDoc() / SAMPLED);
-      for (LeafReaderContext leaf : opened.leaves()) {
-        Bits live = leaf.reader().getLiveDocs();
-        int before = leaf.docBase % step;
-        for (int doc = before == 0 ? 0 : step - before; doc < leaf.reader().maxDoc(); doc += step) {
-          boolean isLive = live == null || live.get(doc);
-          String text =
-              isLive ? texts.of(stored.document(leaf.docBase + doc, StoredText.FIELDS)) : null;
-          if (text != null) {
-            found.add(text);
-          }
+      PriorityQueue<FrequentTerm> best = new PriorityQueue<>();
+      Terms largest = largestDictionary(opened);
+      TermsEnum terms = largest == null ? TermsEnum.EMPTY : largest.iterator();
+      for (BytesRef term = terms.next(); term != null; term = terms.next()) {
+        if (best.size() < most) {
+          best.add(new FrequentTerm(term, terms.docFreq()));
+        } else if (terms.docFreq() > best.peek().documents) {
+          best.remove();
+          best.add(new FrequentTerm(term, terms.docFreq()));
         }
       }
-      return Json.of(found);
+      LinkedList<String> texts = new LinkedList<>();
+      while (!best.isEmpty()) {
+        texts.addFirst(best.remove().text);
+      }
+      return Json.of(texts);
     });
+  }
+
+  private Terms largestDictionary(DirectoryReader opened) throws IOException {
+    Terms largest = null;
+    for (Terms terms : dictionaries(opened)) {
+      if (largest == null || terms.getSumDocFreq() > largest.getSumDocFreq()) {
+        largest = terms;
+      }
+    }
+    return largest;
+  }
+
+  private static final class FrequentTerm implements Comparable<FrequentTerm> {
+    private final String text;
+    private final int documents;
+
+    private FrequentTerm(BytesRef term, int documents) {
+      this.text = new String(term.bytes, term.offset, term.length, StandardCharsets.UTF_8);
+      this.documents = documents;
+    }
+
+    @Override
+    public int compareTo(FrequentTerm other) {
+      int order = Integer.compare(documents, other.documents);
+      return order != 0 ? order : other.text.compareTo(text); // the first of equals stays
+    }
   }
 
   @Override

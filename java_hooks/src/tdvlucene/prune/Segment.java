@@ -6,7 +6,6 @@ import java.util.List;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Segments;
@@ -14,7 +13,7 @@ import tdvlucene.common.Segments;
 /** A segment of the source, and the numbers of its documents among the live ones. */
 public final class Segment {
   final CodecReader reader;
-  final SegmentCommitInfo info;
+  private final String name;
   final Bits live;
 
   /** Live documents in the segments before this one. */
@@ -25,7 +24,7 @@ public final class Segment {
 
   private Segment(LeafReaderContext context, int base) {
     this.reader = (CodecReader) context.reader();
-    this.info = Segments.segmentOf(context).getSegmentInfo();
+    this.name = Segments.segmentOf(context).getSegmentName();
     this.live = reader.getLiveDocs();
     this.base = base;
     this.liveBefore = live == null ? null : new int[reader.maxDoc()];
@@ -48,7 +47,7 @@ public final class Segment {
   }
 
   String name() {
-    return info.info.name;
+    return name;
   }
 
   /** Postings of a field, those of deleted documents among them. */

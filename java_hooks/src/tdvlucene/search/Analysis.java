@@ -9,10 +9,21 @@ import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.tokenattributes.CharTermAttribute;
 import org.apache.lucene.analysis.tokenattributes.OffsetAttribute;
 import tdvlucene.common.Json;
+import tdvlucene.common.UserException;
 
 /** Runs an analyzer over many texts in one call. */
 public final class Analysis {
   private Analysis() {}
+
+  /** An analyzer by the name of its class; what its constructor throws passes. */
+  public static Analyzer byName(String name) throws ReflectiveOperationException {
+    try {
+      return Class.forName(name).asSubclass(Analyzer.class).getConstructor().newInstance();
+    } catch (ClassNotFoundException | NoSuchMethodException | ClassCastException
+        | InstantiationException e) {
+      throw new UserException(e.toString(), e);
+    }
+  }
 
   /**
    * Tokens of each text as a JSON array of arrays of strings.

@@ -18,17 +18,14 @@ public final class Explanations {
    * A JSON object: query id to an array of {@code [docid, score, explained score]}, best first.
    *
    * <p>Cost: an explanation re-reads the postings of the query's terms, so keep {@code hits} small.
-   *
-   * @param topics a JSON array of [query id, text]
    */
   public static String of(
-      String index, Similarity similarity, String field, String topics, int hits)
-      throws IOException {
+      String index, Similarity similarity, Queries queries, int hits) throws IOException {
     return Indexes.read(index, reader -> {
-      Searchable.require(reader, index, field);
+      Searchable.require(reader, index, queries.field);
       Map<String, List<List<Object>>> all = new LinkedHashMap<>();
       Ranking ranking = new Ranking(reader, similarity);
-      for (Queries.Topic topic : Queries.parse(field, topics)) {
+      for (Queries.Topic topic : queries.parse()) {
         List<List<Object>> rows = new ArrayList<>();
         for (ScoreDoc hit : ranking.top(topic.query, hits)) {
           Number explained = ranking.searcher().explain(topic.query, hit.doc).getValue();

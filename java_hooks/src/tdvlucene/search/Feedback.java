@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
@@ -37,13 +38,15 @@ final class Feedback implements Closeable {
    * @param index not in shards
    * @param method {@code rm3} or {@code rocchio}
    */
-  static Feedback open(String index, DirectoryReader reader, Similarity similarity, String method)
+  static Feedback open(
+      String index, DirectoryReader reader, Similarity similarity, Queries queries, String method)
       throws ReflectiveOperationException {
     requireVectors(index, reader, method);
     refuseSoftDeleted(index, reader, method);
     Object searcher = Class.forName(SEARCHER).getConstructor(String.class).newInstance(index);
     SearcherHooks.setSimilarity(searcher, similarity);
     Class<?> type = searcher.getClass();
+    type.getMethod("set_analyzer", Analyzer.class).invoke(searcher, queries.analyzer);
     Class<?> string = String.class; // of a collection to parse documents with, where no vectors are
     if (method.equals("rm3")) {
       type.getMethod(

@@ -21,21 +21,17 @@ import tdvlucene.common.Pool;
 public final class HitsJob extends Job {
   private final String index;
   private final Similarity similarity;
-  private final String field;
-  private final String topics;
+  private final Queries queries;
   private final int hits;
   private final int threads;
   private final Path folder;
   private WholeStatistics statistics; // null for the index's own
 
-  /** @param topics a JSON array of [query id, text] */
   public HitsJob(
-      String index, Similarity similarity, String field, String topics, int hits, int threads,
-      String folder) {
+      String index, Similarity similarity, Queries queries, int hits, int threads, String folder) {
     this.index = index;
     this.similarity = similarity;
-    this.field = field;
-    this.topics = topics;
+    this.queries = queries;
     this.hits = hits;
     this.threads = threads;
     this.folder = Paths.get(folder);
@@ -49,7 +45,7 @@ public final class HitsJob extends Job {
    * @param terms likewise
    */
   public void useStatistics(String counts, String terms) {
-    statistics = new WholeStatistics(field, counts, terms);
+    statistics = new WholeStatistics(queries.field, counts, terms);
   }
 
   @Override
@@ -62,15 +58,15 @@ public final class HitsJob extends Job {
         Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
       if (statistics == null) {
         Searchable.require(
-            reader, index, field, bytes -> phase("checking the index", bytes), this::advance);
+            reader, index, queries.field, bytes -> phase("checking the index", bytes), this::advance);
       }
       IndexSearcher searcher =
           statistics == null ? new IndexSearcher(reader) : statistics.searcher(reader);
       Ranking ranking = new Ranking(searcher, similarity);
-      List<Queries.Topic> queries = Queries.parse(field, topics);
-      phase("searching", queries.size());
+      List<Queries.Topic> topics = queries.parse();
+      phase("searching", topics.size());
       TopicSearches.each(
-          queries, topic -> search(ranking, topic), pool, threads,
+          topics, topic -> search(ranking, topic), pool, threads,
           (topic, found) -> {
             counts.writeLong(found.scores.length);
             for (int i = 0; i < found.scores.length; i++) {

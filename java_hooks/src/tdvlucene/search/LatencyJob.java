@@ -42,8 +42,7 @@ public final class LatencyJob extends Job {
   private static final List<Mode> COUNTED =
       List.of(Mode.TOP10, Mode.TOP1000, Mode.TOP10_EXHAUSTIVE);
 
-  private final String field;
-  private final String topics;
+  private final Queries queries;
   private final int rounds;
   private final double budgetSeconds;
   private final Random random;
@@ -55,11 +54,9 @@ public final class LatencyJob extends Job {
   private List<Queries.Topic> sample;
   private long hitsSeen;
 
-  /** @param topics a JSON array of [query id, text] */
   public LatencyJob(
-      String field, String topics, int rounds, double budgetSeconds, long seed, String output) {
-    this.field = field;
-    this.topics = topics;
+      Queries queries, int rounds, double budgetSeconds, long seed, String output) {
+    this.queries = queries;
     this.rounds = rounds;
     this.budgetSeconds = budgetSeconds;
     this.random = new Random(seed);
@@ -81,7 +78,7 @@ public final class LatencyJob extends Job {
   protected void run() throws Exception {
     end = System.nanoTime() + nanos(budgetSeconds);
     try {
-      List<Queries.Topic> shuffled = Queries.parse(field, topics);
+      List<Queries.Topic> shuffled = queries.parse();
       Collections.shuffle(shuffled, random);
       sample = check(shuffled.subList(0, Math.min(MOST_QUERIES, shuffled.size())));
       warmUp();

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.search.Query;
@@ -24,14 +25,18 @@ public final class OpenIndex implements Closeable {
   private final String index;
   private final DirectoryReader reader;
   private final Ranking ranking;
+  private final Analyzer analyzer;
   private final String field;
-  private final StoredText texts = new StoredText();
+  private final StoredText texts;
   private String text;
   private Query query;
 
-  public OpenIndex(String index, Similarity similarity, String field) throws IOException {
+  public OpenIndex(String index, Similarity similarity, String field, Analyzer analyzer)
+      throws IOException {
     this.index = index;
     this.field = field;
+    this.analyzer = analyzer;
+    this.texts = new StoredText(field);
     reader = Indexes.open(index);
     try {
       ranking = Indexes.read(index, reader, opened -> {
@@ -56,7 +61,7 @@ public final class OpenIndex implements Closeable {
       for (ScoreDoc hit : ranking.top(parse(text), Math.max(hits, depth))) {
         String id = ranking.id(hit);
         if (best.size() < hits) {
-          String content = texts.of(stored.document(hit.doc, StoredText.FIELDS));
+          String content = texts.of(stored.document(hit.doc, texts.fields()));
           best.add(Arrays.asList(id, hit.score, content));
         } else {
           below.add(id);
@@ -93,7 +98,8 @@ public final class OpenIndex implements Closeable {
 
   private Query parse(String asked) throws ReflectiveOperationException {
     if (!asked.equals(text)) {
-      query = Queries.parse(field, Json.of(List.of(List.of("typed", asked)))).get(0).query;
+      String typed = Json.of(List.of(List.of("typed", asked)));
+      query = new Queries(field, analyzer, typed).parse().get(0).query;
       text = asked;
     }
     return query;

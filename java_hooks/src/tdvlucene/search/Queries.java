@@ -11,15 +11,24 @@ import tdvlucene.common.Json;
 import tdvlucene.common.UserException;
 
 /**
- * Turns topics into queries with Anserini's own generator and default analyzer.
+ * Topics, a field to search them in and the analyzer it was made with; Anserini's own generator
+ * turns them into queries.
  *
  * <p>Anserini's classes are newer than the Java these hooks are compiled for, hence reflection.
  */
-final class Queries {
+public final class Queries {
   private static final String GENERATOR = "io.anserini.search.query.BagOfWordsQueryGenerator";
-  private static final String ANALYZER = "io.anserini.analysis.DefaultEnglishAnalyzer";
 
-  private Queries() {}
+  final String field;
+  final Analyzer analyzer;
+  private final String topics;
+
+  /** @param topics a JSON array of [query id, text] */
+  public Queries(String field, Analyzer analyzer, String topics) {
+    this.field = field;
+    this.analyzer = analyzer;
+    this.topics = topics;
+  }
 
   /** A topic's id, its text and the query made of that. */
   static final class Topic {
@@ -34,10 +43,7 @@ final class Queries {
     }
   }
 
-  /** @param topics a JSON array of [query id, text] */
-  static List<Topic> parse(String field, String topics) throws ReflectiveOperationException {
-    Analyzer analyzer =
-        (Analyzer) Class.forName(ANALYZER).getMethod("newDefaultInstance").invoke(null);
+  List<Topic> parse() throws ReflectiveOperationException {
     Object generator = Class.forName(GENERATOR).getConstructor().newInstance();
     Method build =
         generator.getClass().getMethod("buildQuery", String.class, Analyzer.class, String.class);

@@ -26,8 +26,7 @@ import tdvlucene.common.Pool;
 public final class SearchJob extends Job {
   private final String index;
   private final Similarity similarity;
-  private final String field;
-  private final String topics;
+  private final Queries queries;
   private final int hits;
   private final int threads;
   private final String tag;
@@ -38,14 +37,12 @@ public final class SearchJob extends Job {
   private final List<String> empty = new ArrayList<>();
   private long written;
 
-  /** @param topics a JSON array of [query id, text] */
   public SearchJob(
-      String index, Similarity similarity, String field, String topics, int hits, int threads,
-      String tag, String output) {
+      String index, Similarity similarity, Queries queries, int hits, int threads, String tag,
+      String output) {
     this.index = index;
     this.similarity = similarity;
-    this.field = field;
-    this.topics = topics;
+    this.queries = queries;
     this.hits = hits;
     this.threads = threads;
     this.tag = tag;
@@ -76,13 +73,13 @@ public final class SearchJob extends Job {
         Feedback expanding = expansion(reader);
         Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
       Searchable.require(
-          reader, index, field, bytes -> phase("checking the index", bytes), this::advance);
-      List<Queries.Topic> queries = Queries.parse(field, topics);
-      RunNames.require(queries.stream().map(topic -> topic.id).collect(Collectors.toList()), tag);
+          reader, index, queries.field, bytes -> phase("checking the index", bytes), this::advance);
+      List<Queries.Topic> topics = queries.parse();
+      RunNames.require(topics.stream().map(topic -> topic.id).collect(Collectors.toList()), tag);
       Ranking ranking = new Ranking(reader, similarity);
-      phase("searching", queries.size());
+      phase("searching", topics.size());
       TopicSearches.each(
-          queries,
+          topics,
           topic -> expanding == null ? lines(ranking, topic) : lines(expanding, topic),
           pool, threads,
           (topic, lines) -> write(topic, lines, out, arrays));
@@ -93,7 +90,7 @@ public final class SearchJob extends Job {
   }
 
   private Feedback expansion(DirectoryReader reader) throws ReflectiveOperationException {
-    return feedback == null ? null : Feedback.open(index, reader, similarity, feedback);
+    return feedback == null ? null : Feedback.open(index, reader, similarity, queries, feedback);
   }
 
   private void write(

@@ -29,18 +29,15 @@ public final class ServiceTimes extends Job {
   private static final long WARM_UP_NANOS = 500_000_000L;
   private static final int COUNTED_ROUNDS = 5;
 
-  private final String field;
-  private final String topics;
+  private final Queries queries;
   private final int hits;
   private final List<String> paths = new ArrayList<>();
   private final List<Similarity> similarities = new ArrayList<>();
   private final Map<String, Object> result = new TreeMap<>();
   private long fieldsSeen;
 
-  /** @param topics a JSON array of [query id, text] */
-  public ServiceTimes(String field, String topics, int hits) {
-    this.field = field;
-    this.topics = topics;
+  public ServiceTimes(Queries queries, int hits) {
+    this.queries = queries;
     this.hits = hits;
   }
 
@@ -61,20 +58,20 @@ public final class ServiceTimes extends Job {
   @Override
   protected void run() throws Exception {
     phase("timing analysis and stored fields", 0);
-    List<Queries.Topic> queries = Queries.parse(field, topics);
+    List<Queries.Topic> topics = queries.parse();
     List<DirectoryReader> readers = new ArrayList<>();
     try {
       List<Work> fetches = new ArrayList<>();
       for (int i = 0; i < paths.size(); i++) {
         DirectoryReader reader = open(paths.get(i));
         readers.add(reader);
-        List<ScoreDoc[]> found = search(new Ranking(reader, similarities.get(i)), queries);
+        List<ScoreDoc[]> found = search(new Ranking(reader, similarities.get(i)), topics);
         StoredFields stored = reader.storedFields();
         fetches.add(query -> fetch(stored, found.get(query)));
       }
-      Work analysis = all -> Queries.parse(field, topics); // makes an analyzer: not for each query
-      result.put("analysis_ms", meanMs(List.of(analysis), 1).get(0) / queries.size());
-      result.put("stored_fields_ms", meanMs(fetches, queries.size()));
+      Work analysis = all -> queries.parse(); // finds the generator: not for each query
+      result.put("analysis_ms", meanMs(List.of(analysis), 1).get(0) / topics.size());
+      result.put("stored_fields_ms", meanMs(fetches, topics.size()));
       result.put("hits", hits);
       result.put("fields_seen", fieldsSeen); // used, so that no fetch can be left out
     } finally {
@@ -86,10 +83,10 @@ public final class ServiceTimes extends Job {
     void run(int query) throws Exception;
   }
 
-  private List<ScoreDoc[]> search(Ranking ranking, List<Queries.Topic> queries)
+  private List<ScoreDoc[]> search(Ranking ranking, List<Queries.Topic> topics)
       throws IOException {
     List<ScoreDoc[]> found = new ArrayList<>();
-    for (Queries.Topic topic : queries) {
+    for (Queries.Topic topic : topics) {
       found.add(ranking.top(topic.query, hits));
       checkCancelled();
     }

@@ -27,10 +27,9 @@ public final class ShardStatistics {
    * A JSON object: {@code counts} (documents, those with the field, its tokens, its postings),
    * {@code terms} (rows of term, documents, occurrences, of the topics' terms that it has), {@code
    * fields} (name to how it was indexed) and {@code ties_by_id}. Refuses a damaged index.
-   *
-   * @param topics a JSON array of [query id, text]
    */
-  public static String of(String index, String field, String topics) throws IOException {
+  public static String of(String index, Queries queries) throws IOException {
+    String field = queries.field;
     return Indexes.read(index, reader -> {
       if (Indexes.hasField(reader, field)) { // a shard may lack it, as one without documents does
         Searchable.require(reader, index, field);
@@ -39,7 +38,7 @@ public final class ShardStatistics {
       }
       return Json.of(new TreeMap<>(Map.of(
           "counts", counts(reader, field),
-          "terms", terms(reader, field, topics),
+          "terms", terms(reader, queries),
           "fields", fields(reader),
           "ties_by_id", Ranking.ordersTiesById(reader))));
     });
@@ -52,10 +51,10 @@ public final class ShardStatistics {
         : List.of(of.maxDoc(), of.docCount(), of.sumTotalTermFreq(), of.sumDocFreq());
   }
 
-  private static List<List<Object>> terms(DirectoryReader reader, String field, String topics)
+  private static List<List<Object>> terms(DirectoryReader reader, Queries queries)
       throws IOException, ReflectiveOperationException {
     Set<Term> all = new TreeSet<>();
-    for (Queries.Topic topic : Queries.parse(field, topics)) {
+    for (Queries.Topic topic : queries.parse()) {
       topic.query.visit(QueryVisitor.termCollector(all));
     }
     List<List<Object>> rows = new ArrayList<>();

@@ -24,8 +24,7 @@ import tdvlucene.common.Pool;
 public final class ThroughputJob extends Job {
   private static final int HITS = 10;
 
-  private final String field;
-  private final String topics;
+  private final Queries queries;
   private final int threads;
   private final int rounds;
   private final double roundSeconds;
@@ -35,11 +34,9 @@ public final class ThroughputJob extends Job {
   private final List<List<Double>> perSecond = new ArrayList<>();
   private final AtomicLong hitsSeen = new AtomicLong();
 
-  /** @param topics a JSON array of [query id, text] */
   public ThroughputJob(
-      String field, String topics, int threads, int rounds, double roundSeconds, long seed) {
-    this.field = field;
-    this.topics = topics;
+      Queries queries, int threads, int rounds, double roundSeconds, long seed) {
+    this.queries = queries;
     this.threads = threads;
     this.rounds = rounds;
     this.roundSeconds = roundSeconds;
@@ -60,8 +57,8 @@ public final class ThroughputJob extends Job {
 
   @Override
   protected void run() throws Exception {
-    List<Queries.Topic> queries = Queries.parse(field, topics);
-    Collections.shuffle(queries, new Random(seed));
+    List<Queries.Topic> topics = queries.parse();
+    Collections.shuffle(topics, new Random(seed));
     List<DirectoryReader> readers = new ArrayList<>();
     try {
       List<IndexSearcher> searchers = new ArrayList<>();
@@ -70,7 +67,7 @@ public final class ThroughputJob extends Job {
         searchers.add(new Ranking(readers.get(i), similarities.get(i)).searcher());
       }
       try (Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
-        runRounds(searchers, queries, pool);
+        runRounds(searchers, topics, pool);
       }
     } finally {
       IOUtils.close(readers);

@@ -51,7 +51,6 @@ public final class VerifyJob extends Job {
   private final List<ComparedField> targets = new ArrayList<>();
   private final int threads;
   private boolean isShard;
-  private boolean hasFollowed;
   private ComparedIndex source;
   private ComparedIndex pruned;
   private String result = "";
@@ -65,14 +64,6 @@ public final class VerifyJob extends Job {
   /** As {@link PruneJob#isShard}. */
   public void isShard() {
     isShard = true;
-  }
-
-  /**
-   * The pruned index has followed its source: it may have deletions, and its norms keep the average
-   * length of before.
-   */
-  public void hasFollowed() {
-    hasFollowed = true;
   }
 
   /** As {@link PruneJob#addField}. */
@@ -108,8 +99,7 @@ public final class VerifyJob extends Job {
       pruned = new ComparedIndex(after, prunedIndex);
       for (ComparedField target : targets) {
         target.norms =
-            PrunableField.requireNorms(
-                before, index, target.field, target.rule, isShard || hasFollowed);
+            PrunableField.requireNorms(before, index, target.field, target.rule, isShard);
       }
       new DescriptionsComparison(source, pruned).requireSameOrder();
       report.put("documents", source.live.size());
@@ -132,7 +122,7 @@ public final class VerifyJob extends Job {
   }
 
   private void compare(Map<String, Object> report, Pool pool) throws IOException {
-    new DescriptionsComparison(source, pruned).compare(targets, hasFollowed);
+    new DescriptionsComparison(source, pruned).compare(targets);
     phase("comparing documents", source.live.size());
     DocumentsComparison documents = new DocumentsComparison(source, pruned);
     overDocuments(documents::compare, pool);
@@ -203,7 +193,7 @@ public final class VerifyJob extends Job {
     int[] lengths = overTerms(comparison, true, pool);
     long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
     comparison.compareStatistics(documents);
-    if (target.held != null && !isShard && !hasFollowed && documents > 0) {
+    if (target.held != null && !isShard && documents > 0) {
       compareAverage(target, (double) comparison.tokens.sum() / documents);
     }
     new NormsComparison(source, pruned, target.field).compare(target.expectedNorms(), lengths);

@@ -1,0 +1,194 @@
+"""How text becomes the terms of an index, in the words of Anserini's flags."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import TdvError, argument
+from .options import Config, option
+
+ENGLISH = "en"
+STEMMERS = ("porter", "krovetz", "none")
+
+LANGUAGES = {
+    "ar": "Arabic", "bn": "Bengali", "da": "Danish", "de": "German", "en": "English",
+    "es": "Spanish", "fa": "Persian", "fi": "Finnish", "fr": "French", "ha": "Hausa",
+    "hi": "Hindi", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese",
+    "ko": "Korean", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese",
+    "ru": "Russian", "so": "Somali", "sv": "Swedish", "sw": "Swahili", "te": "Telugu",
+    "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "yo": "Yoruba", "zh": "Chinese",
+}  # fmt: skip
+"""Anserini's names of languages."""
+
+SPLIT_AT_BLANKS = ("ha", "so", "sw", "yo")
+"""Languages that Anserini has no analyzer for."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """How a field was analysed, in the words of Anserini's flags; the default is its default.
+
+    Attributes
+    ----------
+    language : str
+        Anserini's ``-language``.
+    stemmer : str
+        Of English: ``"porter"``, ``"krovetz"`` or ``"none"``.
+    stopwords : tuple of str or None
+        Of English: None for Lucene's, none for ``-keepStopwords``.
+    pretokenized : bool
+        Split at blanks only.
+    analyzer : str or None
+        A Lucene ``Analyzer`` on the class path, by the name of its class.
+
+    Raises
+    ------
+    TdvError
+        For an unknown stemmer, and for what does not go together.
+    """
+
+    language: str = ENGLISH
+    stemmer: str = STEMMERS[0]
+    stopwords: tuple[str, ...] | None = None
+    pretokenized: bool = False
+    analyzer: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.stemmer not in STEMMERS:
+            raise TdvError(
+                f"{argument('stemmer', self.stemmer)} is not one of {', '.join(STEMMERS)}"
+            )
+        if self.analyzer is None and self.language not in LANGUAGES:
+            raise TdvError(
+                f"{argument('language', self.language)} is none of Anserini's languages: "
+                f"{', '.join(LANGUAGES)}. A Lucene analyzer is named with {argument('analyzer')}"
+            )
+        others = {
+            "language": self.language != ENGLISH,
+            "stemmer": self.stemmer != STEMMERS[0],
+            "stopwords": self.stopwords is not None,
+            "pretokenized": self.pretokenized,
+            "analyzer": self.analyzer is not None,
+        }
+        given = [name for name, is_given in others.items() if is_given]
+        alone = {"pretokenized", "analyzer", "language"} & {*given}
+        if alone and len(given) > 1:
+            what = {
+                "pretokenized": "text that is split at blanks only has no language and no stemmer",
+                "analyzer": "an analyzer by class has its own language, stemmer and stop words",
+                "language": f"{LANGUAGES.get(self.language)} has its own stemmer and stop words",
+            }[next(name for name in reversed(others) if name in alone)]
+            named = " and ".join(argument(name) for name in given)
+            raise TdvError(f"{named} do not go together: {what}; leave one out")
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is what Anserini and Pyserini do unless told otherwise."""
+        return self == DEFAULT
+
+    def describe(self) -> str:
+        """In words."""
+        if self.analyzer is not None:
+            return self.analyzer
+        if self.pretokenized:
+            return "pretokenized (split at blanks)"
+        name = LANGUAGES[self.language]
+        if self.language != ENGLISH:
+            return name
+        stemmer = "no stemmer" if self.stemmer == "none" else f"{self.stemmer.title()} stemmer"
+        stop = ""
+        if self.stopwords is not None:
+            stop = f", {len(self.stopwords) or 'no'} stop words"
+        return f"{name} ({stemmer}{stop})"
+
+    def flags(self) -> str:
+        """What to give to the commands."""
+        if self.analyzer is not None:
+            return f"--analyzer {self.analyzer}"
+        if self.pretokenized:
+            return "--pretokenized"
+        if self.language != ENGLISH:
+            return f"--language {self.language}"
+        stop = (
+            ""
+            if self.stopwords is None
+            else " --stopwords " + ("FILE" if self.stopwords else "none")
+        )
+        return f"--stemmer {self.stemmer}{stop}"
+
+
+DEFAULT = Analysis()
+"""Anserini's and Pyserini's."""
+
+
+def read_stop_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Read a file of stop words, one a line, as Anserini does; ``none`` for none.
+
+    Raises
+    ------
+    TdvError
+        When the file cannot be read.
+    """
+    if path == "none":
+        return ()
+    try:
+        return tuple(Path(path).read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeError) as error:
+        raise TdvError(
+            f"{argument('stopwords', path)} cannot be read ({error}): name a text file in UTF-8 "
+            "with a word a line, or 'none'"
+        ) from None
+
+
+_GROUP = "Analysis"
+
+
+class Analysed(Config):
+    """Of what turns text into terms. Without any of these, it is analysed as the index was."""
+
+    language: str | None = option(
+        None,
+        "Analyse text as Anserini does for this language, such as de.  [default: as the index was "
+        "analysed, see 'inspect']",
+        metavar="CODE",
+        group=_GROUP,
+    )
+    stemmer: str | None = option(
+        None, "Stem English words so.  [default: as the index]", choices=STEMMERS, group=_GROUP
+    )
+    stopwords: str | os.PathLike[str] | None = option(
+        None,
+        "Leave out the English words in this file, one a line. none: keep all words.  [default: as "
+        "the index]",
+        metavar="FILE",
+        group=_GROUP,
+    )
+    pretokenized: bool = option(False, "Split text at blanks only.", group=_GROUP)
+    analyzer: str | None = option(
+        None,
+        "Use this Lucene analyzer, such as org.apache.lucene.analysis.el.GreekAnalyzer.",
+        metavar="CLASS",
+        group=_GROUP,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.analysis
+
+    @property
+    def analysis(self) -> Analysis | None:
+        """What was asked for; None for nothing."""
+        given = self.asked_analysis
+        if not any(given.values()):
+            return None
+        if self.stopwords is not None:
+            given["stopwords"] = read_stop_words(self.stopwords)
+        return Analysis(**{name: x for name, x in given.items() if x is not None})
+
+    @property
+    def asked_analysis(self) -> dict[str, Any]:
+        """These options by name."""
+        return {name: getattr(self, name) for name in Analysed.OPTIONS}

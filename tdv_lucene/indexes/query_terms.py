@@ -1,0 +1,225 @@
+"""Whether an index has the terms that queries are analysed into, and if not, why."""
+
+from __future__ import annotations
+
+import logging
+import os
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from ..errors import TdvError
+from .analysis import FieldAnalysis
+
+if TYPE_CHECKING:
+    from ..jvm.dictionary import Dictionary, Known
+    from .detection import Reading
+
+_log = logging.getLogger(__name__)
+
+_ENOUGH = 50
+"""Different terms that say something."""
+_MISSING = 0.1
+"""A share of the terms that any collection may lack, misspelt ones among them; so much more, at
+least, are known to the analyzer that made the index."""
+_STRANGE = 0.5
+"""A share that no queries lack which are of the index's collection and language."""
+_MOST_TEXTS = 1000
+_SHOWN = 3
+
+_UNLIKE = "is the index of their collection and language?"
+
+_Form: TypeAlias = Literal["NFC", "NFD"]
+_FORMS: tuple[tuple[_Form, str, str], ...] = (
+    ("NFC", "a base and marks (Unicode NFD)", "single characters (NFC)"),
+    ("NFD", "single characters (Unicode NFC)", "a base and marks (NFD)"),
+)
+"""How the queries should be, what they are then, and what the index has."""
+
+
+def check_query_terms(
+    index: str | os.PathLike[str], field: str, analysed: FieldAnalysis, queries: Iterable[str]
+) -> None:
+    """Log :func:`notes_on_query_terms` as warnings.
+
+    Raises
+    ------
+    TdvError
+        When the index has less than half as many of the queries' terms as by another analysis.
+    """
+    for note in notes_on_query_terms(index, field, analysed, queries, refuse=True):
+        _log.warning("%s", note)
+
+
+def warn_of_lost_queries(
+    index: str | os.PathLike[str],
+    field: str,
+    analysed: FieldAnalysis,
+    queries: Mapping[str, str],
+    without_hits: Sequence[str],
+) -> None:
+    """Log as a warning why a search found nothing at all."""
+    if len(without_hits) == len(queries):
+        _log.warning("%s", note_on_nothing_found(index, field, analysed, queries))
+
+
+def notes_on_query_terms(
+    index: str | os.PathLike[str],
+    field: str,
+    analysed: FieldAnalysis,
+    queries: Iterable[str],
+    name: str | None = None,
+    *,
+    refuse: bool = False,
+) -> list[str]:
+    """Return in words what queries lose because ``field`` was analysed otherwise; mostly nothing.
+
+    The share of the queries' different terms that the field's dictionary has is held against the
+    same by other analyses. ``name`` is what to call the index; None for its path. With ``refuse``
+    a large loss is an error.
+    """
+    from ..jvm.dictionary import open_dictionary
+
+    texts = _some(list(dict.fromkeys(queries)))
+    where = f"{name or index} (field '{field}')"
+    with open_dictionary(index, field) as dictionary:
+        asked = dictionary.look_up(texts, analysed.analysis)
+        notes = [_note_on_form(where, dictionary, analysed, texts, asked)]
+        if asked.terms >= _ENOUGH and 1 - asked.share >= _MISSING:
+            best = _readings(dictionary, texts)[0]
+            if _is_better(best.found, asked):
+                note = _note_on_analysis(where, analysed, asked, best)
+                if refuse and not analysed.is_certain and 2 * asked.share < best.found.share:
+                    raise TdvError(note)
+                notes.append(note)
+            elif asked.known and not _is_pruned(index, field):
+                notes.append(_note_on_strange(where, asked))
+    return [note for note in notes if note]
+
+
+def note_on_nothing_found(
+    index: str | os.PathLike[str],
+    field: str,
+    analysed: FieldAnalysis,
+    queries: Mapping[str, str],
+    name: str | None = None,
+) -> str:
+    """Return in words why none of the ``queries`` finds anything, as likely as can be told."""
+    from ..jvm.dictionary import open_dictionary
+
+    texts = _some(list(queries.values()))
+    with open_dictionary(index, field) as dictionary:
+        asked = dictionary.look_up(texts, analysed.analysis)
+        others = [other for other in dictionary.fields() if other != field]
+        readings = _readings(dictionary, texts)
+    how = f"analysed as {analysed.describe()}"
+    if not asked.terms:
+        why = f"nothing is left of them, {how} (only stop words?)"
+    elif asked.known:
+        why = "only deleted documents hold their terms"
+    elif _is_pruned(index, field):
+        why = "pruning left none of their terms; drop less"
+    else:
+        why = f"the field has none of their {asked.terms:,} terms ({_such_as(asked)}), {how}"
+        for other in others:
+            with open_dictionary(index, other) as dictionary:
+                known = dictionary.look_up(texts, analysed.analysis).known
+            if known:
+                why += f"; the field '{other}' has {len(known):,} of them: search that"
+                break
+        else:
+            why += f"; {_other_ways(readings)}"
+    return nothing_found(field, name or index, why)
+
+
+def nothing_found(field: str, name: object, why: str = _UNLIKE) -> str:
+    """Return in words that no query finds anything, and why."""
+    return f"no query finds a document in the field '{field}' of {name}: {why}"
+
+
+def _readings(dictionary: Dictionary, texts: Sequence[str]) -> list[Reading]:
+    """By all analyses, the best first."""
+    from .candidates import candidates
+    from .detection import read_text
+
+    return read_text(dictionary, texts, candidates(texts))
+
+
+def _other_ways(readings: Sequence[Reading]) -> str:
+    """By which analyses an index has terms of queries that find nothing."""
+    most = len(readings[0].found.known)
+    best = [one.analysis for one in readings if len(one.found.known) == most][:_SHOWN]
+    if not most:
+        return _UNLIKE
+    return (
+        f"it has {most:,} as {' or '.join(one.describe() for one in best)}: if the index was made "
+        f"so, give {' or '.join(one.flags() for one in best)}"
+    )
+
+
+def _some(texts: Sequence[str]) -> Sequence[str]:
+    return texts[:: 1 + len(texts) // _MOST_TEXTS]
+
+
+def _is_better(other: Known, asked: Known) -> bool:
+    return other.share >= asked.share + _MISSING and len(other.known) >= len(asked.known)
+
+
+def _note_on_analysis(where: str, analysed: FieldAnalysis, asked: Known, best: Reading) -> str:
+    return (
+        f"{where} has {asked.share:.0%} of the {asked.terms:,} terms of the queries, analysed as "
+        f"{analysed.describe()} (not {_such_as(asked)}), and would have {best.found.share:.0%} "
+        f"analysed as {best.analysis.describe()}. If the index was made so, give "
+        f"{best.analysis.flags()}: else queries find less than they could, and what is learned "
+        "and measured is worse"
+    )
+
+
+def _note_on_strange(where: str, asked: Known) -> str:
+    if 1 - asked.share < _STRANGE:
+        return ""
+    return (
+        f"{where} has {asked.share:.0%} of the {asked.terms:,} terms of the queries (not "
+        f"{_such_as(asked)}): is it of their collection, in their language, and is this the field "
+        "to search?"
+    )
+
+
+def _is_pruned(index: str | os.PathLike[str], field: str) -> bool:
+    from .user_data import FieldRecord
+
+    return FieldRecord.read(index, field).values_sha256 is not None
+
+
+def _note_on_form(
+    where: str,
+    dictionary: Dictionary,
+    analysed: FieldAnalysis,
+    texts: Sequence[str],
+    asked: Known,
+) -> str:
+    """Letters with marks are one character or several, and terms of one do not match the other."""
+    if not asked.unknown:
+        return ""
+    for form, is_, has in _FORMS:
+        normal = {text: unicodedata.normalize(form, text) for text in texts}
+        changed = [text for text in texts if normal[text] != text]
+        if not changed:
+            continue
+        before = dictionary.look_up(changed, analysed.analysis)
+        after = dictionary.look_up([normal[text] for text in changed], analysed.analysis)
+        # Of the terms that the form makes a difference to: some texts have both forms.
+        found = {*before.known} - {*after.known, *after.unknown}
+        would_be = {*after.known} - {*before.known, *before.unknown}
+        if len(would_be) > len(found):
+            return (
+                f"queries have letters as {is_} that {where} has as {has}: they do not find, here "
+                f"as in Pyserini, {len(would_be):,} of its terms, such as '{min(would_be)}'. Write "
+                f"the queries in {form}"
+            )
+    return ""
+
+
+def _such_as(found: Known) -> str:
+    shown = ", ".join(f"'{term}'" for term in found.unknown[:3])
+    return shown + (", ..." if len(found.unknown) > 3 else "")

@@ -1,0 +1,150 @@
+"""Analyzers: Anserini's and Lucene's own classes, made as Anserini makes them."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from ..analysis import DEFAULT, ENGLISH, LANGUAGES, SPLIT_AT_BLANKS, STEMMERS, Analysis
+from ..errors import TdvError, argument
+from ._jobs import java_class, translate_errors
+
+_LUCENE = {
+    "standard.Standard": "", "core.Simple": "", "classic.Classic": "",
+    "ar.Arabic": "ar", "bg.Bulgarian": "cyrillic", "br.Brazilian": "latin", "ca.Catalan": "latin",
+    "cjk.CJK": "cjk", "ckb.Sorani": "ar", "cz.Czech": "latin", "el.Greek": "greek",
+    "et.Estonian": "latin", "eu.Basque": "latin", "ga.Irish": "latin", "gl.Galician": "latin",
+    "hy.Armenian": "armenian", "lt.Lithuanian": "latin", "lv.Latvian": "latin",
+    "ne.Nepali": "deva", "ro.Romanian": "latin", "sr.Serbian": "cyrillic", "ta.Tamil": "tamil",
+}  # fmt: skip
+LUCENE_CLASSES = {
+    f"org.apache.lucene.analysis.{name}Analyzer": letters for name, letters in _LUCENE.items()
+}
+"""Lucene's analyzers that Anserini has no flag for, and the letters they are for; "" for all."""
+
+_WHITESPACE = "org.apache.lucene.analysis.core.WhitespaceAnalyzer"
+_ENGLISH = "io.anserini.analysis.DefaultEnglishAnalyzer"
+_SET = "org.apache.lucene.analysis.CharArraySet"
+_THAI = "org.apache.lucene.analysis.th.ThaiTokenizer"
+
+
+def class_of(analysis: Analysis) -> str:
+    """The name of the analyzer's Java class."""
+    if analysis.analyzer is not None:
+        return analysis.analyzer
+    if analysis.pretokenized or analysis.language in SPLIT_AT_BLANKS:
+        return _WHITESPACE
+    if analysis.language == ENGLISH:
+        return _ENGLISH
+    classes = java_class("io.anserini.analysis.AnalyzerMap").analyzerMap
+    name: str = classes.get(analysis.language)
+    return name
+
+
+def identity_of(analysis: Analysis) -> tuple[Any, ...]:
+    """What decides on the terms: two of the same identity give the same, by whatever name."""
+    return class_of(analysis), analysis.stemmer, analysis.stopwords
+
+
+def as_record(analysis: Analysis) -> dict[str, Any]:
+    """As an index records it: what differs from the default, and the Java class."""
+    said = {
+        name: value for name, value in asdict(analysis).items() if value != getattr(DEFAULT, name)
+    }
+    return {**said, "class": class_of(analysis)}
+
+
+def from_record(record: Mapping[str, Any]) -> Analysis:
+    """Read :func:`as_record`. Where the language has another class here, as Korean has in Anserini
+    1 and 2, the recorded class."""
+    known = {field.name for field in fields(Analysis)}
+    said = {name: value for name, value in record.items() if name in known}
+    if said.get("stopwords") is not None:
+        said["stopwords"] = tuple(said["stopwords"])
+    made = Analysis(**said)
+    recorded = record.get("class", class_of(made))
+    return made if recorded == class_of(made) else Analysis(analyzer=recorded)
+
+
+@functools.cache
+def make_analyzer(analysis: Analysis) -> Any:
+    """The Lucene ``Analyzer``, as Anserini makes it; threads may share it.
+
+    Raises
+    ------
+    TdvError
+        When there is no such class, or this Java has no word boundaries of the language.
+    """
+    name = class_of(analysis)
+    require_supported(name)
+    if name != _ENGLISH:
+        return _by_name(name)
+    english = java_class(_ENGLISH)
+    words = analysis.stopwords
+    if analysis.stemmer == "none":
+        return english.newNonStemmingInstance(*_stop_set(words))
+    return english.newStemmingInstance(analysis.stemmer, *_stop_set(words))
+
+
+def _stop_set(words: Sequence[str] | None) -> list[Any]:
+    """The argument of a constructor, as Anserini makes it of a file; none for the default."""
+    if words is None:
+        return []
+    found = java_class(_SET)(len(words), False)
+    for word in words:
+        found.add(word)
+    return [found]
+
+
+def _by_name(name: str) -> Any:
+    try:
+        with translate_errors():
+            return java_class("tdvlucene.search.Analysis").byName(name)
+    except TdvError as error:
+        raise TdvError(
+            f"{argument('analyzer', name)} is no Lucene analyzer that can be made without "
+            "arguments from a class on the class path: write its whole name, such as "
+            "org.apache.lucene.analysis.el.GreekAnalyzer, and add its jar to CLASSPATH if it is "
+            f"your own ({error})"
+        ) from None
+
+
+def require_supported(name: str) -> None:
+    """Raise :class:`TdvError` where this Java lacks what an analyzer needs."""
+    if name.endswith(".ThaiAnalyzer") and not java_class(_THAI).DBBI_AVAILABLE:
+        home = java_class("java.lang.System").getProperty("java.home")
+        raise TdvError(
+            f"Thai needs a Java that knows where Thai's words end (module jdk.localedata), and "
+            f"{home} does not: set JAVA_HOME to a whole JDK 21 or newer, such as Temurin's"
+        )
+
+
+def anserini_analyses() -> Iterator[Analysis]:
+    """All that Anserini indexes text with by a flag, its default first."""
+    yield from (
+        Analysis(stemmer=stemmer, stopwords=words) for words in (None, ()) for stemmer in STEMMERS
+    )
+    yield Analysis(pretokenized=True)
+    yield from (Analysis(name) for name in LANGUAGES if name not in (ENGLISH, *SPLIT_AT_BLANKS))
+
+
+def analyze(
+    texts: Sequence[str], field: str = "contents", analysis: Analysis = DEFAULT
+) -> list[list[str]]:
+    """Tokens of each text, in one call; by default those of Anserini's default analyzer."""
+    if not texts:
+        return []
+    java = java_class("tdvlucene.search.Analysis")
+    found = java.tokens(make_analyzer(analysis), field, json.dumps(list(texts)))
+    tokens: list[list[str]] = json.loads(found)
+    return tokens
+
+
+def analyze_topics(
+    topics: Mapping[str, str], field: str = "contents", analysis: Analysis = DEFAULT
+) -> dict[str, list[str]]:
+    """Query id -> tokens of its text, as :func:`analyze` has them."""
+    return dict(zip(topics, analyze(list(topics.values()), field, analysis)))
