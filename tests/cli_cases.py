@@ -47,7 +47,8 @@ FILES = {
     "index": "index", "indexes": "index", "pruned": "pruned", "topics": "topics.tsv",
     "qrels": "qrels.txt", "tune_topics": "topics.tsv", "tune_qrels": "qrels.txt",
     "matrix": "matrix", "documents": "ids.txt", "plot": None, "output": None,
-    "train_topics": "topics.tsv", "train_qrels": "qrels.txt", "ranker": "ranker", "run": "run",
+    "queries": "topics.tsv", "train_topics": "topics.tsv", "train_qrels": "qrels.txt",
+    "ranker": "ranker", "run": "run",
 }  # fmt: skip
 """What options are files: those of ``make_home``; None for what is written."""
 

@@ -26,7 +26,7 @@ from results import machine, markdown_table, write_run
 
 from tdv_lucene import TdvError
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.pruning.reduction_choice import point_within_loss
+from tdv_lucene.values.losses import point_within_loss
 
 COLLECTIONS = ("vaswani", "cranfield", "cisi", "scifact")
 MAX_LOSS = 0.01

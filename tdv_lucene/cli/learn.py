@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..learning.config import LearnConfig
 from ..ranking import MODELS
+from ..values.losses import loses_nothing
 from . import _options as options
+from ._log_points import print_log_points
 
 if TYPE_CHECKING:
     from ..report.table import Table
@@ -26,7 +28,8 @@ def command(as_json: bool, **arguments: Any) -> None:
     """Learn term discrimination values (TDVs) from judged queries.
 
     A reduction is the share of postings dropped. For several reductions, prints the gain or loss
-    in effectiveness on held-out queries.
+    in effectiveness on held-out queries. Without --qrels, the topics are a query log: nothing is
+    learned, and a reduction is chosen by it.
     """
     from ..learning.from_index import learn_from_index
 
@@ -37,7 +40,10 @@ def command(as_json: bool, **arguments: Any) -> None:
     if as_json:
         options.show({"output": arguments["output"], **values.summary()}, as_json=True)
         return
-    print_points(values)
+    if "log" in values.manifest:
+        print_log_points(values)
+    else:
+        print_points(values)
 
 
 def _show_unmeasured(output: str, values: TermValues) -> None:
@@ -66,7 +72,9 @@ def _points_table(values: TermValues) -> Table:
     title = "Effectiveness of the pruned index on held-out queries (predicted)"
     points, full = values.points, values.manifest["full"]
     recommended = values.manifest["recommended_reduction"]
-    rows = [("full", _size(full), f"{full['visited']:,.0f}", "", *_measured(points[0]["full"]))]
+    shown = _shown(values)
+    whole = _measured(points[0]["full"], shown)
+    rows = [("full", _size(full), f"{full['visited']:,.0f}", "", *whole)]
     for point in points:
         mark = " *" if point["reduction"] == recommended else ""
         rows.append(
@@ -75,10 +83,10 @@ def _points_table(values: TermValues) -> Table:
                 _size(point),
                 f"{point['visited']:,.0f}",
                 f"{point['scale']:g}",
-                *_measured(point["measures"], point["difference"]),
+                *_measured(point["measures"], shown, point["difference"]),
             )
         )
-    measured = ("nDCG@5", "- full", "R@1000", "- full")
+    measured = [heading for name in shown for heading in (name, "- full")]
     headings = ("dropped", "MB", "visited", "scale", *measured)
     return Table(title, headings, rows, texts=())
 
@@ -117,18 +125,29 @@ def _notes(values: TermValues) -> Iterator[str]:
         )
     if prior := values.manifest.get("prior"):
         yield _moved(prior, values)
-    if values.manifest["recommended_reduction"] is None:
-        yield (
-            "No reduction is recommended: a loss cannot be excluded (95 % interval) for any. Pass "
-            "--reduction, --max-loss or --max-bytes to 'tdv-lucene prune', or learn from more "
-            "judged queries."
+    yield _recommended(values)
+
+
+def _recommended(values: TermValues) -> str:
+    """Which point pruning takes by default, and why."""
+    measure, recommended = values.measure, values.manifest["recommended_reduction"]
+    chosen = next(point for point in values.points if point["reduction"] == recommended)
+    if not loses_nothing(chosen, measure):
+        return (
+            f"* recommended: drop nothing. A loss of {measure} or R@1000 cannot be excluded (95 % "
+            "interval) for any reduction. Pass --reduction, --max-loss or --max-bytes to "
+            "'tdv-lucene prune' to drop more, or learn from more judged queries."
         )
-    else:
-        yield (
-            "* recommended: the smallest index whose nDCG@5 is not below the full index's (lower "
-            "end of the 95 % interval) and whose R@1000 is not significantly below it. "
-            "'tdv-lucene prune' uses it by default."
-        )
+    return (
+        f"* recommended: the smallest index whose {measure} is not below the full index's (lower "
+        "end of the 95 % interval) and whose R@1000 is not significantly below it. "
+        "'tdv-lucene prune' uses it by default."
+    )
+
+
+def _shown(values: TermValues) -> list[str]:
+    """The measures in the table: what points are chosen by, and another."""
+    return [*dict.fromkeys((values.measure, "R@1000", "nDCG@5"))][:2]
 
 
 def _size(point: Mapping[str, Any]) -> str:
@@ -136,11 +155,13 @@ def _size(point: Mapping[str, Any]) -> str:
 
 
 def _measured(
-    measures: Mapping[str, float], differences: Mapping[str, Any] | None = None
+    measures: Mapping[str, float],
+    shown: Iterable[str],
+    differences: Mapping[str, Any] | None = None,
 ) -> list[str]:
-    """The cells of the two measures and, where there are any, their differences."""
+    """The cells of the measures ``shown`` and, where there are any, their differences."""
     cells = []
-    for name in ("nDCG@5", "R@1000"):
+    for name in shown:
         cells.append(f"{measures[name]:.4f}")
         if differences is not None:
             difference, (low, high) = differences[name], differences[name]["ci95"]

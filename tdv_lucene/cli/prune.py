@@ -9,6 +9,7 @@ import click
 from ..pruning.config import PruneConfig
 from . import _options as options
 from ._advice import how_to_search
+from ._log_points import said_of_log
 
 _SHOWN = (
     "output", "field", "model", "learned_from", "tf", "unit", "scale", "reduction",
@@ -26,7 +27,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Write a smaller index; the source is only read.
 
     Uses the TDVs from 'learn'. Without --tdv, uses the built-in prior, learned on other judged
-    collections.
+    collections; --queries measures it by what your users ask.
     """
     from ..pruning.prune import prune_index
 
@@ -43,7 +44,9 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     if "chosen" not in report and "reduction" not in arguments:
         share = options.percent(report["requested_reduction"])
         click.echo(f"\nUsed the recommended reduction: {share} (pass --reduction for another)")
-    if "loss" in report.get("chosen", {}):
+    if "log" in report.get("chosen", {}):
+        click.echo(f"\n{said_of_log(report['chosen'])}")
+    elif "loss" in report.get("chosen", {}):
         click.echo(_validated(report["chosen"]))
     if report["fidelity"]:
         click.echo(_fidelity(report["fidelity"]))
@@ -56,10 +59,10 @@ def _validated(chosen: dict[str, Any]) -> str:
         for name, value in chosen["measures"].items()
         if name in chosen["full"]
     )
-    loss = chosen["loss"]
-    found = f"loses {options.percent(loss)} of nDCG@5"
+    loss, measure = chosen["loss"], chosen["measure"]
+    found = f"loses {options.percent(loss)} of {measure}"
     if loss <= 0:
-        found = f"loses no nDCG@5 (+{options.percent(-loss)})"
+        found = f"loses no {measure} (+{options.percent(-loss)})"
     found += f", at most {options.percent(max(0, chosen['loss_at_most']))} (95 % interval)"
     return (
         f"\nReduction {options.percent(chosen['reduction'])} is the largest within "

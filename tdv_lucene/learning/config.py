@@ -25,6 +25,7 @@ from ..options import (
 )
 from ..ranking import MODELS, SearchParameters, ranking_function
 from ..ranking.options import ForModel, Parameters, parameter_option
+from ..values.losses import MEASURE, MEASURES
 
 if TYPE_CHECKING:
     from ..embedding.term_vectors import TermVectors
@@ -37,6 +38,12 @@ class _Training(ForModel, Seed):
 
     recipe: DefaultRecipe | None = option(
         None, "Every number that learning uses; None for the default ones.", flag=PYTHON_ONLY
+    )
+    measure: str = option(
+        MEASURE,
+        "Choose the operating point by this measure: R@100 suits a first stage before a re-ranker.",
+        choices=MEASURES,
+        group=TRAINING,
     )
     pool: int | None = option(
         None,
@@ -134,8 +141,12 @@ class LearnConfig(
     EFFECTS = (
         Effect(
             ("topics", "qrels", "topic_field", *Analysed.OPTIONS, "vectors", "trust_pickle",
-             "prior", "term_values", "seed", "k1", "b", "mu", "pool", "memory", "plot"),
+             "prior", "term_values", "seed", "k1", "b", "mu", "measure", "pool", "memory", "plot"),
             "no_judgements", "nothing is learned, and nothing measured", only=(False,),
+        ),
+        Effect(
+            ("vectors", "trust_pickle", "prior", "term_values", "k1", "b", "mu", "measure", "plot"),
+            "qrels", "from queries without judgements nothing is learned", only=(ANYTHING,),
         ),
         *(
             Effect(names, "model", f"only {ranking_function(name).title} has such a parameter",

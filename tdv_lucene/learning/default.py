@@ -20,6 +20,7 @@ from ..simulation.choice_of_scale import (
     best_ranking_scale,
     faithful_scale,
 )
+from ..simulation.full_index import measure_full
 from ..simulation.posting_rules import rule_of_order
 from ..simulation.problem import Left, Problem, Tuned
 from ..simulation.term_scores import TermScores, kept_terms
@@ -99,8 +100,9 @@ def learn_default(
         TermScores(w, way.order, way.rule) for w, way in zip(weights, (final_way, *ways))
     ]
     choose_scale = _scale_choice(problem, start, few)
+    tuned_full = measure_full(problem, folds, some, progress)
     points, reports, full = validate_points(
-        chosen, final, of_folds, folds, some, recipe.reductions, recipe.unit, progress,
+        chosen, final, of_folds, folds, tuned_full, recipe.reductions, recipe.unit, progress,
         choose_scale,
     )  # fmt: skip
     for report, network in zip(reports, networks):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,16 +17,18 @@ from ..indexes.inspection import inspect_fields, require_prunable
 from ..indexes.queries import searchable_topics
 from ..indexes.query_terms import check_query_terms
 from ..matrix.extract import open_matrix
+from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
-from ..prior.alone import prior_values_of_index
+from ..prior.alone import prior_values, prior_values_of_index
 from ..progress import Progress, silent
 from ..report.path_plot import check_plot, plot_points
 from ..simulation.predicted_sizes import with_index_bytes
 from ..values.term_values import KIND, TermValues
+from .by_log import drawn, values_by_log
 from .config import LearnConfig, TermValuesConfig
 from .learn import learn_term_values
 from .memory import Extent, fitting_pool, within
-from .pool_search import search_lucene
+from .pool_search import Search, search_lucene
 from .recipes import DefaultRecipe
 
 
@@ -45,7 +48,7 @@ def learn_from_index(
     ----------
     topics, qrels
         See :func:`tdv_lucene.read_topics` and :func:`tdv_lucene.read_qrels`. Both are None with
-        ``no_judgements``.
+        ``no_judgements``. Without qrels the topics are a log: see :mod:`.by_log`.
     config, options
         How to learn: a :class:`LearnConfig`, or its options by name, as ``seed=1``.
 
@@ -63,17 +66,38 @@ def learn_from_index(
     picture = None
     if config.plot is not None:
         picture = check_plot(config.plot, overwrite=config.overwrite, inputs=[*read, place])
-    _check_judgements(topics, qrels, config)
+    _check_questions(topics, qrels, config)
     if config.no_judgements:
         return prior_values_of_index(
             index, output=output, model=config.model, matrix=config.matrix, field=config.field,
             lead=config.lead, prefer=config.prefer, overwrite=config.overwrite, progress=progress,
         )  # fmt: skip
+    assert topics is not None
+    with values_from_index(index, topics, qrels, config, progress) as values:
+        values.save(place)
+    if picture is not None:
+        recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
+        plot_points(values.points, full, recommended, picture)
+    return TermValues.load(output)
+
+
+@contextmanager
+def values_from_index(
+    index: str | os.PathLike[str],
+    topics: str | os.PathLike[str],
+    qrels: str | os.PathLike[str] | None,
+    config: LearnConfig,
+    progress: Progress = silent,
+) -> Iterator[TermValues]:
+    """Yield the TDVs that are learned, or without ``qrels`` the prior's, measured by the topics as
+    a log. Their vocabulary is mapped from a folder that is removed in the end.
+    """
     recipe = _recipe(config.recipe or DefaultRecipe(), config)
     analysed = analysis_of(index, config.field, config.analysis)
     asked = _read_questions(topics, qrels, config, analysed.analysis)
     if config.memory_bytes is not None:
-        extent = _extent(index, config.field).with_topics(asked.topics, asked.qrels)
+        judged = asked.topics if asked.qrels is None else asked.qrels
+        extent = _extent(index, config.field).with_topics(asked.topics, judged)
         fitting_pool(extent, config.pool, config.memory_bytes)
     require_prunable(index, config.field)
     check_query_terms(index, config.field, analysed, asked.texts.values())
@@ -82,52 +106,80 @@ def learn_from_index(
         index, config.matrix, field=config.field, positions=recipe.lead, progress=watched
     ) as counts:
         counts.require_whole("learning")
-        vectors = None
-        if config.vectors is not None:
-            vectors = load_term_vectors(
-                config.vectors, counts, analysed.analysis, watched,
-                trust_pickle=config.trust_pickle,
-            )  # fmt: skip
-        training = TermValuesConfig(
-            model=config.model, recipe=recipe, vectors=vectors, parameters=config.parameters,
-            seed=config.seed, pool=config.pool, memory=config.memory_bytes,
-        )  # fmt: skip
         search = search_lucene(
             index, asked.texts, config.model, config.field, analysed.analysis, watched
         )
-        learned = learn_term_values(
-            counts, asked.topics, asked.qrels, training, search=search, progress=progress
+        learn = _learn_by_log if asked.qrels is None else _learn_from_judgements
+        learned = learn(counts, asked, recipe, config, search, progress)
+        yield _with_analysis(with_index_bytes(learned, index), analysed)
+
+
+def _learn_from_judgements(
+    counts: TermDocumentMatrix,
+    asked: _Questions,
+    recipe: DefaultRecipe,
+    config: LearnConfig,
+    search: Search,
+    progress: Progress,
+) -> TermValues:
+    assert asked.qrels is not None
+    vectors = None
+    if config.vectors is not None:
+        watched = within(config.memory_bytes, progress)
+        vectors = load_term_vectors(
+            config.vectors, counts, asked.analysis, watched, trust_pickle=config.trust_pickle
         )
-        values = _with_analysis(with_index_bytes(learned, index), analysed)
-        values.save(place)
-    if picture is not None:
-        recommended, full = (values.manifest[key] for key in ("recommended_reduction", "full"))
-        plot_points(values.points, full, recommended, picture)
-    return TermValues.load(output)
+    training = TermValuesConfig(
+        model=config.model, recipe=recipe, vectors=vectors, parameters=config.parameters,
+        seed=config.seed, pool=config.pool, memory=config.memory_bytes, measure=config.measure,
+    )  # fmt: skip
+    return learn_term_values(
+        counts, asked.topics, asked.qrels, training, search=search, progress=progress
+    )
+
+
+def _learn_by_log(
+    counts: TermDocumentMatrix,
+    asked: _Questions,
+    recipe: DefaultRecipe,
+    config: LearnConfig,
+    search: Search,
+    progress: Progress,
+) -> TermValues:
+    values = prior_values(counts, model=config.model, lead=recipe.lead, prefer=config.prefer)
+    return values_by_log(
+        values, counts, asked.topics, seed=config.seed, pool=config.pool,
+        memory=config.memory_bytes, search=search, progress=progress,
+    )  # fmt: skip
 
 
 class _Questions(NamedTuple):
-    """What is learned from: ids to index terms, ids to grades, ids to what Lucene is asked."""
+    """What is learned from: ids to index terms, ids to grades (None: a log), ids to what Lucene is
+    asked, and how that becomes terms."""
 
     topics: Mapping[str, Sequence[str]]
-    qrels: Mapping[str, Mapping[str, int]]
+    qrels: Mapping[str, Mapping[str, int]] | None
     texts: Mapping[str, str]
+    analysis: Analysis
 
 
 def _read_questions(
-    topics: str | os.PathLike[str] | None,
+    topics: str | os.PathLike[str],
     qrels: str | os.PathLike[str] | None,
     config: LearnConfig,
     analysis: Analysis,
 ) -> _Questions:
     from ..jvm.analysis import analyze_topics
 
-    assert topics is not None and qrels is not None  # _check_judgements saw to it
-    texts, judgements = read_topics(topics, config.topic_field), read_qrels(qrels)
+    texts = read_topics(topics, config.topic_field)
+    if qrels is None:
+        texts = searchable_topics(drawn(texts, config.seed), config.field, analysis)
+        return _Questions(analyze_topics(texts, config.field, analysis), None, texts, analysis)
+    judgements = read_qrels(qrels)
     texts = searchable_topics(texts, config.field, analysis)
     terms = analyze_topics(texts, config.field, analysis)
     judged = {name: text for name, text in texts.items() if name in judgements}
-    return _Questions(terms, judgements, judged)
+    return _Questions(terms, judgements, judged, analysis)
 
 
 def _with_analysis(values: TermValues, analysed: FieldAnalysis) -> TermValues:
@@ -159,11 +211,12 @@ def _extent(index: str | os.PathLike[str], field: str) -> Extent:
     return Extent(0, 0, 0)  # no such field: extracting it tells so
 
 
-def _check_judgements(
+def _check_questions(
     topics: str | os.PathLike[str] | None, qrels: str | os.PathLike[str] | None, config: LearnConfig
 ) -> None:
-    if not config.no_judgements and None in (topics, qrels):
+    if not config.no_judgements and topics is None:
         raise TdvError(
-            f"name the judged queries to learn from, by {argument('topics')} and "
-            f"{argument('qrels')}, or pass {argument('no_judgements')} to learn from none"
+            f"name the queries to learn from, by {argument('topics')}, and their judgements, by "
+            f"{argument('qrels')}; without {argument('qrels')} the queries are a log, by which a "
+            f"reduction is chosen; pass {argument('no_judgements')} to learn from none"
         )

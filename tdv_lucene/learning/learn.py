@@ -17,7 +17,7 @@ from ..prior.prior import Prior, Settings, settings_for
 from ..progress import Progress, silent
 from ..ranking import SearchParameters as Parameters
 from ..simulation.problem import Problem
-from ..simulation.queries import make_queries
+from ..simulation.queries import Queries, make_queries
 from ..values.posting_thresholds import count_thresholds
 from ..values.term_orders import check_preference
 from ..values.term_values import TermValues
@@ -80,7 +80,8 @@ def learn_term_values(
     progress = within(config.memory_bytes, progress)
     whole = matrix
     if size:
-        matrix = _pool_of(whole, topics, qrels, model, search, size, seed, progress)
+        queries = make_queries(whole, topics, qrels)
+        matrix = pool_of(whole, queries, qrels, model, search, size, seed, progress)
     if vectors is None:
         none = {} if chosen.values else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
@@ -101,12 +102,12 @@ def learn_term_values(
         ones = np.ones(len(learned.final.priority), np.float32)
         rule = count_thresholds(rule, whole, ones, learned.final.priority)
         learned = learned._replace(final=learned.final._replace(rule=rule))
-    return values_of(learned, chosen, seed)
+    return values_of(learned, chosen, seed, measure=config.measure)
 
 
-def _pool_of(
+def pool_of(
     matrix: TermDocumentMatrix,
-    topics: Mapping[str, Sequence[str]],
+    queries: Queries,
     qrels: Mapping[str, Mapping[str, int]],
     model: str,
     search: Search | None,
@@ -114,11 +115,9 @@ def _pool_of(
     seed: int,
     progress: Progress,
 ) -> TermDocumentMatrix:
-    """Return a pool of ``size`` documents."""
-    make_queries(matrix, topics, qrels)  # what does not belong together is told before work
-    judged = {query_id: qrels[query_id] for query_id in topics if query_id in qrels}
-    asked = search or search_matrix(matrix, topics, judged, model)
-    rankings = searched(asked, model, len(judged), size)
+    """Return a pool of ``size`` documents, for ``queries`` of the whole ``matrix``."""
+    rankings = searched(search or search_matrix(matrix, queries, model), model, len(queries), size)
+    judged = {query_id: qrels[query_id] for query_id in queries.ids if query_id in qrels}
     return draw_pool(matrix, judged, rankings, size, seed, progress)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,12 +9,17 @@ import numpy as np
 
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..values.losses import MEASURE, recommend
 from ..values.term_values import TermValues
 from .points import Learned
 
 
 def values_of(
-    learned: Learned, recipe: Any, seed: int, recommended: float | None = None
+    learned: Learned,
+    recipe: Any,
+    seed: int,
+    recommended: float | None = None,
+    measure: str = MEASURE,
 ) -> TermValues:
     """Return the TDVs, with all that led to them in the manifest.
 
@@ -25,6 +29,8 @@ def values_of(
         A dataclass with a ``name``.
     recommended
         The reduction that pruning takes; None for what the points recommend.
+    measure
+        What they recommend it by.
     """
     problem, final = learned.problem, learned.final
     matrix = problem.matrix
@@ -47,7 +53,10 @@ def values_of(
         points=learned.points,
         prior=learned.moved,
         full=learned.full,
-        recommended_reduction=recommend(learned.points) if recommended is None else recommended,
+        measure=measure,
+        recommended_reduction=(
+            recommend(learned.points, measure) if recommended is None else recommended
+        ),
     )
 
 
@@ -62,22 +71,3 @@ def _pool(matrix: TermDocumentMatrix) -> dict[str, Any] | None:
         "drawn": int(np.count_nonzero(pool.drawn)),
         "postings": matrix.postings,
     }
-
-
-def recommend(points: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return the reduction of the smallest index that surely ranks no worse; None if there is none.
-
-    That is a point whose 95 % interval of the held-out difference from the tuned full index does
-    not reach below 0 in nDCG@5, and is not wholly below 0 in R@1000. With few queries intervals
-    are wide, and little or nothing is recommended: pruning then asks for a reduction.
-    """
-    lossless = [point for point in points if loses_nothing(point)]
-    if not lossless:
-        return None
-    return float(min(lossless, key=lambda point: point["posting_bytes"])["reduction"])
-
-
-def loses_nothing(point: Mapping[str, Any]) -> bool:
-    """Whether :func:`recommend` may choose this point."""
-    low = point["difference"]["nDCG@5"]["ci95"][0]
-    return bool(low >= 0 and point["difference"]["R@1000"]["ci95"][1] >= 0)

@@ -15,7 +15,7 @@ from ..simulation.estimated_bytes import (
     estimate_posting_bytes,
     posting_format,
 )
-from ..simulation.full_index import mean_visited, measure_full
+from ..simulation.full_index import FullIndex, mean_visited
 from ..simulation.measures import MEASURES, mean_measures
 from ..simulation.problem import Problem, Tuned
 from ..simulation.reduced import Reduced
@@ -57,7 +57,7 @@ def validate_points(
     final: TermScores,
     of_folds: list[TermScores],
     folds: list[np.ndarray],
-    some: np.ndarray,
+    full: FullIndex,
     reductions: tuple[float, ...],
     unit: str,
     progress: Progress,
@@ -67,13 +67,11 @@ def validate_points(
 
     Every query is measured with the training of the fold it is held out of, on the integer index
     that pruning would write at the point's scale, and searched with parameters that it had no part
-    in choosing. The full index is measured beside it, tuned on the same queries ``some`` in the
-    same folds (see :mod:`..simulation.full_index`).
+    in choosing. ``full`` is what points are compared with.
     """
     problem = tuned.of_all
     plain = problem.full.plain
     full_bytes = estimate_posting_bytes(problem.full.matrix, plain)
-    full = measure_full(problem, folds, some, progress)
     points = []
     by_fold: list[dict[str, Any]] = [
         {

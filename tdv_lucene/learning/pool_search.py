@@ -13,7 +13,7 @@ from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import SearchParameters as Parameters
 from ..ranking import ranking_function
-from ..simulation.queries import make_queries
+from ..simulation.queries import Queries
 from ..simulation.retrieval import QueryPostings
 from ..simulation.weighted_collection import plain_collection
 
@@ -61,14 +61,8 @@ def search_lucene(
     return search
 
 
-def search_matrix(
-    matrix: TermDocumentMatrix,
-    topics: Mapping[str, Sequence[str]],
-    qrels: Mapping[str, Mapping[str, int]],
-    model: str,
-) -> Search:
+def search_matrix(matrix: TermDocumentMatrix, queries: Queries, model: str) -> Search:
     """Return a search by NumPy alone, with all postings of the query terms in memory."""
-    queries = make_queries(matrix, topics, qrels)
     plain = plain_collection(matrix)
     postings = QueryPostings(matrix.with_position_boost(None), queries)
 

@@ -18,6 +18,7 @@ from ..learning.tuning_before_learning import tuning_queries
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import SearchParameters, check_model
+from ..simulation.full_index import measure_full
 from ..simulation.problem import Problem, Tuned
 from ..simulation.term_scores import TermScores
 from ..values.term_values import TermValues
@@ -84,9 +85,10 @@ def _learn(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress)
         trained.append((TermScores(values, values), epoch, linear))
     *of_folds, (final, _, _) = trained
     scored = [scores for scores, *_ in of_folds]
-    points, reports, full = validate_points(
-        Tuned.untuned(problem, folds), final, scored, folds, tuning_queries(problem, seed),
-        recipe.reductions, "term", progress,
+    full = measure_full(problem, folds, tuning_queries(problem, seed), progress)
+    points, reports, about = validate_points(
+        Tuned.untuned(problem, folds), final, scored, folds, full, recipe.reductions, "term",
+        progress,
     )  # fmt: skip
     for report, (_, epoch, linear) in zip(reports, of_folds):
         report["network"] = {
@@ -94,7 +96,7 @@ def _learn(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress)
             "w_vector": linear.of_vector.tolist(),
             "b": float(linear.bias),
         }
-    return Learned(problem, final, points, reports, full)
+    return Learned(problem, final, points, reports, about)
 
 
 def _raw_vectors(vectors: TermVectors, terms: int) -> tdv.Features:

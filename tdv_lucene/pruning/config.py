@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..analysis import Analysed
 from ..arguments import checked_share, parse_bytes
 from ..errors import TdvError, argument
-from ..options import ANYTHING, Config, Effect, OfField, Overwrite, Threads, option
+from ..options import Config, Effect, OfField, Overwrite, Threads, option
 
 if TYPE_CHECKING:
     from .search_target import SearchTarget
@@ -45,11 +45,16 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
         "Drop this share of the field's postings, such as 0.45.  [default: the recommended one]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
+    queries: str | os.PathLike[str] | None = option(
+        None,
+        "Choose the reduction by this query log: any topics file; no judgements. Excludes --tdv.",
+        metavar="LOG",
+    )
     max_loss: float | None = option(
         None,
         "Take the largest validated reduction that loses at most this share of nDCG@5 on held-out "
-        "queries, such as 0.01. Judged by the worse end of the 95 % interval. Excludes "
-        "--reduction.",
+        "queries, such as 0.01. Judged by the worse end of the 95 % interval; with --queries, by "
+        "what four of five judged query sets kept to (default 0.02). Excludes --reduction.",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     max_bytes: int | str | None = option(
@@ -90,10 +95,7 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
         Effect(("scale",), "tf", "frequencies stay as they are", only=("scaled",)),
         Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
         Effect(("save_values",), "values", "TDVs that are given need not be saved", only=(None,)),
-        Effect(
-            ("max_loss",), "values", "a loss is measured on judged queries, and none were",
-            only=(ANYTHING,),
-        ),
+        Effect(("queries",), "values", "TDVs have been measured, or learned", only=(None,)),
     )  # fmt: skip
 
     def validate(self) -> None:

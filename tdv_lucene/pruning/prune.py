@@ -12,14 +12,14 @@ from ..errors import TdvError, argument
 from ..output import Output
 from ..progress import Progress, silent
 from ..source import Source
+from ..values.losses import loss_of, most_loss_of, point_within_loss
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .field_rule import load_fields
-from .reduction_choice import loss_of, most_loss_of, point_within_loss
 from .shards import check_shards, prune_shards
-from .unjudged import values_without_judgements
+from .unjudged import values_by_log_of_index, values_without_judgements
 from .writing import Task, prune_part
 
 
@@ -78,6 +78,11 @@ def prune_index(
         index.
     """
     config = PruneConfig.of(config, options, values=values)
+    if config.max_loss is not None and values is None and config.queries is None:
+        raise TdvError(
+            f"{argument('max_loss')} has no effect without {argument('values')} or "
+            f"{argument('queries')}: a loss is measured on queries; leave it out"
+        )
     return write_pruned(index, values, output, config, others=others, progress=progress)
 
 
@@ -113,7 +118,11 @@ def write_pruned(
         identify(index)  # before anything is made: Java starts, and the index can be read
     if values is None:
         at = CORRECTED_AT if config.max_bytes is not None else (config.reduction,)
-        made = values_without_judgements(index, config.field, config.tf, at, progress)
+        made = (
+            values_without_judgements(index, config.field, config.tf, at, progress)
+            if config.queries is None
+            else values_by_log_of_index(index, config.queries, config, progress)
+        )
         given.insert(0, made)
     fields = load_fields(given)
     _refuse_several_fields(fields, config)
@@ -129,14 +138,19 @@ def write_pruned(
 
 def _at_loss(task: Task, values: TermValues) -> Task:
     """The task with the reduction that was asked for by a loss, and what was found out of it."""
-    config = task.config
-    if config.max_loss is None:
+    config, log = task.config, values.manifest.get("log")
+    max_loss, measure = config.max_loss, values.measure
+    if log and (config.reduction, max_loss, config.max_bytes) == (None, None, None):
+        max_loss = log["max_loss"]
+    if max_loss is None:
         return task
-    point = point_within_loss(values.points, config.max_loss)
+    point = point_within_loss(values.points, max_loss, measure)
     chosen = {
-        "max_loss": config.max_loss,
-        "loss": loss_of(point),
-        "loss_at_most": most_loss_of(point),
+        **({"log": log, "difference": point["difference"]} if log else {}),
+        "max_loss": max_loss,
+        "measure": measure,
+        "loss": loss_of(point, measure),
+        "loss_at_most": most_loss_of(point, measure),
         "measures": dict(point["measures"]),
         "full": dict(point["full"]),
         "reduction": point["reduction"],

@@ -1,68 +1,22 @@
-"""The reduction that keeps within a limit: a loss on held-out queries, or a number of bytes."""
+"""The reduction that keeps within a number of bytes."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_share
 from ..errors import TdvError, argument
 from ..values.dropped_terms import nearest
 
 LARGEST_REDUCTION = 0.95
 """The most that is tried to meet a size."""
 
-_MEASURE = "nDCG@5"
 _CLOSE = 0.99  # of the bytes allowed: near enough
 _ENOUGH = 0.98  # the same if the size was predicted
 _FINE = 0.002  # differences of reductions that are not told apart
 _TRIES = 12
-
-
-def loss_of(point: Mapping[str, Any]) -> float:
-    """Return the share of the tuned full index's nDCG@5 lost on held-out queries; a gain is < 0."""
-    full = point["full"][_MEASURE]
-    return 1 - point["measures"][_MEASURE] / full if full > 0 else 0.0
-
-
-def most_loss_of(point: Mapping[str, Any]) -> float:
-    """Return the largest :func:`loss_of` within the 95 % interval of the difference."""
-    full = point["full"][_MEASURE]
-    return -point["difference"][_MEASURE]["ci95"][0] / full if full > 0 else 0.0
-
-
-def point_within_loss(points: Sequence[Mapping[str, Any]], max_loss: float) -> Mapping[str, Any]:
-    """Return the validated point of the largest reduction whose :func:`most_loss_of` is allowed.
-
-    Other queries may lose more than the held-out ones did on average; the interval says how much.
-
-    Raises
-    ------
-    TdvError
-        When ``max_loss`` is out of its range, nothing was validated, or every point may lose more.
-    """
-    checked_share(max_loss, "max_loss")
-    validated = [point for point in points if point.get("difference")]
-    if not validated:
-        raise TdvError(
-            f"{argument('max_loss')} needs points that were validated on held-out queries with "
-            f"their intervals, and these TDVs have none: pass {argument('reduction')}, or TDVs "
-            "from 'tdv-lucene learn' of this version"
-        )
-    borne = [point for point in validated if most_loss_of(point) <= max_loss]
-    if borne:
-        return max(borne, key=lambda point: point["reduction"])
-    best = min(validated, key=most_loss_of)
-    enough = math.ceil(most_loss_of(best) * 1000) / 1000
-    raise TdvError(
-        f"no validated point surely loses at most {max_loss:.1%} of {_MEASURE}: the interval of "
-        f"the best, at a reduction of {best['reduction']:g}, reaches to {most_loss_of(best):.1%}; "
-        f"pass {argument('max_loss', f'{enough:g}')} or {argument('reduction')}, or learn from "
-        "more queries"
-    )
 
 
 def foreseen_bytes(

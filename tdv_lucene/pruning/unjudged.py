@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from ..errors import TdvError, argument
 from ..indexes.user_data import FieldRecord
+from ..learning.config import LearnConfig
+from ..learning.from_index import values_from_index
 from ..matrix.extract import open_matrix
 from ..prior.alone import in_memory, prior_values, prior_values_of_index
 from ..prior.prior import Prior
@@ -16,6 +18,7 @@ from ..values.operating_point import CORRECTED_AT
 from ..values.term_orders import PREFERENCES
 from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
+from .config import PruneConfig
 from .field_description import TUNED, made_by_prior
 from .recorded_values import find_values
 
@@ -39,6 +42,22 @@ def values_without_judgements(
     return prior_values_of_index(
         index, field=field, lead=tf == "scaled", reductions=reductions, progress=progress
     )
+
+
+def values_by_log_of_index(
+    index: str | os.PathLike[str],
+    queries: str | os.PathLike[str],
+    config: PruneConfig,
+    progress: Progress = silent,
+) -> TermValues:
+    """Return the same with operating points measured by a query log (see
+    :mod:`..learning.by_log`)."""
+    learning = LearnConfig(
+        field=config.field, lead=config.tf == "scaled",
+        **config.asked_analysis,
+    )  # fmt: skip
+    with values_from_index(index, queries, None, learning, progress) as values:
+        return in_memory(values)
 
 
 def values_again(

@@ -80,6 +80,12 @@ def faithful_scale(at: Reduced, *, least: float = 0.0) -> ChosenScale:
     return ChosenScale(tried, chosen, [chosen["scale"]] * len(at.folds))
 
 
+def given_scale(at: Reduced, *, scale: float) -> ChosenScale:
+    """Return this scale, and what it does to the ranking."""
+    entry = describe_scale(at, scale, best_documents(at))
+    return ChosenScale([entry], entry, [scale] * len(at.folds))
+
+
 def kept_overlap(reduction: float) -> float:
     """Return what share of the ten best documents a scale must keep."""
     return KEPT_WHERE_LITTLE_IS_DROPPED if reduction <= _LITTLE else KEPT_OVERLAP

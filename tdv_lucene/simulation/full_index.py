@@ -25,7 +25,7 @@ class FullIndex(NamedTuple):
 
     Attributes
     ----------
-    measured : float64[Q, 3]
+    measured : float64[Q, measures]
         Each query's measures, with the parameters that are best for the *other* folds' queries.
     parameters : Parameters
         Those that are best for all queries.

@@ -1,4 +1,4 @@
-"""nDCG at 5 and 1000 and Recall@1000 by trec_eval's definitions, from judged documents' ranks.
+"""nDCG, recall and reciprocal rank by trec_eval's definitions, from judged documents' ranks.
 
 Learning evaluates tens of thousands of rankings of a whole collection, and the ranks of the few
 judged documents are found without sorting. Run files are measured by
@@ -14,7 +14,7 @@ from ..evaluation.ndcg import ndcg
 from ..evaluation.tuning import OBJECTIVE
 from .retrieval import QueryPostings
 
-MEASURES = ("nDCG@5", "R@1000", "nDCG@1000")
+MEASURES = ("nDCG@5", "R@1000", "nDCG@1000", "nDCG@10", "RR@10", "R@100")
 
 _SIGNIFICANCE = 0.05
 _CHOSEN_BY = (OBJECTIVE, "nDCG@1000")
@@ -29,7 +29,7 @@ and that must count too.
 def evaluate(
     postings: QueryPostings, impacts: np.ndarray, some: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return float64[n, 3]: the ``MEASURES`` of the full ranking of each query.
+    """Return float64[n, measures]: the ``MEASURES`` of the full ranking of each query.
 
     ``some`` int64[n] chooses queries; None is all of them. From a pool ranks are estimated.
     """
@@ -66,7 +66,7 @@ def ranks_of(scores: np.ndarray, docs: np.ndarray) -> np.ndarray:
 def _measures(
     ranks: list[np.ndarray], grades: list[np.ndarray], ideal: list[np.ndarray]
 ) -> np.ndarray:
-    """Return float64[n, 3], from each query's relevant documents and their ideal grades."""
+    """Return float64[n, measures], from each query's relevant documents and their ideal grades."""
     numbers = np.arange(len(ideal))
     query = np.repeat(numbers, [len(of_query) for of_query in ranks])
     relevant = np.array([len(of_query) for of_query in ideal])
@@ -75,13 +75,16 @@ def _measures(
         query, rank, np.concatenate(grades).astype(np.float64),
         np.repeat(numbers, relevant), np.concatenate(ideal).astype(np.float64),
     )  # fmt: skip
-    at_5, at_1000 = (ndcg(*all_of_them, depth=depth, number=len(ideal)) for depth in (5, 1000))
-    recall = np.bincount(query, rank <= 1000, minlength=len(ideal)) / relevant
-    return np.stack([at_5, recall, at_1000], axis=1)
+    found = {f"nDCG@{k}": ndcg(*all_of_them, depth=k, number=len(ideal)) for k in (5, 10, 1000)}
+    for depth in (100, 1000):
+        found[f"R@{depth}"] = np.bincount(query, rank <= depth, minlength=len(ideal)) / relevant
+    found["RR@10"] = np.zeros(len(ideal))
+    np.maximum.at(found["RR@10"], query, np.where(rank <= 10, 1 / rank, 0))
+    return np.stack([found[name] for name in MEASURES], axis=1)
 
 
 def mean_measures(per_query: np.ndarray) -> dict[str, float]:
-    """Return the means of float64[n, 3] by name."""
+    """Return the means of float64[n, measures] by name."""
     return dict(zip(MEASURES, map(float, per_query.mean(axis=0))))
 
 
@@ -108,6 +111,6 @@ def clearly_best(served_by: np.ndarray) -> int:
 
 
 def deciding(measured: np.ndarray) -> np.ndarray:
-    """Return float64[n], what decides (see ``_CHOSEN_BY``), from the ``MEASURES`` float64[n, 3]."""
+    """Return float64[n], what decides (see ``_CHOSEN_BY``), from all ``MEASURES``."""
     chosen = measured[:, [MEASURES.index(name) for name in _CHOSEN_BY]]
     return np.asarray(chosen.mean(axis=1))

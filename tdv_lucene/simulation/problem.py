@@ -213,7 +213,7 @@ class Problem:
         return self.postings.impacts(similarity, collection, some)
 
     def measure(self, collection: WeightedCollection, some: np.ndarray | None = None) -> np.ndarray:
-        """Return float64[n, 3]: the measures of ``some`` queries (None: all)."""
+        """Return float64[n, measures]: the measures of ``some`` queries (None: all)."""
         return evaluate(self.postings, self.impacts(collection, some), some)
 
     def folds(self, number: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""Judged queries as arrays of term and document numbers."""
+"""Queries as arrays of term and document numbers, with judgements or with their first answers."""
 
 from __future__ import annotations
 
@@ -50,6 +50,19 @@ class Queries:
         """Return (documents, grades) of a query."""
         here = slice(self.judged_indptr[query], self.judged_indptr[query + 1])
         return self.judged_docs[here], self.grades[here]
+
+    def answered_by(self, documents: np.ndarray) -> Queries:
+        """Return the queries with one relevant document each, int32[Q], without those with none
+        (-1)."""
+        found = np.flatnonzero(documents >= 0).tolist()
+        terms, tf = zip(*(self.terms_of(query) for query in found))
+        one = np.ones(1, np.int32)
+        return Queries(
+            tuple(self.ids[query] for query in found),
+            _indptr(terms), np.concatenate(terms), np.concatenate(tf),
+            np.arange(len(found) + 1), documents[found], np.ones(len(found), np.int32),
+            (one,) * len(found),
+        )  # fmt: skip
 
     @property
     def longest(self) -> int:
@@ -109,6 +122,31 @@ def make_queries(
     )  # fmt: skip
 
 
+def unjudged_queries(matrix: TermDocumentMatrix, topics: Mapping[str, Sequence[str]]) -> Queries:
+    """Number the terms of topics that nobody judged; those without a term in the index are left
+    out.
+
+    Raises
+    ------
+    TdvError
+        When none has one.
+    """
+    records = [(query_id, *_terms(matrix, tokens)) for query_id, tokens in topics.items()]
+    records = [record for record in records if len(record[1])]
+    if not records:
+        raise TdvError(
+            f"none of the {len(topics)} queries has a term of the field "
+            f"'{matrix.vocabulary.field}': pass queries that users ask of this index, in its "
+            "language"
+        )
+    ids, terms, tf = zip(*records)
+    nobody = np.zeros(0, np.int32)
+    return Queries(
+        ids, _indptr(terms), np.concatenate(terms), np.concatenate(tf),
+        np.zeros(len(ids) + 1, np.int64), nobody, nobody, (nobody,) * len(ids),
+    )  # fmt: skip
+
+
 def find_documents(doc_ids: ByteStrings, wanted: Iterable[str]) -> dict[str, int]:
     """Return the numbers of those of the ``wanted`` documents that are there, by one look at all.
 
@@ -125,12 +163,18 @@ def _number(
     tokens: Sequence[str],
     judged: Mapping[str, int],
 ) -> tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    found = matrix.vocabulary.find(tokens)
-    terms, tf = np.unique(found[found >= 0], return_counts=True)
+    terms, tf = _terms(matrix, tokens)
     held = sorted((documents[d], g) for d, g in judged.items() if d in documents)
     docs, grades = np.array(held, np.int32).reshape(-1, 2).T
     ideal = np.array(sorted((g for g in judged.values() if g > 0), reverse=True), np.int32)
-    return query_id, terms.astype(np.int32), tf.astype(np.float32), docs, grades, ideal
+    return query_id, terms, tf, docs, grades, ideal
+
+
+def _terms(matrix: TermDocumentMatrix, tokens: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the distinct terms that the index has, and how often each is there."""
+    found = matrix.vocabulary.find(tokens)
+    terms, tf = np.unique(found[found >= 0], return_counts=True)
+    return terms.astype(np.int32), tf.astype(np.float32)
 
 
 def _indptr(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -63,8 +63,8 @@ class Reduced:
         return left.problem, self.final.prune(left, self.reduction, scale, self.unit)
 
     def held_out(self, scales: Sequence[float | None]) -> np.ndarray:
-        """Return float64[Q, 3]: each query measured on the index that the training of the fold it
-        is held out of makes, at that fold's scale (None: the real-valued model)."""
+        """Return float64[Q, measures]: each query measured on the index that the training of the
+        fold it is held out of makes, at that fold's scale (None: the real-valued model)."""
         measured = np.zeros((len(self.problem.queries), len(MEASURES)))
         for problem, scores, fold, scale in zip(
             self.tuned.of_folds, self.of_folds, self.folds, scales

@@ -26,13 +26,14 @@ _FURTHER: _Types = {
     "source": dict, "recipe": dict, "lead": (dict, type(None)), "posting_rule": dict, "unit": str,
     "folds": list, "self_supervised": dict, "queries": int, "full": dict, "pool": dict,
     "analysis": dict, "prior": dict, "seed": int, "vectors": dict, "tuned_on": int,
+    "measure": str, "log": dict,
 }  # fmt: skip
 _POINT: _Types = {"reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": dict,
           "scales": (list, dict)}  # fmt: skip
 _OF_POINT: _Types = {
     "removed": NUMBER, "full": dict,
     "posting_bytes": NUMBER, "dictionary_bytes": NUMBER, "index_bytes": NUMBER, "visited": NUMBER,
-    "difference": dict,
+    "difference": dict, "expected": dict,
 }  # fmt: skip
 _OF_SCALE: _Types = {"index_bytes": NUMBER}
 _RULE: _Types = {

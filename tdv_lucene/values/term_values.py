@@ -25,6 +25,7 @@ from ..vocabulary import ByteStrings, StrPath, Vocabulary
 from .admissible import check_arrays
 from .dropped_postings import PostingRule
 from .dropped_terms import drop_terms, nearest
+from .losses import MEASURE
 from .manifest import LONG, check_manifest, describe
 from .operating_point import OperatingPoint
 
@@ -35,8 +36,6 @@ _MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "weights", "priority")
 _OPTIONAL = ("posting_priority", "posting_factors")
-_SHOWN = "nDCG@5"
-"""The measure by which a reduction is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +52,13 @@ class TermValues:
         Terms with the smallest are dropped first.
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
-        ``source``, ``folds``, ``recommended_reduction`` (None if nothing was validated), and
-        ``points``. A point is a dict with its ``reduction``; the ``measures`` on held-out queries,
-        beside those of the tuned ``full`` index, and the mean ``difference`` of each with its
-        interval; the estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an
-        index, ``index_bytes``; ``visited``, the postings in the lists of a query's terms, mean over
-        the queries; the ``scale`` that keeps the ranking, and all ``scales`` that were tried. With
-        a ``posting_priority`` there is also ``posting_rule`` (see
+        ``source``, ``folds``, ``measure`` (what points are chosen by), ``recommended_reduction``,
+        and ``points``. A point is a dict with its ``reduction``; the ``measures`` on held-out
+        queries, beside those of the tuned ``full`` index, and the mean ``difference`` of each with
+        its interval; the estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from
+        an index, ``index_bytes``; ``visited``, the postings in the lists of a query's terms, mean
+        over the queries; the ``scale`` that keeps the ranking, and all ``scales`` that were tried.
+        With a ``posting_priority`` there is also ``posting_rule`` (see
         :meth:`.dropped_postings.PostingRule.describe`) and ``unit``, what is dropped by default.
     posting_priority : float32[V] or None
         For the unit "posting": finite, above 0; see :class:`.dropped_postings.PostingRule`. None
@@ -117,6 +116,11 @@ class TermValues:
         return str(self.manifest["model"])
 
     @property
+    def measure(self) -> str:
+        """What points are chosen by."""
+        return str(self.manifest.get("measure", MEASURE))
+
+    @property
     def points(self) -> list[dict[str, Any]]:
         """The learned operating points, in order of reduction."""
         return list(self.manifest["points"])
@@ -133,9 +137,13 @@ class TermValues:
         recommended: float | None = self.manifest["recommended_reduction"]
         if recommended is None:
             measured = [p for p in self.points if p["measures"] and p["full"]]
-            found = ", ".join(f"{p['reduction']:g} ({p['measures'][_SHOWN]:.4f})" for p in measured)
-            said = f": {_SHOWN} on held-out queries is {found}" if found else ""
-            full = f", {measured[0]['full'][_SHOWN]:.4f} of the full index" if measured else ""
+            found = ", ".join(
+                f"{p['reduction']:g} ({p['measures'][self.measure]:.4f})" for p in measured
+            )
+            said = f": {self.measure} on held-out queries is {found}" if found else ""
+            full = (
+                f", {measured[0]['full'][self.measure]:.4f} of the full index" if measured else ""
+            )
             raise TdvError(
                 f"no reduction is recommended for these TDVs{said}{full}; choose "
                 f"{argument('reduction')}, {argument('max_loss')} or {argument('max_bytes')}"

@@ -20,6 +20,7 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.values.losses import recommend
 from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
@@ -101,13 +102,16 @@ def test_an_index_without_positions_is_said_to_have_none(case, tmp_path, capsys)
     assert "-storePositions" not in capsys.readouterr().out
 
 
-def test_learning_says_where_no_reduction_is_recommended(case, tmp_path, capsys):
+def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(case, tmp_path, capsys):
     values = learn(case, tmp_path / "V")
-    assert values.recommended_reduction == values.manifest["recommended_reduction"]
-    none = replace(values, manifest={**values.manifest, "recommended_reduction": None})
-    learn_command.print_points(none)
-    shown = capsys.readouterr().out
-    assert "No reduction is recommended" in shown and "*" not in shown
+    unsure = {"mean": 0.0, "ci95": [-0.1, 0.1]}
+    points = [{**p, "difference": dict.fromkeys(p["difference"], unsure)} for p in values.points]
+    assert recommend(points) == 0
+    learn_command.print_points(
+        replace(values, manifest={**values.manifest, "points": points, "recommended_reduction": 0})
+    )
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "0% *" in shown and "recommended: drop nothing. A loss of nDCG@5 or" in shown
 
 
 def test_a_matrix_at_hand_gives_the_same(case, tmp_path):

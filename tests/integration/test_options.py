@@ -88,6 +88,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
     "models": ("tfidf",), "mu": ("70",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
     "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
+    "queries": ("{topics}",),
     "reduction": ("0.7",), "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
     "scheduler": ("tcp://127.0.0.1:1",), "search_as": ("recorded", "1.5,0.6"), "seed": ("1",),
     "stopwords": ("none",), "tag": ("x",), "threads": ("2",),
@@ -129,6 +130,8 @@ _TOLD = (
     "documents",
     "baked",
     "analysis",
+    "chosen",
+    "measure",
 )
 
 

@@ -17,6 +17,7 @@ from tdv_lucene.cli.prune import command as prune_command
 from tdv_lucene.cli.verify import command as verify_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm.index import read_user_data
+from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
 from tdv_lucene.prior.prior import Prior
 from tdv_lucene.pruning import unjudged
@@ -118,8 +119,61 @@ def test_another_reduction_and_original_frequencies(source: Path, tmp_path: Path
     assert verify_pruned(source, tmp_path / "P", None)["equal"]
 
 
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    rng, path = random.Random(6), tmp_path / "log.tsv"
+    asked = [f"w{rng.randrange(40)} w{rng.randrange(200)}" for _ in range(20)]
+    path.write_text("".join(f"{n}\t{text}\n" for n, text in enumerate(asked)), encoding="utf-8")
+    return path
+
+
+def test_a_query_log_chooses_the_reduction(source: Path, log: Path, tmp_path: Path) -> None:
+    values = learn_from_index(source, log, None, tmp_path / "V")
+    done = CliRunner().invoke(
+        prune_command,
+        ["--index", str(source), "--queries", str(log), "--output", str(tmp_path / "P")],
+    )
+    assert done.exit_code == 0, done.output
+    shown = " ".join(done.output.split())
+    assert "is the largest that loses at most 2.0 % of nDCG@5, carefully. By the first" in shown
+    report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text(encoding="utf-8"))
+    assert report["chosen"]["reduction"] == values.recommended_reduction
+    assert report["chosen"]["log"]["queries"] == 20
+    assert verify_pruned(source, tmp_path / "P", None)["equal"]
+    assert verify_pruned(source, tmp_path / "P", tmp_path / "V")["equal"]
+    most = prune_index(source, None, tmp_path / "Q", queries=log, max_loss=0.99)
+    assert most["chosen"]["reduction"] == 0.8 and most["chosen"]["max_loss"] == 0.99
+    given = prune_index(source, None, tmp_path / "R", queries=log, reduction=0.3)
+    assert "chosen" not in given and given["requested_reduction"] == 0.3
+
+
+def test_learning_prints_what_a_log_says(source: Path, log: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        learn_command,
+        ["--index", str(source), "--topics", str(log), "--output", str(tmp_path / "V")],
+    )
+    assert done.exit_code == 0, done.output
+    shown = " ".join(done.output.split())
+    assert "by 20 queries without judgements" in shown and "* recommended: the largest" in shown
+
+
+def test_what_a_log_cannot_say_is_refused(source: Path, log: Path, tmp_path: Path) -> None:
+    prune_index(source, None, tmp_path / "P", save_values=tmp_path / "V")
+    with pytest.raises(TdvError, match="queries has no effect with values"):
+        prune_index(source, tmp_path / "V", tmp_path / "Q", queries=log)
+    with pytest.raises(TdvError, match="k1 has no effect without qrels"):
+        learn_from_index(source, log, None, tmp_path / "W", k1=1.2)
+    with pytest.raises(TdvError, match="name the queries to learn from"):
+        learn_from_index(source, None, log, tmp_path / "W")
+    for text, said in (("", "holds no topic"), ("1\tnowhere\n", "none of the 1 queries has a")):
+        log.write_text(text, encoding="utf-8")
+        with pytest.raises(TdvError, match=said):
+            prune_index(source, None, tmp_path / "Q", queries=log)
+    assert not (tmp_path / "Q").exists() and not (tmp_path / "W").exists()
+
+
 def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkeypatch) -> None:
-    with pytest.raises(TdvError, match="max_loss has no effect without values"):
+    with pytest.raises(TdvError, match="max_loss has no effect without values or queries"):
         prune_index(source, None, tmp_path / "P", max_loss=0.01, save_values=tmp_path / "V")
     assert list(tmp_path.iterdir()) == [source]
     with pytest.raises(TdvError, match=r"within \[0, 1\)"):

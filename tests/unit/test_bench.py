@@ -16,6 +16,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from tdv_lucene.learning.by_log import CALIBRATION
 from tdv_lucene.learning.recipes import DefaultRecipe
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
@@ -50,6 +51,11 @@ def test_a_mean_at_given_bytes_lies_between_the_measured_sizes() -> None:
     assert bars.at_bytes(line, "tdv", 60) == pytest.approx(0.2)
     assert bars.at_bytes(line, "tdv", 59) is None, "it has no index so small"
     assert bars.at_bytes(line, "ridf", 75) is None
+
+
+def test_the_lines_of_logs_are_those_of_their_run() -> None:
+    run = json.loads((BENCH / "runs" / "2026-11-24-log" / "raw.json").read_text(encoding="utf-8"))
+    assert json.loads(CALIBRATION.read_text(encoding="utf-8")) == run["lines"]
 
 
 @pytest.mark.parametrize("script", [*SCRIPTS, *READING])

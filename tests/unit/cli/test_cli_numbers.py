@@ -32,7 +32,7 @@ def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
         "difference": dict.fromkeys(measures, interval),
     }  # fmt: skip
     manifest = {"full": point, "recommended_reduction": 0.45}
-    table = _points_table(SimpleNamespace(points=[point], manifest=manifest))
+    table = _points_table(SimpleNamespace(points=[point], manifest=manifest, measure="nDCG@5"))
     options.show_tables([table])
     lines = capsys.readouterr().out.splitlines()
     rows = [line for line in lines if "45% *" in line or "±0.015" in line]
@@ -46,7 +46,7 @@ def test_what_learning_prints_fits_80_columns(capsys, monkeypatch):
 def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
     chosen = {
         "reduction": 0.6, "loss": 1 - pruned / 0.5, "loss_at_most": 0.016, "max_loss": 0.02,
-        "measures": {"nDCG@5": pruned}, "full": {"nDCG@5": 0.5},
+        "measures": {"nDCG@5": pruned}, "full": {"nDCG@5": 0.5}, "measure": "nDCG@5",
     }  # fmt: skip
     assert _validated(chosen).strip() == (
         f"Reduction 60.0 % is the largest within 2.0 %. It {said}, at most 1.6 % (95 % interval). "

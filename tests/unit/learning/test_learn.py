@@ -30,6 +30,7 @@ from tdv_lucene.simulation.choice_of_scale import (
     faithful_scale,
 )
 from tdv_lucene.simulation.problem import Problem
+from tdv_lucene.values.losses import recommend
 
 SHORT = DefaultRecipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
 TINY = DefaultRecipe(max_steps=2, check_every=1, reductions=(0.0, 0.3))
@@ -107,9 +108,11 @@ def test_the_same_seed_learns_the_same(collection):
 def test_the_manifest_holds_folds_points_and_provenance(collection):
     matrix = collection[0]
     values = learn_term_values(
-        *collection, recipe=TINY, seed=3, parameters=Parameters(k1=1.2, b=0.75)
+        *collection, recipe=TINY, seed=3, parameters=Parameters(k1=1.2, b=0.75), measure="R@100"
     )
     manifest = values.manifest
+    assert values.measure == "R@100"
+    assert values.recommended_reduction == recommend(values.points, "R@100")
     assert manifest["vocabulary_sha256"] == matrix.vocabulary.sha256
     assert manifest["source"] == matrix.source and manifest["seed"] == 3
     assert manifest["parameters"] == {"k1": 1.2, "b": 0.75, "mu": 1000.0}
@@ -213,11 +216,9 @@ def test_two_queries_are_enough_and_one_is_refused_without_a_prior(collection):
         )  # fmt: skip
 
 
-def test_both_kinds_of_judgement_are_needed_or_none(tmp_path):
-    for topics, qrels in ((None, None), ("T", None), (None, "Q")):
-        with pytest.raises(
-            TdvError, match="by topics and qrels, or pass no_judgements to learn from none"
-        ):
+def test_queries_are_needed_or_no_judgements(tmp_path):
+    for topics, qrels in ((None, None), (None, "Q")):
+        with pytest.raises(TdvError, match="name the queries to learn from, by topics, and their"):
             learn_from_index("I", topics, qrels, tmp_path / "V")
     with pytest.raises(TdvError, match="have no effect with no_judgements=True"):
         learn_from_index("I", "T", "Q", tmp_path / "V", no_judgements=True)

@@ -29,6 +29,7 @@ from tdv_lucene.simulation.list_sample import draw_lists, keep_sample_postings, 
 from tdv_lucene.simulation.posting_bytes import LUCENE_9
 from tdv_lucene.simulation.posting_rules import make_up_for
 from tdv_lucene.simulation.problem import Problem
+from tdv_lucene.simulation.queries import make_queries
 from tdv_lucene.simulation.weighted_collection import (
     apply_values,
     keep_postings,
@@ -57,7 +58,7 @@ def collection():
 
 def pool_of(collection, size: int, seed: int = 0) -> TermDocumentMatrix:
     matrix, topics, qrels = collection
-    search = search_matrix(matrix, topics, qrels, "bm25")
+    search = search_matrix(matrix, make_queries(matrix, topics, qrels), "bm25")
     rankings = searched(search, "bm25", len(qrels), size)
     return draw_pool(matrix, qrels, rankings, size, seed)
 
@@ -129,7 +130,7 @@ def test_a_pool_has_the_judged_and_the_best_found_documents(collection):
     held = set(pooled.doc_ids)
     assert {doc.encode() for judged in qrels.values() for doc in judged} <= held
     for rankings in searched(
-        search_matrix(matrix, topics, qrels, "bm25"), "bm25", 40, 600
+        search_matrix(matrix, make_queries(matrix, topics, qrels), "bm25"), "bm25", 40, 600
     ).values():
         assert {found[0].encode() for found in rankings} <= held
     assert pooled.pool.drawn.sum() >= 240

@@ -1,4 +1,4 @@
-"""Reductions from a tolerated loss or a number of bytes."""
+"""Reductions from a number of bytes."""
 
 from __future__ import annotations
 
@@ -8,60 +8,8 @@ from tdv_lucene.arguments import parse_bytes
 from tdv_lucene.errors import TdvError
 from tdv_lucene.pruning.reduction_choice import (
     foreseen_bytes,
-    loss_of,
-    most_loss_of,
-    point_within_loss,
     reduction_within_bytes,
 )
-
-
-def points(*measured: tuple[float, float], half: float = 0.0):
-    """(reduction, nDCG@5) pairs with an interval of ``half`` either way; the full index has .5."""
-    return [
-        {
-            "reduction": r,
-            "measures": {"nDCG@5": m},
-            "full": {"nDCG@5": 0.5},
-            "difference": {"nDCG@5": {"mean": m - 0.5, "ci95": [m - 0.5 - half, m - 0.5 + half]}},
-        }
-        for r, m in measured
-    ]
-
-
-def test_the_largest_reduction_within_the_loss():
-    path = points((0, 0.52), (0.3, 0.49), (0.45, 0.496), (0.6, 0.45))
-    assert point_within_loss(path, 0.0)["reduction"] == 0
-    assert point_within_loss(path, 0.01)["reduction"] == 0.45  # a share of .5, not .01 itself
-    assert point_within_loss(path, 0.1)["reduction"] == 0.6
-
-
-def test_a_loss_counts_to_the_end_of_its_interval():
-    path = points((0, 0.52), (0.45, 0.499), (0.6, 0.51), half=0.01)
-    assert loss_of(path[1]) == pytest.approx(0.002) and most_loss_of(path[1]) == pytest.approx(
-        0.022
-    )
-    assert point_within_loss(path, 0.0)["reduction"] == 0.6
-    wide = points((0, 0.52), (0.45, 0.499), (0.6, 0.51), half=0.015)
-    assert point_within_loss(wide, 0.0)["reduction"] == 0
-
-
-def test_where_every_point_loses_more_the_least_is_named():
-    with pytest.raises(TdvError, match=r"best, at a reduction of 0.3, reaches to 2.0%.*=0.02"):
-        point_within_loss(points((0.3, 0.49), (0.6, 0.4)), 0.01)
-
-
-@pytest.mark.parametrize("loss", [-0.1, 1.0, float("nan")])
-def test_a_loss_out_of_range_is_refused(loss):
-    with pytest.raises(TdvError, match="max_loss must lie within"):
-        point_within_loss(points((0, 0.5)), loss)
-
-
-def test_values_never_validated_have_no_loss():
-    with pytest.raises(TdvError, match="validated on held-out queries"):
-        point_within_loss([{"reduction": 0.3, "measures": {}, "full": {}}], 0.01)
-    earlier = {"reduction": 0.3, "measures": {"nDCG@5": 0.6}, "full": {"nDCG@5": 0.5}}
-    with pytest.raises(TdvError, match="intervals"):
-        point_within_loss([earlier], 0.01)
 
 
 class Index:

@@ -13,7 +13,7 @@ from tdv_lucene.learning.candidates import make_candidates, make_lists, sample_p
 from tdv_lucene.matrix.norms import lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import Bm25
-from tdv_lucene.simulation.measures import mean_measures
+from tdv_lucene.simulation.measures import MEASURES, mean_measures
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
 from tdv_lucene.simulation.queries import make_queries
 from tdv_lucene.simulation.retrieval import top_documents
@@ -73,13 +73,20 @@ def test_measures_are_those_of_trec_eval(problem):
         }
         for query, scores in problem.postings.scores(impacts)
     }
-    evaluator = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.5,1000", "recall.1000"})
+    names = {"nDCG": "ndcg_cut", "R": "recall"}
+    asked = {"ndcg_cut.5,10,1000", "recall.100,1000", "recip_rank"}
+    evaluator = pytrec_eval.RelevanceEvaluator(judged, asked)
     expected = evaluator.evaluate(run)
     found = problem.measure(problem.plain)
     for row, qid in zip(found, problem.queries.ids):
-        assert row[0] == pytest.approx(expected[qid]["ndcg_cut_5"], abs=1e-6)
-        assert row[1] == pytest.approx(expected[qid]["recall_1000"], abs=1e-6)
-        assert row[2] == pytest.approx(expected[qid]["ndcg_cut_1000"], abs=1e-6)
+        for value, name in zip(row, MEASURES, strict=True):
+            measure, depth = name.split("@")
+            if name == "RR@10":  # trec_eval's has no depth
+                theirs = expected[qid]["recip_rank"]
+                theirs = theirs if theirs >= 0.1 else 0
+            else:
+                theirs = expected[qid][f"{names[measure]}_{depth}"]
+            assert value == pytest.approx(theirs, abs=1e-6), name
     assert mean_measures(found)["nDCG@5"] == pytest.approx(found[:, 0].mean())
 
 
@@ -87,7 +94,7 @@ def test_relevant_documents_outside_the_index_count_against_recall():
     matrix = make_matrix(np.eye(3, dtype=int) + 1)
     queries = make_queries(matrix, {"q": ["t000"]}, {"q": {"d0": 2, "elsewhere": 1}})
     problem = Problem(JudgedMatrix(matrix, queries), None, "bm25", Parameters())
-    ndcg, recall, _ = problem.measure(problem.plain)[0]
+    ndcg, recall = problem.measure(problem.plain)[0][:2]
     assert recall == 0.5
     assert ndcg == pytest.approx(2 / (2 + 1 / np.log2(3)))
 

@@ -1,0 +1,157 @@
+"""Operating points by a query log: what pruning does to the first answers of its queries.
+
+Nobody judged the queries. The first answer of the re-weighted index with nothing dropped serves as
+the only relevant document of each. What a pruned index loses by that is the *bound*: an index that
+ranks another document first loses by it, also where that one is as good.
+
+How much of the bound is lost in truth depends on how sure first answers are. If the index as it is
+gives mostly the same ones, queries name what they ask for, and the bound is nearly the truth. Else
+much of it is no loss, and re-weighting gains. ``log.json`` says how much of both was seen on query
+sets with judgements (scripts/bench/log_bound.py made it).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..embedding.lsa import latent_semantic_vectors
+from ..interruption import deferred
+from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..progress import Progress, silent
+from ..ranking import SearchParameters as Parameters
+from ..simulation.choice_of_scale import given_scale
+from ..simulation.full_index import FullIndex, mean_visited
+from ..simulation.problem import JudgedMatrix, Problem, Tuned
+from ..simulation.queries import unjudged_queries
+from ..simulation.reduced import Reduced
+from ..simulation.term_scores import TermScores
+from ..values.losses import MEASURE, point_within_loss
+from ..values.operating_point import REDUCTIONS
+from ..values.term_values import TermValues
+from .learn import pool_of
+from .memory import Extent, fitting_pool, within
+from .points import validate_points
+from .pool_search import Search
+
+MAX_LOSS = 0.02
+"""What may be lost, by the careful line, unless the user says otherwise."""
+CALIBRATION = Path(__file__).with_name("log.json")
+_MOST_QUERIES = 1000
+
+
+def values_by_log(
+    values: TermValues,
+    matrix: TermDocumentMatrix,
+    topics: Mapping[str, Sequence[str]],
+    *,
+    seed: int = 0,
+    pool: int | None = None,
+    memory: int | None = None,
+    search: Search | None = None,
+    progress: Progress = silent,
+) -> TermValues:
+    """Return the prior's ``values`` with operating points measured by a query log.
+
+    Parameters
+    ----------
+    values
+        Of this ``matrix``, from :func:`..prior.alone.prior_values`.
+    topics
+        Query id -> index terms (see :func:`tdv_lucene.analyze`), with repetitions.
+    seed, pool, memory, search
+        See :func:`.learn.learn_term_values`.
+
+    Raises
+    ------
+    TdvError
+        When no query has a term of the index.
+    """
+    queries, model, small = unjudged_queries(matrix, topics), values.model, matrix
+    extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, topics)
+    size = fitting_pool(extent, pool, memory)
+    progress = within(memory, progress)
+    if size:
+        small = pool_of(matrix, queries, {}, model, search, size, seed, progress)
+        queries = unjudged_queries(small, topics)
+    with deferred():
+        problem = Problem(
+            JudgedMatrix(small.with_position_boost(values.position_boost), queries),
+            latent_semantic_vectors(small, dimensions=0),
+            model,
+            Parameters().with_values(values.parameters),
+            values.weights,
+        )
+        scores = TermScores(values.weights, values.priority, values.posting_rule)
+        found = _measured(problem, scores, values.points[0]["scale"], progress)
+    return replace(values, manifest={**values.manifest, **found})
+
+
+def drawn(texts: Mapping[str, str], seed: int) -> dict[str, str]:
+    """Return a log, or of a longer one a thousand queries drawn at random."""
+    ids = list(texts)
+    some = np.sort(np.random.default_rng(seed).permutation(len(ids))[:_MOST_QUERIES])
+    return {ids[number]: texts[ids[number]] for number in some.tolist()}
+
+
+def _measured(
+    problem: Problem, scores: TermScores, scale: float, progress: Progress
+) -> dict[str, Any]:
+    """Return what the manifest says of the operating points."""
+    here, collection = _nothing_dropped(problem, scores).prune(scale)
+    answers = here.postings.top(here.impacts(collection), 1)[:, 0]
+    queries = problem.queries.answered_by(answers)
+    problem = replace(problem, judged=replace(problem.judged, queries=queries))
+    whole = _nothing_dropped(problem, scores)
+    plain = problem.full.with_parameters(Parameters())
+    visited = mean_visited(problem, plain.plain.statistics)
+    points, _, about = validate_points(
+        whole.tuned, scores, [scores], list(whole.folds),
+        FullIndex(whole.held_out([scale]), plain.parameters, visited),
+        REDUCTIONS, "posting", progress, partial(given_scale, scale=scale),
+    )  # fmt: skip
+    same = float(np.mean(plain.measure(plain.plain)[:, 0] == 1))
+    points = [{**point, "expected": expected(point, same)} for point in points]
+    return {
+        "points": points,
+        "full": about,
+        "log": {"queries": len(queries), "same_first_answer": same, "max_loss": MAX_LOSS},
+        "recommended_reduction": point_within_loss(points, MAX_LOSS)["reduction"],
+    }
+
+
+def _nothing_dropped(problem: Problem, scores: TermScores) -> Reduced:
+    everyone = [np.arange(len(problem.queries))]
+    tuned = Tuned.untuned(problem, everyone)
+    return Reduced(tuned, scores, [scores], everyone, 0.0, "posting")
+
+
+def expected(point: Mapping[str, Any], same: float) -> dict[str, float]:
+    """Return the ``loss`` to expect of nDCG@5 against the index as it is, and ``loss_at_most``: of
+    the worse end of the bound's 95 % interval.
+
+    ``same`` is the share of queries with the same first answer in the index as it is.
+    """
+    difference = point["difference"][MEASURE]
+    bounds = {"loss": -difference["mean"], "loss_at_most": -difference["ci95"][0]}
+    lines = _calibration()
+    return {name: loss_by(lines[name], bound, same) for name, bound in bounds.items()}
+
+
+def loss_by(line: Mapping[str, float], bound: float, same: float) -> float:
+    """Return (certain - unsure u) bound - gain u, with u = 1 - same: a loss, or below 0 a gain."""
+    unsure = 1 - same
+    share = max(line["certain"] - line["unsure"] * unsure, 0.0)
+    return share * bound - line["gain"] * unsure
+
+
+@cache
+def _calibration() -> dict[str, dict[str, float]]:
+    content: dict[str, dict[str, float]] = json.loads(CALIBRATION.read_text(encoding="utf-8"))
+    return content

@@ -1,0 +1,86 @@
+"""What operating points lose of a measure, and the choice of a point by that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..arguments import checked_share
+from ..errors import TdvError, argument
+
+MEASURE = "nDCG@5"
+"""What points are chosen by, unless learning was told another."""
+MEASURES = (MEASURE, "nDCG@10", "RR@10", "R@100", "R@1000")
+"""What they may be chosen by."""
+
+Point = Mapping[str, Any]
+
+
+def loss_of(point: Point, measure: str = MEASURE) -> float:
+    """Return the share of the tuned full index's ``measure`` lost on held-out queries; a gain is
+    below 0. By a query log: what is expected of nDCG@5 against the full index as it is."""
+    if "expected" in point:
+        return float(point["expected"]["loss"])
+    full = point["full"][measure]
+    return 1 - point["measures"][measure] / full if full > 0 else 0.0
+
+
+def most_loss_of(point: Point, measure: str = MEASURE) -> float:
+    """Return the largest :func:`loss_of` within the 95 % interval of the difference, or by a
+    query log the careful one (see :mod:`..learning.by_log`)."""
+    if "expected" in point:
+        return float(point["expected"]["loss_at_most"])
+    full = point["full"][measure]
+    return -point["difference"][measure]["ci95"][0] / full if full > 0 else 0.0
+
+
+def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = MEASURE) -> Point:
+    """Return the validated point of the largest reduction whose :func:`most_loss_of` is allowed.
+
+    Other queries may lose more than the held-out ones did on average; the interval says how much.
+
+    Raises
+    ------
+    TdvError
+        When ``max_loss`` is out of its range, nothing was validated, or every point may lose more.
+    """
+    checked_share(max_loss, "max_loss")
+    validated = [point for point in points if measure in point.get("difference", ())]
+    if not validated:
+        raise TdvError(
+            f"{argument('max_loss')} needs points that were validated on held-out queries with "
+            f"their intervals, and these TDVs have none: pass {argument('reduction')}, or TDVs "
+            "from 'tdv-lucene learn' of this version"
+        )
+    borne = [point for point in validated if most_loss_of(point, measure) <= max_loss]
+    if borne:
+        return max(borne, key=lambda point: float(point["reduction"]))
+    best = min(validated, key=lambda point: most_loss_of(point, measure))
+    most = most_loss_of(best, measure)
+    enough = math.ceil(most * 1000) / 1000
+    raise TdvError(
+        f"no validated point surely loses at most {max_loss:.1%} of {measure}: the interval of "
+        f"the best, at a reduction of {best['reduction']:g}, reaches to {most:.1%}; "
+        f"pass {argument('max_loss', f'{enough:g}')} or {argument('reduction')}, or learn from "
+        "more queries"
+    )
+
+
+def recommend(points: Sequence[Point], measure: str = MEASURE) -> float:
+    """Return the reduction of the smallest index that surely ranks no worse.
+
+    That is a point whose 95 % interval of the held-out difference from the tuned full index does
+    not reach below 0 in ``measure``, and is not wholly below 0 in R@1000. If there is none, it is
+    0: nothing is dropped. With few queries intervals are wide, and little or nothing is.
+    """
+    lossless = [point for point in points if loses_nothing(point, measure)]
+    if not lossless:
+        return 0.0
+    return float(min(lossless, key=lambda point: float(point["posting_bytes"]))["reduction"])
+
+
+def loses_nothing(point: Point, measure: str = MEASURE) -> bool:
+    """Whether :func:`recommend` may choose this point."""
+    low = point["difference"][measure]["ci95"][0]
+    return bool(low >= 0 and point["difference"]["R@1000"]["ci95"][1] >= 0)

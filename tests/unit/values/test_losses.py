@@ -1,0 +1,114 @@
+"""What points lose, and the choice of one by that."""
+
+from __future__ import annotations
+
+import pytest
+
+from tdv_lucene.errors import TdvError
+from tdv_lucene.values.losses import (
+    loses_nothing,
+    loss_of,
+    most_loss_of,
+    point_within_loss,
+    recommend,
+)
+
+
+def points(*measured: tuple[float, float], half: float = 0.0):
+    """(reduction, nDCG@5) pairs with an interval of ``half`` either way; the full index has .5."""
+    return [
+        {
+            "reduction": r,
+            "measures": {"nDCG@5": m},
+            "full": {"nDCG@5": 0.5},
+            "difference": {"nDCG@5": {"mean": m - 0.5, "ci95": [m - 0.5 - half, m - 0.5 + half]}},
+        }
+        for r, m in measured
+    ]
+
+
+def test_the_largest_reduction_within_the_loss():
+    path = points((0, 0.52), (0.3, 0.49), (0.45, 0.496), (0.6, 0.45))
+    assert point_within_loss(path, 0.0)["reduction"] == 0
+    assert point_within_loss(path, 0.01)["reduction"] == 0.45  # a share of .5, not .01 itself
+    assert point_within_loss(path, 0.1)["reduction"] == 0.6
+
+
+def test_a_loss_counts_to_the_end_of_its_interval():
+    path = points((0, 0.52), (0.45, 0.499), (0.6, 0.51), half=0.01)
+    assert loss_of(path[1]) == pytest.approx(0.002) and most_loss_of(path[1]) == pytest.approx(
+        0.022
+    )
+    assert point_within_loss(path, 0.0)["reduction"] == 0.6
+    wide = points((0, 0.52), (0.45, 0.499), (0.6, 0.51), half=0.015)
+    assert point_within_loss(wide, 0.0)["reduction"] == 0
+
+
+def test_where_every_point_loses_more_the_least_is_named():
+    with pytest.raises(TdvError, match=r"best, at a reduction of 0.3, reaches to 2.0%.*=0.02"):
+        point_within_loss(points((0.3, 0.49), (0.6, 0.4)), 0.01)
+
+
+@pytest.mark.parametrize("loss", [-0.1, 1.0, float("nan")])
+def test_a_loss_out_of_range_is_refused(loss):
+    with pytest.raises(TdvError, match="max_loss must lie within"):
+        point_within_loss(points((0, 0.5)), loss)
+
+
+def test_values_never_validated_have_no_loss():
+    with pytest.raises(TdvError, match="validated on held-out queries"):
+        point_within_loss([{"reduction": 0.3, "measures": {}, "full": {}}], 0.01)
+    earlier = {"reduction": 0.3, "measures": {"nDCG@5": 0.6}, "full": {"nDCG@5": 0.5}}
+    with pytest.raises(TdvError, match="intervals"):
+        point_within_loss([earlier], 0.01)
+
+
+def point(reduction: float, ndcg: tuple[float, float], recall: tuple[float, float]):
+    """A point by the intervals of its differences; it is the smaller the more it removes."""
+    ends = {"nDCG@5": ndcg, "R@1000": recall}
+    return {
+        "reduction": reduction,
+        "posting_bytes": int(1000 * (1 - reduction)),
+        "difference": {k: {"mean": sum(v) / 2, "ci95": list(v)} for k, v in ends.items()},
+    }
+
+
+def test_the_smallest_that_loses_nothing_is_recommended():
+    path = [
+        point(0.0, (0.02, 0.06), (0.0, 0.01)),
+        point(0.45, (0.01, 0.05), (-0.01, 0.01)),
+        point(0.6, (0.0, 0.04), (-0.02, 0.001)),
+        point(0.7, (-0.001, 0.03), (-0.01, 0.01)),
+    ]
+    assert recommend(path) == 0.6
+    assert recommend(path[:2]) == 0.45
+    assert recommend(path[::-1]) == 0.6
+
+
+@pytest.mark.parametrize(
+    ("ndcg", "recall", "nothing"),
+    [
+        ((0.0, 0.1), (-0.1, 0.0), True),
+        ((-0.01, 0.1), (0.0, 0.1), False),  # may lose: better on average is not enough
+        ((0.01, 0.1), (-0.02, -0.01), False),  # recall surely goes
+    ],
+)
+def test_what_loses_nothing(ndcg, recall, nothing):
+    assert loses_nothing(point(0.3, ndcg, recall)) is nothing
+
+
+def test_where_every_point_may_lose_nothing_is_to_be_dropped():
+    assert recommend([point(0.45, (-0.05, 0.2), (-0.1, 0.1))]) == 0
+
+
+def test_another_measure_chooses_another_point():
+    recall = {"R@100": {"mean": 0.0, "ci95": [-0.02, 0.02]}}
+    path = [point(0.0, (0.02, 0.06), (0.0, 0.01)), point(0.45, (0.01, 0.05), (-0.01, 0.01))]
+    path[1]["difference"] |= recall
+    path[0]["difference"] |= {"R@100": {"mean": 0.1, "ci95": [0.0, 0.2]}}
+    for each in path:
+        each["full"] = {"R@100": 0.5}
+    assert recommend(path, "nDCG@5") == 0.45
+    assert recommend(path, "R@100") == 0
+    assert point_within_loss(path, 0.03, "R@100")["reduction"] == 0
+    assert point_within_loss(path, 0.05, "R@100")["reduction"] == 0.45
