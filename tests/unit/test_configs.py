@@ -29,7 +29,8 @@ from tdv_lucene.paper.reproduce import reproduce_paper
 
 MOST_PARAMETERS = 8
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
-CONFIGS = {command.config for command in COMMANDS.values()} - {Config}
+# In one order in all processes: those of pytest-xdist must collect the same tests.
+CONFIGS = [c for c in dict.fromkeys(each.config for each in COMMANDS.values()) if c is not Config]
 FUNCTIONS = [
     *(getattr(tdv_lucene, name) for name in tdv_lucene.__all__ if name != "__version__"),
     train_ranker, rerank_run, reproduce_paper,
