@@ -50,8 +50,11 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .peers.unlearned import unlearned_values as unlearned_values
     from .prior.alone import prior_values as prior_values
     from .pruning.config import PruneConfig as PruneConfig
+    from .pruning.config import UpdateConfig as UpdateConfig
     from .pruning.config import VerifyConfig as VerifyConfig
     from .pruning.prune import prune_index as prune_index
+    from .pruning.update import update_index as update_index
+    from .pruning.update import watch_index as watch_index
     from .pruning.verify import verify_pruned as verify_pruned
     from .searching.baseline_tuning import tune_parameters as tune_parameters
     from .searching.config import SearchConfig as SearchConfig
@@ -89,6 +92,7 @@ _PUBLIC = {
     "TermValues": "values.term_values",
     "TermValuesConfig": "learning.config",
     "TuneConfig": "searching.config",
+    "UpdateConfig": "pruning.config",
     "VerifyConfig": "pruning.config",
     "Vocabulary": "vocabulary",
     "Analysis": "analysis",
@@ -119,6 +123,8 @@ _PUBLIC = {
     "serve_indexes": "comparison.serving",
     "tune_index": "searching.tune",
     "tune_parameters": "searching.baseline_tuning",
+    "update_index": "pruning.update",
+    "watch_index": "pruning.update",
     "unlearned_values": "peers.unlearned",
     "verify_pruned": "pruning.verify",
 }

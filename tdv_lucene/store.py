@@ -65,6 +65,25 @@ def write_manifest(folder: Path, kind: str, content: dict[str, Any], name: str =
     (folder / name).write_text(text, encoding="utf-8")
 
 
+def replace_manifest(
+    folder: Path, kind: str, content: dict[str, Any], files: Mapping[str, Any], name: str
+) -> None:
+    """Write a manifest in the place of another, in one step.
+
+    ``files`` are described already: those that are still there are not read again.
+    """
+
+    def describe(path: Path) -> dict[str, Any]:
+        known = files.get(path.relative_to(folder).as_posix())
+        return known if known and _size(known) == path.stat().st_size else describe_file(path)
+
+    beside = folder / f".{name}.new"
+    beside.unlink(missing_ok=True)
+    text = _manifest(folder, kind, content, name, describe)
+    beside.write_text(text, encoding="utf-8")
+    os.replace(beside, folder / name)
+
+
 def manifest_bytes(folder: Path, kind: str, content: dict[str, Any], name: str = MANIFEST) -> int:
     """The size of what :func:`write_manifest` would write, without reading the files."""
 
@@ -82,7 +101,9 @@ def _manifest(
     describe: Callable[[Path], dict[str, Any]],
 ) -> str:
     own = folder / name
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != own)
+    paths = sorted(
+        path for path in folder.rglob("*") if path.is_file() and path != own and path.name != _LOCK
+    )
     manifest = {
         "kind": kind,
         "format": FORMAT,

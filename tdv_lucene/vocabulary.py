@@ -56,6 +56,14 @@ class ByteStrings:
         np.cumsum([len(s) for s in strings], out=indptr[1:])
         return cls(np.frombuffer(b"".join(strings), np.uint8), indptr)
 
+    def with_inserted(self, places: np.ndarray, strings: ByteStrings) -> ByteStrings:
+        """Return these with others, each before the one whose number is its place, int64[n]."""
+        sizes = np.diff(strings.indptr)
+        at = np.repeat(np.asarray(self.indptr)[places], sizes)
+        indptr = np.zeros(len(self) + len(strings) + 1, np.int64)
+        np.cumsum(np.insert(np.diff(self.indptr), places, sizes), out=indptr[1:])
+        return ByteStrings(np.insert(np.asarray(self.data), at, strings.data), indptr)
+
     @cached_property
     def sha256(self) -> str:
         """Hex digest of the strings and where they end, so values never meet the wrong terms."""

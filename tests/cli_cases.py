@@ -40,7 +40,7 @@ RESULTS = ("matrix", "run")
 LONG = {"paper reproduce", "demo", "paper ranker"}
 """Take minutes where all is well, so one thing is wrong at least."""
 
-ENDLESS = {"serve"}
+ENDLESS = {"serve", "update"}
 """Do not end by themselves, and are not tried."""
 
 FILES = {

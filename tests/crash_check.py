@@ -1,13 +1,15 @@
 """Kill -9 at random moments, and what must be true after: ``scripts/crash --kills N --seed S``.
 
 The source stays as it was, byte by byte. The output is absent, or whole; what an unfinished run
-leaves beside it under a hidden name is refused by Lucene, or whole too.
+leaves beside it under a hidden name is refused by Lucene, or whole too. An update that is killed
+leaves the old state or the new one, and the next one goes on from it.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import random
 import shutil
@@ -25,15 +27,17 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "integration")]
 
 from test_prune import _values  # noqa: E402
-from testing_jar import dump_index, write_described  # noqa: E402
+from testing_jar import change_described, dump_index, write_described  # noqa: E402
 
 from tdv_lucene.jvm import rewriter  # noqa: E402
 from tdv_lucene.matrix.extract import extract_matrix  # noqa: E402
 from tdv_lucene.matrix.stored_matrix import load_matrix  # noqa: E402
 from tdv_lucene.pruning.prune import prune_index  # noqa: E402
+from tdv_lucene.pruning.update import update_index  # noqa: E402
+from tdv_lucene.store import unlisted_files  # noqa: E402
 from tdv_lucene.values.term_values import TermValues  # noqa: E402
 
-STAGES = ("prune", "prune", "overwrite", "extract", "values")
+STAGES = ("prune", "prune", "overwrite", "extract", "values", "update")
 
 
 class Crashes:
@@ -47,10 +51,25 @@ class Crashes:
         _values(extract_matrix(self.source, folder / "matrix")).save(self.values)
         prune_index(self.source, self.values, folder / "expected", reduction=0.3)
         prune_index(self.source, self.values, folder / "old", reduction=0.1)
+        self._make_changed(documents)
         self.digest = digest(self.source)
         self.expected = dump_index(folder / "expected")
         self.old = dump_index(folder / "old")
         self.seconds: dict[str, float] = {}
+
+    def _make_changed(self, documents: int) -> None:
+        """A source that has changed since it was pruned, and the states before and after."""
+        changed, described = self.folder / "changed", _described(documents)
+        shutil.copytree(self.source, changed)
+        prune_index(changed, self.values, self.folder / "behind", reduction=0.3)
+        self.behind = dump_index(self.folder / "behind")
+        new = [{**doc, "id": f"n{doc['id']}"} for doc in described["segments"][0]]
+        gone = [{"id": f"d{number}", "deleted": "hard"} for number in range(0, documents, 7)]
+        steps = [{"add": new[: len(new) // 2]}, {"add": new[len(new) // 2 :], "change": gone}]
+        change_described(changed, {"layout": described["layout"], "steps": steps})
+        shutil.copytree(self.folder / "behind", self.folder / "ahead")
+        update_index(self.folder / "ahead")
+        self.ahead = dump_index(self.folder / "ahead")
 
     def start(self, stage: str, *arguments: object) -> subprocess.Popen[str]:
         """A process that waits for a line to begin with the stage."""
@@ -69,6 +88,8 @@ class Crashes:
         output = place / "output"
         if stage == "overwrite":
             shutil.copytree(self.folder / "old", output)
+        if stage == "update":
+            shutil.copytree(self.folder / "behind", output)
         process = self.start(stage, self.values, output)
         began = time.monotonic()
         process.stdin.write("\n")
@@ -95,6 +116,17 @@ class Crashes:
             assert stage != "overwrite" or kept, "the old result is gone"
             assert not kept or same_content(dump_index(kept[0]), self.old)
             return "no output"
+        if stage == "update":
+            rewriter.check_index(output)
+            found = dump_index(output)
+            state = "the old state" if same_content(found, self.behind) else "the new state"
+            assert state == "the old state" or same_content(found, self.ahead), "half a state"
+            update_index(output)
+            assert same_content(dump_index(output), self.ahead), "it did not go on"
+            rewriter.check_index(output)
+            listed = json.loads((output / "tdv-manifest.json").read_text())
+            assert not unlisted_files(output, {**listed["files"], "tdv-manifest.json": None})
+            return state
         if stage == "extract":
             load_matrix(output)
             same = digest(output, "*.npy") == digest(self.folder / "matrix", "*.npy")

@@ -1,6 +1,6 @@
 """Stages to be killed at, each in a process of its own: says READY, waits for a line, does one.
 
-Usage: python tests/crash_child.py prune|overwrite|extract|values SOURCE VALUES OUTPUT
+Usage: python tests/crash_child.py prune|overwrite|extract|values|update SOURCE VALUES OUTPUT
        python tests/crash_child.py lock|commit SOURCE
 """
 
@@ -13,6 +13,7 @@ from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.index import identify
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.update import update_index
 from tdv_lucene.values.term_values import TermValues
 
 
@@ -31,6 +32,10 @@ def _extract(source: str, _: str, output: str) -> None:
 def _values(_: str, values: str, output: str) -> None:
     """What ``learn`` does at its end."""
     TermValues.load(values).save(output)
+
+
+def _update(_: str, values: str, output: str) -> None:
+    update_index(output)
 
 
 def _lock(source: str) -> None:
@@ -56,6 +61,7 @@ def _commit(source: str) -> None:
 
 STAGES = {
     "prune": _prune, "overwrite": _overwrite, "extract": _extract, "values": _values,
+    "update": _update,
     "lock": _lock, "commit": _commit,
 }  # fmt: skip
 

@@ -21,6 +21,11 @@ def write_described(path: Path, described: dict[str, Any]) -> None:
     _call("Written", "write", str(path), json.dumps(described))
 
 
+def change_described(path: Path, changes: dict[str, Any]) -> None:
+    """Go on with an index: add and change documents, merge segments, and commit."""
+    _call("Written", "goOn", str(path), json.dumps(changes))
+
+
 def dump_index(path: Path) -> dict[str, Any]:
     """All the index at ``path`` holds of live documents, read through Lucene's readers."""
     return json.loads(_call("Dumped", "dump", str(path)))

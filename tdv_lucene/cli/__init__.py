@@ -36,6 +36,7 @@ _COMMANDS = {
     "prune": "Write a smaller index with learned TDVs, or without judgements.",
     "tune": "Write an index with tuned k1 and b; drop nothing.",
     "verify": "Check a pruned index against its source, posting by posting.",
+    "update": "Make a pruned index follow its source, which has changed.",
     "search": "Search topics and write a TREC run.",
     "export": "Export a field as one file that other engines read.",
     "pack": "Write an index as one file, to pass on.",
@@ -110,7 +111,8 @@ def _set_up_logging(verbose: bool) -> None:
 
 
 def main() -> None:
-    """Entry point: 0 when well, 1 when verify or doctor find fault, 2 on errors, 130 on Ctrl-C.
+    """Entry point: 0 when well, 1 when verify or doctor find fault, 2 on errors, 3 when update
+    finds too much drift, 130 on Ctrl-C.
 
     A defect of ours ends with 1, too, and is told on one line. Where nobody reads what is printed,
     as in ``tdv-lucene inspect | head -1``, SIGPIPE ends it as it ends other tools (141).

@@ -74,6 +74,7 @@ def rewrite_index(
     user_data: Mapping[str, str],
     one_segment: bool = False,
     is_shard: bool = False,
+    has_changed: bool = False,
     counts_only: bool = False,
     postings_in_memory: int | None = None,
     progress: Progress = silent,
@@ -93,6 +94,8 @@ def rewrite_index(
         Merge all segments into one; by default each stays one.
     is_shard
         The vocabularies are those of a larger index, of which this one is a part.
+    has_changed
+        The index has changed since the vocabularies were made: it may lack some of their terms.
     counts_only
         Write nothing.
     postings_in_memory
@@ -114,11 +117,13 @@ def rewrite_index(
     """
     with ExitStack() as tables:
         job = java_class("tdvlucene.prune.PruneJob")(java_path(index), java_path(folder), threads)
-        _add_fields(job, fields, tables)
+        add_fields(job, fields, tables)
         if one_segment:
             job.mergeToOneSegment()
         if is_shard:
             job.isShard()
+        if has_changed:
+            job.hasChanged()
         if counts_only:
             job.countOnly()
         if postings_in_memory is not None:
@@ -135,9 +140,15 @@ def prove_pruned(
     *,
     threads: int,
     is_shard: bool = False,
+    has_followed: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Compare ``pruned`` with what :func:`rewrite_index` would make of ``index``.
+
+    Parameters
+    ----------
+    has_followed
+        ``pruned`` was updated since: its norms are made for the average length of before.
 
     Returns
     -------
@@ -148,17 +159,19 @@ def prove_pruned(
     """
     with ExitStack() as tables:
         job = java_class("tdvlucene.verify.VerifyJob")(java_path(index), java_path(pruned), threads)
-        _add_fields(job, fields, tables)
+        add_fields(job, fields, tables)
         if is_shard:
             job.isShard()
+        if has_followed:
+            job.hasFollowed()
         return json.loads(run_job(job, progress))
 
 
-def _add_fields(job: Any, fields: Sequence[FieldValues], tables: ExitStack) -> None:
+def add_fields(job: Any, fields: Sequence[FieldValues], tables: ExitStack) -> None:
     """Tell a job its fields; their tables are open until ``tables`` is closed."""
     for values in fields:
-        table, rule = tables.enter_context(_open_rule(values))
-        job.addField(values.vocabulary.field, table, rule)
+        table = tables.enter_context(open_table(values))
+        job.addField(values.vocabulary.field, table, _rule(table, values))
         if values.baking is not None:
             _bake(job, values.baking)
 
@@ -174,14 +187,14 @@ def _bake(job: Any, baking: Baking) -> None:
 
 
 @contextmanager
-def _open_rule(values: FieldValues) -> Iterator[tuple[Any, Any]]:
-    """The ``TermTable`` of the values and the ``PostingRule`` made of them."""
+def open_table(values: FieldValues) -> Iterator[Any]:
+    """The ``TermTable`` of the values."""
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         _write_table(Path(folder), values)
         with translate_errors():
             table = java_class("tdvlucene.rules.TermTable")(folder)
         try:
-            yield table, _rule(table, values)
+            yield table
         finally:
             table.close()
 

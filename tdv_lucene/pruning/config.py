@@ -129,3 +129,15 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
 
 class VerifyConfig(Threads):
     """How :func:`tdv_lucene.verify_pruned` verifies."""
+
+
+class UpdateConfig(Threads):
+    """How :func:`tdv_lucene.update_index` updates."""
+
+    max_drift: float | None = option(
+        None,
+        "Write nothing and exit with status 3 if more than this share of the postings has moved "
+        "to other terms since learning, such as 0.1.",
+        metavar="SHARE",
+        check=checked_share,
+    )

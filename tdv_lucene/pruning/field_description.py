@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
-from ..indexes.shards.record import CHECKSUM
+from ..indexes.shards.record import CHECKSUM, VALUES_FOLDER
 from ..ranking import ANSERINI_DEFAULTS, Baking
 from ..report.wording import counted
 from ..simulation.quantisation import LEAST_FREQUENCY
@@ -70,6 +70,7 @@ def describe_field(
         "source_commit": source["commit"],
         "requested_reduction": reduction,
         "min_doc_freq": min_doc_freq,
+        **({} if values.folder is None else {VALUES_FOLDER: values.folder}),
         **({} if point.position_boost is None else {"lead": point.position_boost._asdict()}),
     }
 

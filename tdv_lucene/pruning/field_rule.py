@@ -17,8 +17,10 @@ from ..errors import TdvError
 from ..ranking import Baking
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
+from ..values.unseen_terms import tdvs_of_unseen
 
 if TYPE_CHECKING:
+    from ..jvm.following import FieldState
     from ..jvm.rewriter import FieldValues
 
 
@@ -66,17 +68,36 @@ def point_at(
     return replace(point, tdv=np.where(kept, point.tdv, np.float32(0)))
 
 
-def rule_of(values: TermValues, point: OperatingPoint, baking: Baking | None) -> FieldValues:
-    """Return what the rewriter is to make of the field."""
+def rule_of(
+    values: TermValues,
+    point: OperatingPoint,
+    baking: Baking | None,
+    state: FieldState | None = None,
+) -> FieldValues:
+    """Return what the rewriter is to make of the field.
+
+    Parameters
+    ----------
+    state
+        The field's now, where it has changed since the TDVs were made: terms that they lack are
+        kept whole, with the TDVs of :mod:`..values.unseen_terms`.
+    """
     from ..jvm.rewriter import FieldValues
 
     cut, boost = point.cut, point.position_boost
     of_cut = None if cut is None else cut.position_boost
+    vocabulary, tdv, least = values.vocabulary, point.tdv, None if cut is None else cut.least
+    if state is not None and len(state.unseen):
+        vocabulary = replace(
+            vocabulary, terms=vocabulary.terms.with_inserted(state.places, state.unseen)
+        )
+        tdv = np.insert(tdv, state.places, tdvs_of_unseen(values, state.unseen))
+        least = None if least is None else np.insert(least, state.places, np.float32(0))
     return FieldValues(
-        values.vocabulary,
-        point.tdv,
+        vocabulary,
+        tdv,
         point.scale,
-        least_saturation=None if cut is None else cut.least,
+        least_saturation=least,
         length_norm=None if cut is None else (cut.length_norm.fixed, cut.length_norm.per_token),
         saturation_factors=None if of_cut is None else of_cut.factors,
         position_factors=None if boost is None else boost.factors,

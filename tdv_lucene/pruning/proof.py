@@ -9,11 +9,12 @@ from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError, argument
-from ..indexes.shards.record import shard_name
+from ..indexes.shards.record import SHARDS, UPDATES, shard_name
 from ..indexes.user_data import FieldRecord, read_records
 from ..progress import Progress, silent
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
+from .drift import changed_field
 from .field_rule import load_fields, rule_of
 from .recorded_values import find_point, recorded_baking
 
@@ -36,6 +37,7 @@ def prove_part(
     given = {values.vocabulary.field: values for values in load_fields(values)}
     _refuse_other_fields(pruned, [record.field for record in records], list(given))
     source, rules = identify(index), []
+    is_shard, has_followed = shard_name(user_data) is not None, UPDATES in user_data
     for record in records:
         _refuse_earlier(pruned, record)
         of_field = given[record.field]
@@ -43,11 +45,15 @@ def prove_part(
         difference = another_source(record, source) or _other_values(record, of_field, point)
         if point is None or difference:
             return {**NOTHING_COMPARED, "difference": difference}
-        rules.append(rule_of(of_field, point, recorded_baking(record)))
+        whole = user_data.get(f"{SHARDS}source_commit") or source["commit"]
+        state = changed_field(
+            index, of_field, None if has_followed else whole, is_part=is_shard or has_followed
+        )
+        rules.append(rule_of(of_field, point, recorded_baking(record), state))
     _log.info("%s says it was pruned in %s", pruned, ", ".join(r.field for r in records))
     found = rewriter.prove_pruned(
         index, pruned, rules,
-        threads=cores(threads), is_shard=shard_name(user_data) is not None,
+        threads=cores(threads), is_shard=is_shard, has_followed=has_followed,
         progress=progress,
     )  # fmt: skip
     return {"equal": "difference" not in found, "postings": 0, **found}

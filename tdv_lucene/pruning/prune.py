@@ -123,7 +123,7 @@ def write_pruned(
             if config.queries is None
             else values_by_log_of_index(index, config.queries, config, progress)
         )
-        given.insert(0, made)
+        given.insert(0, replace(made, folder=str(kept.path)) if kept else made)
     fields = load_fields(given)
     _refuse_several_fields(fields, config)
     whole = _at_loss(whole, fields[0])

@@ -13,17 +13,19 @@ import numpy as np
 
 from ..errors import TdvError, argument
 from ..indexes.analysis import FieldAnalysis, analysis_of, record_to_add
-from ..indexes.shards.record import ShardRecord, shard_as_user_data
+from ..indexes.shards.record import SOURCE_PATH, ShardRecord, shard_as_user_data
 from ..indexes.user_data import as_user_data, carried_over
 from ..ranking import Baking
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .config import PruneConfig
+from .drift import changed_field
 from .field_description import describe_field
 from .field_rule import point_at, rule_of
 from .search_target import RECORDED, baking_of, refuse_scale, scale_for
 
 if TYPE_CHECKING:
+    from ..jvm.following import FieldState
     from ..jvm.rewriter import FieldValues
 
 _log = logging.getLogger(__name__)
@@ -63,7 +65,15 @@ class Rewriting:
     @property
     def rules(self) -> list[FieldValues]:
         """What the rewriter is to make of each field."""
-        return [rule_of(*each) for each in zip(self.fields, self.points, self.bakings)]
+        decided = zip(self.fields, self.points, self.bakings, self.states)
+        return [rule_of(*each) for each in decided]
+
+    @cached_property
+    def states(self) -> list[FieldState | None]:
+        """What became of each field since its TDVs were learned; None where nothing did."""
+        is_part = self.shard is not None
+        whole = self.shard.source_commit if self.shard is not None else self.source["commit"]
+        return [changed_field(self.index, values, whole, is_part=is_part) for values in self.fields]
 
     @cached_property
     def described(self) -> list[dict[str, Any]]:
@@ -92,6 +102,7 @@ class Rewriting:
             **as_user_data(self.described),
             **shard_as_user_data(self.shard, made),
             **said,
+            SOURCE_PATH: os.path.abspath(self.index),
         }
 
     @cached_property
@@ -158,7 +169,7 @@ class Rewriting:
             )
 
     def warn(self, written: str) -> None:
-        """Warn of a format that an older Lucene cannot read, and of TDVs learned elsewhere."""
+        """Warn of a format that an older Lucene cannot read."""
         source = self.source
         if source["lucene_version"].split(".")[:2] != written.split(".")[:2]:
             _log.warning(
@@ -166,15 +177,6 @@ class Rewriting:
                 "Lucene %s: a Pyserini with an older Lucene cannot read it",
                 self.index, source["lucene_version"], written,
             )  # fmt: skip
-        learned_on = self.fields[0].manifest.get("source", {})
-        ours = source["commit"] if self.shard is None else self.shard.source_commit
-        if learned_on.get("commit") not in (None, ours):
-            _log.warning(
-                "the TDVs were learned on another commit (%s) than that of %s; the vocabularies "
-                "must be equal, statistics may differ",
-                learned_on.get("path"),
-                self.index,
-            )
 
 
 def _unit_of(values: TermValues, config: PruneConfig) -> str | None:

@@ -6,13 +6,14 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError, argument
 from ..indexes.shards.workers import Workers
 from ..source import Part, Source
-from ..values.term_values import TermValues
+from ..values.term_values import KEPT_IN, TermValues
 
 
 @contextlib.contextmanager
@@ -36,7 +37,8 @@ def values_for_workers(
             if isinstance(one, TermValues):
                 place = tempfile.TemporaryDirectory(prefix=".tdv-lucene-values-", dir=beside)
                 one = Path(made.enter_context(place)) / "values"
-                values.save(one)
+                about = {**values.manifest, KEPT_IN: values.folder}
+                replace(values, manifest=about).save(one)
             folders.append(os.path.abspath(one))
         yield dict.fromkeys(source.parts, folders)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError, argument
-from ..indexes.shards.record import shard_name, user_data_of_whole
+from ..indexes.shards.record import UPDATES, VALUES_FOLDER, shard_name, user_data_of_whole
 from ..indexes.shards.workers import open_workers
 from ..indexes.user_data import read_records
 from ..progress import Progress, silent
@@ -47,7 +47,8 @@ def verify_pruned(
         Folders, or each a :class:`..source.Source` of shards.
     values, others
         The TDVs of every field that was pruned, in any order. None if it was pruned without
-        judgements: they are then made again from ``index``.
+        judgements: they are then made again from ``index``, or read where they were kept if it has
+        changed since.
     config, options
         A :class:`VerifyConfig`, or its options by name, as ``threads=2``.
 
@@ -79,9 +80,12 @@ def verify_pruned(
     if source.resources or made.resources:
         refuse_without_values(source, given)
     parts = _user_data(made, progress)
-    records = read_records(made, user_data_of_whole(made, parts))
+    whole = user_data_of_whole(made, parts)
     fields = load_fields(given)
-    for record in records if values is None else ():
+    for record in read_records(made, whole) if values is None else ():
+        if UPDATES in whole and VALUES_FOLDER in record.content:
+            fields.append(TermValues.load(record.content[VALUES_FOLDER]))
+            continue
         difference = another_source(record, identify(index))
         if difference:
             return {**NOTHING_COMPARED, "difference": difference}

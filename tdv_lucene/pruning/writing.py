@@ -131,7 +131,8 @@ def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent)
     counts = rewriter.rewrite_index(
         rewriting.index, folder, rewriting.rules,
         threads=cores(config.threads), user_data=rewriting.user_data,
-        one_segment=config.optimize, is_shard=rewriting.shard is not None, progress=progress,
+        one_segment=config.optimize, is_shard=rewriting.shard is not None,
+        has_changed=any(rewriting.states), progress=progress,
     )  # fmt: skip
     for about in others:
         counts["fields"][about["field"]] = {**about, **counts["fields"][about["field"]]}
@@ -162,6 +163,7 @@ def count_part(
     counts = rewriter.rewrite_index(
         index, os.devnull, rewriting.rules, user_data={}, counts_only=True,
         threads=cores(task.config.threads), is_shard=task.shard is not None,
+        has_changed=any(rewriting.states),
     )  # fmt: skip
     names = [values.vocabulary.field for values in rewriting.fields]
     found = {names[0]: counts, **counts.get("fields", {})}

@@ -7,6 +7,7 @@ A :class:`TermValues` holds a TDV for every term and the order in which terms ar
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,8 @@ from .operating_point import OperatingPoint
 _log = logging.getLogger(__name__)
 
 KIND = "term-values"
+KEPT_IN = "kept_in"
+"""In the manifest of a passing copy: the folder of the original, if it has one."""
 _MADE_BY = "tdv-lucene learn --index INDEX ... --output FOLDER"
 UNITS = ("term", "posting")
 _ARRAYS = ("doc_freq", "total_term_freq", "weights", "priority")
@@ -65,6 +68,8 @@ class TermValues:
         where there is no such rule.
     posting_factors : float32[F, V] or None
         The rule's ``factors``.
+    folder : str or None
+        Where they were read from, or are kept; None for those in memory only.
     """
 
     vocabulary: Vocabulary
@@ -75,6 +80,7 @@ class TermValues:
     manifest: Mapping[str, Any]
     posting_priority: np.ndarray | None = None
     posting_factors: np.ndarray | None = None
+    folder: str | None = None
 
     def __post_init__(self) -> None:
         arrays = {name: getattr(self, name) for name in (*_ARRAYS, *_OPTIONAL)}
@@ -289,4 +295,5 @@ class TermValues:
         _log.info(
             "read values of %d terms of '%s' from %s", len(vocabulary), vocabulary.field, path
         )
-        return cls(vocabulary, manifest=manifest, **arrays)
+        folder = manifest.pop(KEPT_IN, os.path.abspath(path))
+        return cls(vocabulary, manifest=manifest, folder=folder, **arrays)

@@ -43,6 +43,8 @@ INPUTS = {
 PRINTED = {"as_json", "form"}
 FEEDBACK = {"rm3", "rocchio"}
 """Two flags of the one option ``feedback``."""
+OF_COMMAND = {"search": FEEDBACK, "update": {"watch"}}
+"""What a command takes besides; ``--watch`` chooses the function."""
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -50,7 +52,7 @@ def test_every_option_of_a_command_is_one_of_its_config(name: str) -> None:
     command = COMMANDS[name]
     typed = {param.name for param in command.params if isinstance(param, click.Option)}
     others = typed - command.config.OPTIONS.keys()
-    assert others <= INPUTS | PRINTED | (FEEDBACK if name == "search" else set())
+    assert others <= INPUTS | PRINTED | OF_COMMAND.get(name, set())
     known = {n for n, each in command.config.OPTIONS.items() if each.flag != PYTHON_ONLY}
     assert known <= typed, "the command hides some"
 

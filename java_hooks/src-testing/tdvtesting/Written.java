@@ -25,7 +25,9 @@ import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.SerialMergeScheduler;
 import org.apache.lucene.index.Term;
+import org.apache.lucene.index.TieredMergePolicy;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
 import org.apache.lucene.search.similarities.BM25Similarity;
@@ -78,6 +80,37 @@ public final class Written {
       layout.get("userData").fieldNames().forEachRemaining(
           key -> data.put(key, layout.get("userData").get(key).asText()));
       writer.setLiveCommitData(data.entrySet());
+      writer.commit();
+    }
+  }
+
+  /**
+   * Goes on with what {@link #write} wrote, in one commit: {@code steps} of documents to
+   * {@code add} as a segment, ids to {@code change} as documents of a segment are changed, and
+   * segments to {@code merge} into so many.
+   */
+  public static void goOn(String path, String json) throws IOException {
+    JsonNode described = new ObjectMapper().readTree(json);
+    Written written = new Written(described.get("layout"));
+    IndexWriterConfig config = written.config();
+    TieredMergePolicy policy = new TieredMergePolicy();
+    policy.setSegmentsPerTier(2);
+    config.setMergePolicy(policy);
+    config.setMergeScheduler(new SerialMergeScheduler());
+    try (Directory folder = FSDirectory.open(Paths.get(path));
+        IndexWriter writer = new IndexWriter(folder, config)) {
+      for (JsonNode step : described.get("steps")) {
+        for (JsonNode doc : step.path("add")) {
+          writer.addDocument(written.document(doc));
+        }
+        writer.flush();
+        for (JsonNode doc : step.path("change")) {
+          change(writer, doc);
+        }
+        if (step.has("merge")) {
+          writer.forceMerge(step.get("merge").asInt());
+        }
+      }
       writer.commit();
     }
   }

@@ -11,11 +11,18 @@ from ...source import Source
 PREFIX = "tdv."
 """Of the names in user data that are ours."""
 CHECKSUM = "values_sha256"
+VALUES_FOLDER = "values_folder"
+"""Of a field's record: where its TDVs are, unless they were in memory only."""
+SOURCE_PATH = f"{PREFIX}source_path"
+"""Of the index that was pruned, as :data:`SOURCE_VERSION`, which Java writes."""
+SOURCE_VERSION = f"{PREFIX}source_version"
+UPDATES = f"{PREFIX}updates"
+"""How often an index has followed its source."""
 
 SHARDS = f"{PREFIX}shards."
 """Of what a shard records of the whole."""
-_OF_ITS_OWN = ("source_commit", "reduction")
-"""Of a field, what each shard has for itself."""
+_OF_ITS_OWN = ("source_commit", "source_path", "source_version", "updates", "reduction")
+"""What each shard has for itself."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import org.apache.lucene.index.DirectoryReader;
  * the call returns. So the caller starts a job, waits for it in short steps with {@link #await},
  * shows {@link #done} of {@link #total} in between, and may {@link #cancel} it. A cancelled or
  * failed job cleans up in its own {@code run}; {@link #failure} says what went wrong. A job opens
- * indexes only through {@link #open}, so that damage in them is recognised.
+ * indexes only through {@link #open}, or names them to {@link #reads}, so that damage in them is recognised.
  */
 public abstract class Job {
   private Thread thread;
@@ -33,14 +33,19 @@ public abstract class Job {
 
   /** Opens the last commit of an index; to be closed by the job. */
   public final DirectoryReader open(String index) throws IOException {
-    opened.add(index);
+    reads(index);
     return Indexes.open(index);
   }
 
   /** As {@link #open}, for an index that nobody is writing to. */
   protected final DirectoryReader openUnlocked(String index) throws IOException {
-    opened.add(index);
+    reads(index);
     return Indexes.openUnlocked(index);
+  }
+
+  /** Says that the job reads an index which somebody else has opened. */
+  protected final void reads(String index) {
+    opened.add(index);
   }
 
   /** The result as text (JSON where structured), valid once {@link #await} returned true. */

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
@@ -41,20 +42,23 @@ import tdvlucene.rules.TermTable;
  * each document and four for each term; for term vectors also the vocabulary and up to a quarter of
  * the heap.
  */
-public final class PruneJob extends Job {
+public class PruneJob extends Job {
+  static final String VERSION = "tdv.source_version";
+
   /** More in memory would save nothing: the passes over the postings are few by then. */
   private static final int MOST_IN_MEMORY = 1 << 27;
 
-  private final String index;
+  final String index;
+  final int threads;
   private final List<Target> targets = new ArrayList<>();
   private final Path output;
-  private final int threads;
   private int postingsInMemory;
   private boolean oneSegment;
   private boolean isShard;
+  private boolean hasChanged;
   private boolean countsOnly;
   private final Map<String, String> userData = new HashMap<>();
-  private final Map<String, Object> report = new TreeMap<>();
+  final Map<String, Object> report = new TreeMap<>();
   private final Map<String, Object> others = new TreeMap<>();
   private int deleted;
   private String result = "";
@@ -79,6 +83,11 @@ public final class PruneJob extends Job {
   /** The index is a part of a larger one, whose vocabulary the tables have. */
   public void isShard() {
     isShard = true;
+  }
+
+  /** The index has changed since the tables were made: it may lack terms that they have. */
+  public void hasChanged() {
+    hasChanged = true;
   }
 
   /** Makes one segment of all, instead of one of each. */
@@ -133,14 +142,36 @@ public final class PruneJob extends Job {
   }
 
   private void run(DirectoryReader reader, Pool pool) throws IOException {
+    List<Segment> segments = Segment.of(reader);
+    CodecReader[] readers = decide(reader, segments, pool);
+    if (!countsOnly) {
+      write(reader, segments, readers, pool);
+    }
+  }
+
+  /** The fields to prune. */
+  final List<String> fields() {
+    return targets.stream().map(target -> target.field).collect(Collectors.toList());
+  }
+
+  /** Refuses fields that cannot be pruned; tells the kind of norms that all others have. */
+  final String requireNorms(DirectoryReader reader) throws IOException {
+    StringBuilder kinds = new StringBuilder();
     for (Target target : targets) {
       target.norms =
           PrunableField.requireNorms(reader, index, target.field, target.rule, isShard);
+      kinds.append(target.field).append(' ').append(target.norms).append('\n');
     }
+    return kinds.toString();
+  }
+
+  /** What segments of an opened index are to become; counts, too. */
+  final CodecReader[] decide(DirectoryReader reader, List<Segment> segments, Pool pool)
+      throws IOException {
+    requireNorms(reader);
     for (SegmentCommitInfo segment : Segments.of(reader)) {
       deleted += segment.getDelCount() + segment.getSoftDelCount();
     }
-    List<Segment> segments = Segment.of(reader);
     CodecReader[] readers =
         segments.stream().map(segment -> segment.reader).toArray(CodecReader[]::new);
     long toWrite = 0;
@@ -157,11 +188,8 @@ public final class PruneJob extends Job {
         readers[i] = new PrunedReader(readers[i], target.prunings.get(i), postingsInMemory);
       }
     }
-    if (countsOnly) {
-      return;
-    }
     phase("writing postings", toWrite);
-    write(reader, readers, pool);
+    return readers;
   }
 
   /** Decides on a field in every segment; returns how many postings are there to write. */
@@ -181,7 +209,7 @@ public final class PruneJob extends Job {
           new Pruning(
               this, segment, target.field, target.table, target.rule, target::norm, before, after));
     }
-    if (!isShard) {
+    if (!isShard && !hasChanged) {
       survey.requireAllSeen();
     }
     Map<String, Object> counts = counts(survey, target, emptied, segments);
@@ -235,37 +263,58 @@ public final class PruneJob extends Job {
       report.put("fields", others);
     }
     String prefix = first ? "tdv." : "tdv.fields." + target.field + ".";
-    userData.put(prefix + "reduction", reduction);
+    // An update prunes some segments only: what is recorded of the whole is said to it.
+    userData.putIfAbsent(prefix + "reduction", reduction);
     if (target.baked != null) {
-      userData.put(prefix + "baked.average_length", Double.toString(target.average));
+      userData.putIfAbsent(
+          prefix + "baked.average_length", Double.toString(target.average));
     }
     result = Json.of(report);
   }
 
-  private void write(DirectoryReader source, CodecReader[] readers, Pool pool)
+  private void write(
+      DirectoryReader source, List<Segment> segments, CodecReader[] readers, Pool pool)
       throws IOException {
-    IndexWriterConfig config = SourceSettings.of(source);
-    config.setCodec(new DirectCodec(config.getCodec()));
-    config.setMergePolicy(new SegmentMerges(oneSegment));
-    config.setMergeScheduler(new PooledMerges(pool));
     // No lock: the folder is ours alone until it is renamed into place.
     try (Directory folder =
             new WatchedDirectory(FSDirectory.open(output, NoLockFactory.INSTANCE), this);
-        IndexWriter writer = new IndexWriter(folder, config)) {
+        IndexWriter writer = new IndexWriter(folder, settings(source, segments, pool))) {
       if (readers.length > 0) { // a shard may be empty
         writer.addIndexes(readers);
       }
       Indexes.requireCurrent(source, index);
-      Map<String, String> all = new HashMap<>(source.getIndexCommit().getUserData());
-      // Of fields pruned earlier, what holds of them still is among what is put now.
-      all.keySet().removeIf(key -> key.startsWith("tdv.") && !key.startsWith("tdv.fields."));
-      for (Target target : targets) {
-        all.keySet().removeIf(key -> key.startsWith("tdv.fields." + target.field + "."));
-      }
-      all.putAll(userData);
-      writer.setLiveCommitData(all.entrySet());
+      writer.setLiveCommitData(userData(source).entrySet());
       writer.commit();
     }
+  }
+
+  /** How pruned segments are written, which are added in the order of the source's. */
+  final IndexWriterConfig settings(DirectoryReader source, List<Segment> segments, Pool pool)
+      throws IOException {
+    String norms = requireNorms(source);
+    List<Origin> origins = new ArrayList<>();
+    for (Segment segment : segments) {
+      origins.add(Origin.of(segment, norms));
+    }
+    IndexWriterConfig config = SourceSettings.of(source);
+    config.setCodec(new DirectCodec(config.getCodec()));
+    config.setMergePolicy(new SegmentMerges(origins, oneSegment));
+    config.setMergeScheduler(new PooledMerges(pool));
+    return config;
+  }
+
+  /** What the new commit says: what the source's does, and how it was pruned. */
+  final Map<String, String> userData(DirectoryReader source) throws IOException {
+    Map<String, String> all = new HashMap<>(source.getIndexCommit().getUserData());
+    // Of fields pruned earlier, what holds of them still is among what is put now.
+    all.keySet().removeIf(key -> key.startsWith("tdv.") && !key.startsWith("tdv.fields."));
+    for (Target target : targets) {
+      all.keySet().removeIf(key -> key.startsWith("tdv.fields." + target.field + "."));
+    }
+    all.putAll(userData);
+    // Of an index, the number of changes never falls: see UpdateJob.
+    all.put(VERSION, Long.toString(Segments.commitOf(source).getVersion()));
+    return all;
   }
 
   /** A field to be pruned, and what becomes of it in each segment. */

@@ -6,6 +6,7 @@ import java.util.List;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Segments;
@@ -13,7 +14,7 @@ import tdvlucene.common.Segments;
 /** A segment of the source, and the numbers of its documents among the live ones. */
 public final class Segment {
   final CodecReader reader;
-  private final String name;
+  final SegmentCommitInfo info;
   final Bits live;
 
   /** Live documents in the segments before this one. */
@@ -24,7 +25,7 @@ public final class Segment {
 
   private Segment(LeafReaderContext context, int base) {
     this.reader = (CodecReader) context.reader();
-    this.name = Segments.segmentOf(context).getSegmentName();
+    this.info = Segments.segmentOf(context).getSegmentInfo();
     this.live = reader.getLiveDocs();
     this.base = base;
     this.liveBefore = live == null ? null : new int[reader.maxDoc()];
@@ -47,7 +48,7 @@ public final class Segment {
   }
 
   String name() {
-    return name;
+    return info.info.name;
   }
 
   /** Postings of a field, those of deleted documents among them. */

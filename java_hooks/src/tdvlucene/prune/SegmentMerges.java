@@ -19,10 +19,15 @@ import org.apache.lucene.index.SegmentReader;
 final class SegmentMerges extends MergePolicy {
   private final boolean oneSegment;
 
+  /** What each reader's segment is to say of where it comes from. */
+  private final List<Origin> origins;
+
   /** The merges whose segment is compound in the source; all found before the first one runs. */
   private final List<OneMerge> compound = new ArrayList<>();
 
-  SegmentMerges(boolean oneSegment) {
+  /** @param origins of the segments that are added, in order */
+  SegmentMerges(List<Origin> origins, boolean oneSegment) {
+    this.origins = origins;
     this.oneSegment = oneSegment;
   }
 
@@ -31,17 +36,33 @@ final class SegmentMerges extends MergePolicy {
     MergeSpecification merges = new MergeSpecification();
     if (oneSegment && readers.length > 0) {
       CodecReader[] live = withDocuments(readers);
-      merges.add(new OneMerge(live.length > 0 ? live : readers));
+      merges.add(new MarkedMerge(Origin.SEVERAL, live.length > 0 ? live : readers));
       return merges;
     }
-    for (CodecReader reader : readers) {
-      OneMerge merge = new OneMerge(reader);
+    for (int i = 0; i < readers.length; i++) {
+      OneMerge merge = new MarkedMerge(origins.get(i), readers[i]);
       merges.add(merge);
-      if (isCompound(reader)) {
+      if (isCompound(readers[i])) {
         compound.add(merge);
       }
     }
     return merges;
+  }
+
+  /** A merge whose segment says where it comes from. */
+  private static final class MarkedMerge extends OneMerge {
+    private final Origin origin;
+
+    private MarkedMerge(Origin origin, CodecReader... readers) {
+      super(readers);
+      this.origin = origin;
+    }
+
+    @Override
+    public void setMergeInfo(SegmentCommitInfo made) {
+      super.setMergeInfo(made);
+      origin.writeTo(made.info); // before Lucene writes the segment's description
+    }
   }
 
   /** The others would leave their fields in the segment, without a document that has them. */

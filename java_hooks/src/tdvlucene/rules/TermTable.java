@@ -158,13 +158,33 @@ public final class TermTable implements Closeable {
       term.length = 0; // below every term
     }
 
-    /** Moves on to the first term not below {@code target}; true when it is that very term. */
+    /**
+     * Moves on to the first term not below {@code target}; true when it is that very term.
+     *
+     * <p>In steps that grow, and then by halving: a small segment has few of the terms.
+     */
     public boolean advance(BytesRef target) throws IOException {
-      int order = -1;
-      while (number < size() && (number < 0 || (order = term.compareTo(target)) < 0)) {
-        seek(number + 1);
+      int low = number; // the last term known to be below
+      int step = 1;
+      while (number < size() && (number < 0 || term.compareTo(target) < 0)) {
+        low = number;
+        seek(Math.min(number + step, size()));
+        step <<= 1;
       }
-      return number < size() && order == 0;
+      int high = number;
+      while (high - low > 1) {
+        int middle = (low + high) >>> 1;
+        seek(middle);
+        if (term.compareTo(target) < 0) {
+          low = middle;
+        } else {
+          high = middle;
+        }
+      }
+      if (number != high) {
+        seek(high);
+      }
+      return number < size() && term.equals(target);
     }
 
     private void read(int length) throws IOException {

@@ -51,6 +51,7 @@ public final class VerifyJob extends Job {
   private final List<ComparedField> targets = new ArrayList<>();
   private final int threads;
   private boolean isShard;
+  private boolean hasFollowed;
   private ComparedIndex source;
   private ComparedIndex pruned;
   private String result = "";
@@ -64,6 +65,14 @@ public final class VerifyJob extends Job {
   /** As {@link PruneJob#isShard}. */
   public void isShard() {
     isShard = true;
+  }
+
+  /**
+   * The pruned index has followed its source: it may have deletions, and its norms keep the average
+   * length of before.
+   */
+  public void hasFollowed() {
+    hasFollowed = true;
   }
 
   /** As {@link PruneJob#addField}. */
@@ -99,7 +108,8 @@ public final class VerifyJob extends Job {
       pruned = new ComparedIndex(after, prunedIndex);
       for (ComparedField target : targets) {
         target.norms =
-            PrunableField.requireNorms(before, index, target.field, target.rule, isShard);
+            PrunableField.requireNorms(
+                before, index, target.field, target.rule, isShard || hasFollowed);
       }
       new DescriptionsComparison(source, pruned).requireSameOrder();
       report.put("documents", source.live.size());
@@ -122,7 +132,7 @@ public final class VerifyJob extends Job {
   }
 
   private void compare(Map<String, Object> report, Pool pool) throws IOException {
-    new DescriptionsComparison(source, pruned).compare(targets);
+    new DescriptionsComparison(source, pruned).compare(targets, hasFollowed);
     phase("comparing documents", source.live.size());
     DocumentsComparison documents = new DocumentsComparison(source, pruned);
     overDocuments(documents::compare, pool);
@@ -193,7 +203,7 @@ public final class VerifyJob extends Job {
     int[] lengths = overTerms(comparison, true, pool);
     long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
     comparison.compareStatistics(documents);
-    if (target.held != null && !isShard && documents > 0) {
+    if (target.held != null && !isShard && !hasFollowed && documents > 0) {
       compareAverage(target, (double) comparison.tokens.sum() / documents);
     }
     new NormsComparison(source, pruned, target.field).compare(target.expectedNorms(), lengths);

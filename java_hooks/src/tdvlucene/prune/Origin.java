@@ -1,0 +1,131 @@
+package tdvlucene.prune;
+
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Objects;
+import org.apache.lucene.index.SegmentCommitInfo;
+import org.apache.lucene.index.SegmentInfo;
+import org.apache.lucene.util.Bits;
+
+/**
+ * Which segment a pruned one was made of, kept among the pruned one's own attributes.
+ *
+ * <p>Lucene gives a segment an id that no other has, and never changes its files. So the two belong
+ * together for as long as both are there, whatever names they have. Deletions and updates of doc
+ * values come in files of their own. Deleted documents are left out of the pruned segment: those
+ * that were deleted then are kept here, so that a later deletion finds its document.
+ */
+final class Origin {
+  private static final String SEGMENT = "tdv.source.segment";
+  private static final String DELETED = "tdv.source.deleted";
+
+  /** Of a segment that was made of all segments of an index: it is no segment's counterpart. */
+  static final Origin SEVERAL = new Origin("several", "");
+
+  /**
+   * Tells the segment, the state of its doc values if they were updated, and what its norms were
+   * taken for: only the whole index shows that, and later documents may show it better.
+   */
+  final String segment;
+
+  /** The documents deleted when the segment was pruned: differences of 7 bits each, in base 64. */
+  private final String deleted;
+
+  private Origin(String segment, String deleted) {
+    this.segment = segment;
+    this.deleted = deleted;
+  }
+
+  /** What is to be kept of a segment that is being pruned. */
+  static Origin of(Segment source, String norms) {
+    String segment = nameOf(source.info, norms);
+    return new Origin(segment, encode(source.live, source.reader.maxDoc()));
+  }
+
+  /** How {@link #segment} tells a segment. */
+  static String nameOf(SegmentCommitInfo source, String norms) {
+    return stateOf(source) + "\n" + norms;
+  }
+
+  private static String stateOf(SegmentCommitInfo source) {
+    String id = hex(source.info.getId());
+    if (source.getFieldInfosGen() == -1 && source.getDocValuesGen() == -1) {
+      return id;
+    }
+    // Updated doc values: this id changes with each update, and with each deletion too.
+    byte[] state = source.getId();
+    return state == null
+        ? id + "/" + source.getFieldInfosGen() + "/" + source.getDocValuesGen()
+        : id + "/" + hex(state);
+  }
+
+  /** What a pruned segment says; null if it says nothing, for somebody else has written it. */
+  static Origin readFrom(SegmentInfo pruned) {
+    String segment = pruned.getAttribute(SEGMENT);
+    return segment == null
+        ? null
+        : new Origin(segment, Objects.toString(pruned.getAttribute(DELETED), ""));
+  }
+
+  void writeTo(SegmentInfo pruned) {
+    pruned.putAttribute(SEGMENT, segment);
+    if (!deleted.isEmpty()) {
+      pruned.putAttribute(DELETED, deleted);
+    }
+  }
+
+  /** The documents of the source's segment that the pruned one has, in its order. */
+  int[] documents(int maxDoc, int count) {
+    int[] documents = new int[count];
+    ByteBuffer bytes = ByteBuffer.wrap(Base64.getDecoder().decode(deleted));
+    int gone = next(bytes, -1, maxDoc);
+    int at = 0;
+    for (int doc = 0; doc < maxDoc && at < count; doc++) {
+      if (doc == gone) {
+        gone = next(bytes, gone, maxDoc);
+      } else {
+        documents[at++] = doc;
+      }
+    }
+    return documents;
+  }
+
+  private static int next(ByteBuffer bytes, int before, int maxDoc) {
+    int difference = 0;
+    int shift = 0;
+    while (bytes.hasRemaining()) {
+      byte part = bytes.get();
+      difference |= (part & 0x7F) << shift;
+      shift += 7;
+      if (part >= 0) {
+        return before + difference;
+      }
+    }
+    return maxDoc;
+  }
+
+  private static String encode(Bits live, int maxDoc) {
+    if (live == null) {
+      return "";
+    }
+    ByteBuffer bytes = ByteBuffer.allocate(maxDoc + 5);
+    int before = -1;
+    for (int doc = 0; doc < maxDoc; doc++) {
+      if (!live.get(doc)) {
+        int difference = doc - before;
+        before = doc;
+        for (; difference > 0x7F; difference >>>= 7) {
+          bytes.put((byte) (difference | 0x80));
+        }
+        bytes.put((byte) difference);
+      }
+    }
+    return Base64.getEncoder().encodeToString(Arrays.copyOf(bytes.array(), bytes.position()));
+  }
+
+  private static String hex(byte[] id) {
+    return new BigInteger(1, id).toString(16);
+  }
+}

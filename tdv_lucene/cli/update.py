@@ -1,0 +1,84 @@
+"""``tdv-lucene update``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from ..pruning.config import UpdateConfig
+from . import _options as options
+
+_COUNTS = ("segments", "segments_added", "segments_dropped", "deletions")
+_DRIFTED = 3
+
+
+@options.command("update", config=UpdateConfig)
+@options.option(
+    "--pruned",
+    required=True,
+    metavar="FOLDER",
+    callback=lambda context, parameter, given: options.folder_or_shards(given),
+    help="Index that 'prune' wrote. For shards, pass 'OUT/*' (quoted).",
+)
+@options.option(
+    "--index",
+    metavar="INDEX",
+    callback=lambda context, parameter, given: given and options.folder_or_shards(given),
+    help="The source, if it was moved.  [default: the folder that was pruned]",
+)
+@options.option(
+    "--tdv",
+    "values",
+    multiple=True,
+    metavar="FOLDER",
+    help="The TDVs it was pruned with, if they were moved.",
+)
+@options.option("--watch", is_flag=True, help="Go on after each commit of the source.")
+def command(as_json: bool, watch: bool, **arguments: Any) -> None:
+    """Make a pruned index follow its source, which has changed.
+
+    Prunes new segments only, drops those that are gone, and carries deletions over, in one commit.
+    Programs that have the index open go on; they see the new state when they refresh. Says when to
+    learn again. Stop --watch with Ctrl-C.
+    """
+    from ..interruption import obey
+    from ..pruning.update import update_index, watch_index
+
+    if not watch:
+        _say(options.run(update_index, **arguments), as_json)
+        return
+    options.run(watch_index, on_update=lambda report: _say(report, as_json), **arguments)
+    obey()  # Ctrl-C is how to stop it, and no error
+    if not as_json:
+        click.echo("Stopped.")
+
+
+def _say(report: dict[str, Any], as_json: bool) -> None:
+    """Print what was done; ends the command where the drift was too much."""
+    if as_json:
+        options.show(report, as_json)
+    else:
+        shown = {"updated": report["updated"]}
+        if report["updated"]:
+            dropped = options.percent(report["reduction"])
+            asked = options.percent(report["requested_reduction"] or 0)
+            shown |= {name: report[name] for name in _COUNTS}
+            shown |= {"dropped": f"{dropped} of the postings ({asked} asked for)"}
+        options.show(shown | _drift(report["drift"]), as_json)
+        if report["drift"]["is_due"]:
+            click.echo("\nThe index has changed much since learning: learn and prune again.")
+    sys.stdout.flush()
+    if report["exceeded"]:
+        sys.exit(_DRIFTED)
+
+
+def _drift(drift: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "documents": f"{drift['documents']:,} ({drift['documents_learned']:,} at learning)",
+        "mean_length": f"{drift['mean_length']:.1f} ({drift['mean_length_learned']:.1f})",
+        "moved": f"{options.percent(drift['moved'])} of the postings, to other terms",
+        "unseen_terms": f"{drift['unseen_terms']:,}, with "
+        f"{options.percent(drift['unseen_postings'])} of the postings",
+    }

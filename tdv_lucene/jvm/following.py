@@ -1,0 +1,150 @@
+"""A source that changes: what its dictionary has now, and a pruned index that follows it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import load_array
+from ..progress import Progress, silent
+from ..vocabulary import ByteStrings, Vocabulary
+from ._jobs import java_class, java_path, run_job, translate_errors
+from .rewriter import FieldValues, add_fields, open_table
+
+
+@dataclass(frozen=True, eq=False)
+class FieldState:
+    """What a field's dictionary says now, beside a vocabulary of V terms made of it earlier.
+
+    Counts are Lucene's own, which include deleted documents that are not merged away.
+
+    Attributes
+    ----------
+    documents : int
+        Live documents of the index.
+    doc_count, tokens, postings : int
+        Of the field.
+    doc_freq : int64[V]
+        In how many documents the vocabulary's terms are now.
+    unseen : ByteStrings of n terms
+        Those that the vocabulary lacks, in Lucene's order.
+    places : int64[n]
+        Before which term of the vocabulary each of them belongs.
+    unseen_doc_freq : int64[n]
+    """
+
+    documents: int
+    doc_count: int
+    tokens: int
+    postings: int
+    doc_freq: np.ndarray
+    unseen: ByteStrings
+    places: np.ndarray
+    unseen_doc_freq: np.ndarray
+
+
+class OpenCommit:
+    """A commit of an index that stays open while a writer goes on."""
+
+    def __init__(self, index: str | os.PathLike[str], java: Any) -> None:
+        self.index = index
+        self._java = java
+
+    def identity(self) -> dict[str, Any]:
+        """As :func:`.index.identify`, of this commit."""
+        return {"path": os.path.abspath(self.index), **json.loads(self._java.identity())}
+
+    def state(self, vocabulary: Vocabulary, progress: Progress = silent) -> FieldState:
+        """What the field's dictionary has, beside this vocabulary."""
+        none = FieldValues(vocabulary, np.zeros(len(vocabulary), np.float32), None)
+        with open_table(none) as table, tempfile.TemporaryDirectory(prefix="tdv-lucene-") as at:
+            job = java_class("tdvlucene.prune.UnseenTerms")(self._java, vocabulary.field, table, at)
+            counts = json.loads(run_job(job, progress))
+            names = ("doc_freq", "terms", "terms_indptr", "places", "unseen_doc_freq")
+            found = {name: np.array(load_array(Path(at) / f"{name}.npy")) for name in names}
+        return FieldState(
+            **counts,
+            doc_freq=found["doc_freq"].astype(np.int64),
+            unseen=ByteStrings(found["terms"], found["terms_indptr"]),
+            places=found["places"].astype(np.int64),
+            unseen_doc_freq=found["unseen_doc_freq"].astype(np.int64),
+        )
+
+    def update(
+        self,
+        held: HeldIndex,
+        fields: Sequence[FieldValues],
+        *,
+        threads: int,
+        user_data: Mapping[str, str],
+        is_at_home: bool,
+        progress: Progress = silent,
+    ) -> dict[str, Any]:
+        """Make a pruned index what :func:`.rewriter.rewrite_index` would make of this commit.
+
+        Parameters
+        ----------
+        user_data
+            All that the new commit is to say of how the index was pruned.
+        is_at_home
+            This is the folder that it was made of.
+
+        Returns
+        -------
+        dict
+            Counts of the segments that were pruned now, as of ``rewrite_index``; how many
+            ``segments`` there are, were ``segments_added`` and ``segments_dropped``; the
+            ``deletions`` carried over; and ``postings_in_all`` by field.
+        """
+        with ExitStack() as tables:
+            job = java_class("tdvlucene.prune.UpdateJob")(self._java, held.java, threads)
+            add_fields(job, fields, tables)
+            if is_at_home:
+                job.isAtHome()
+            for key, value in user_data.items():
+                job.putUserData(key, value)
+            return json.loads(run_job(job, progress))
+
+
+class HeldIndex:
+    """A pruned index that nobody else writes to meanwhile."""
+
+    def __init__(self, index: str | os.PathLike[str], java: Any) -> None:
+        self.index = index
+        self.java = java
+
+
+@contextmanager
+def open_commit(index: str | os.PathLike[str]) -> Iterator[OpenCommit]:
+    """Open the last commit of an index, which a writer may have open."""
+    with translate_errors():
+        java = java_class("tdvlucene.prune.OpenCommit")(java_path(index))
+    try:
+        yield OpenCommit(index, java)
+    finally:
+        java.close()
+
+
+@contextmanager
+def hold_index(index: str | os.PathLike[str]) -> Iterator[HeldIndex]:
+    """Take the write lock of a pruned index, which Lucene's own writers take too.
+
+    Raises
+    ------
+    TdvError
+        When another has it, or there is no such index.
+    """
+    with translate_errors():
+        java = java_class("tdvlucene.prune.HeldIndex")(java_path(index))
+    try:
+        yield HeldIndex(index, java)
+    finally:
+        java.close()

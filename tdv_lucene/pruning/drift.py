@@ -1,0 +1,144 @@
+"""How far an index has moved from what its TDVs were learned on, and when to learn again."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import TdvError
+from ..values.term_values import TermValues
+
+if TYPE_CHECKING:
+    from ..jvm.following import FieldState
+
+_log = logging.getLogger(__name__)
+
+MOST = 0.5
+"""With more than half of the postings elsewhere, the TDVs are taken for those of another index."""
+_COUNTS = ("doc_count", "tokens", "postings")
+_DUE = 0.1
+_GROWN = 2.0
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A field now, beside what it was when its TDVs were learned.
+
+    Attributes
+    ----------
+    documents, mean_length : (then, now)
+        Of the index, and its tokens a document. Deleted documents count as long as Lucene's own
+        statistics have them.
+    moved : float
+        Within [0, 1]: the share of the postings that belong to other terms than they would if every
+        term had its share of then.
+    unseen_terms : int
+        Terms that learning has not seen.
+    unseen_postings : float
+        Their share of the postings.
+    """
+
+    documents: tuple[int, int]
+    mean_length: tuple[float, float]
+    moved: float
+    unseen_terms: int
+    unseen_postings: float
+
+    @classmethod
+    def of(cls, values: TermValues, states: Sequence[FieldState]) -> Drift:
+        """Measure it; ``states`` are those of all shards."""
+        before = np.asarray(values.doc_freq, np.float64)
+        now = np.sum([state.doc_freq for state in states], axis=0)
+        documents = sum(state.documents for state in states)
+        learned = int(values.manifest.get("source", {}).get("documents", documents))
+        counts = (sum(getattr(state, name) for state in states) for name in _COUNTS)
+        doc_count, tokens, postings = (max(count, 1) for count in counts)
+        both = np.minimum(before / max(before.sum(), 1), now / postings).sum()
+        unseen = {term for state in states for term in state.unseen}
+        return cls(
+            documents=(learned, documents),
+            mean_length=(
+                float(np.sum(values.total_term_freq)) / max(learned, 1), tokens / doc_count
+            ),
+            moved=float(max(0.0, 1 - both)) if documents else 0.0,
+            unseen_terms=len(unseen),
+            unseen_postings=sum(int(s.unseen_doc_freq.sum()) for s in states) / postings,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        then, now = self.documents
+        due = "; learn again" if self.is_due else ""
+        return (
+            f"{now:,} documents ({then:,} at learning), {self.mean_length[1]:.1f} tokens each "
+            f"({self.mean_length[0]:.1f}), {100 * self.moved:.1f} % of the postings moved to other "
+            f"terms, {self.unseen_terms:,} unseen terms have {100 * self.unseen_postings:.1f} %"
+            f"{due}"
+        )
+
+    @property
+    def is_due(self) -> bool:
+        """Whether to learn again: a tenth of the postings moved, or there are twice the documents,
+        or half."""
+        then, now = self.documents
+        return self.moved > _DUE or not then / _GROWN < max(now, 1) < then * _GROWN
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON."""
+        then, now = self.documents
+        return {
+            **asdict(self),
+            "documents": now,
+            "documents_learned": then,
+            "mean_length": self.mean_length[1],
+            "mean_length_learned": self.mean_length[0],
+            "is_due": self.is_due,
+        }
+
+    def refuse_another_index(self, index: str | os.PathLike[str], field: str) -> None:
+        """Raise :class:`TdvError` where too little is left of what the TDVs were learned on."""
+        if self.moved > MOST:
+            raise TdvError(
+                f"TDVs of another vocabulary: {100 * self.moved:.0f} % of the postings of field "
+                f"'{field}' of {index} belong to other terms than where they were learned (at most "
+                f"{100 * MOST:.0f} %). Learn them on this index ('tdv-lucene learn')"
+            )
+
+
+def changed_field(
+    index: str | os.PathLike[str], values: TermValues, commit: str | None, *, is_part: bool = False
+) -> FieldState | None:
+    """Return what became of a field since its TDVs were learned; None where they were learned on
+    this ``commit``, or do not say on which: then the vocabulary must be theirs.
+
+    Parameters
+    ----------
+    commit
+        Of the index, or of the whole it is a shard of; None if it is known to have changed.
+    is_part
+        It is a shard: how far it is from the whole that was learned on says nothing.
+
+    Raises
+    ------
+    TdvError
+        When it is not the same index any more.
+    """
+    from ..jvm.following import open_commit
+
+    learned_on = values.manifest.get("source", {})
+    if commit is not None and learned_on.get("commit") in (None, commit):
+        return None
+    with open_commit(index) as opened:
+        state = opened.state(values.vocabulary)
+    if not is_part:
+        drift, field = Drift.of(values, [state]), values.vocabulary.field
+        drift.refuse_another_index(index, field)
+        _log.warning(
+            "the TDVs of '%s' were learned on another commit (%s) than that of %s: %s",
+            field, learned_on.get("path"), index, drift,
+        )  # fmt: skip
+    return state

@@ -1,0 +1,226 @@
+"""A pruned index that follows its source, which changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import cores
+from ..indexes.shards.record import PREFIX, SOURCE_PATH, UPDATES, VALUES_FOLDER
+from ..indexes.user_data import FieldRecord
+from ..interruption import deferred
+from ..progress import Progress, silent
+from ..source import Source
+from ..store import replace_manifest
+from ..values.term_values import TermValues
+from .config import UpdateConfig
+from .drift import Drift
+from .field_rule import rule_of
+from .followed import Followed, fields_of, open_followed, records_of, sources_of
+from .recorded_values import recorded_baking
+from .writing import KIND, MANIFEST
+
+if TYPE_CHECKING:
+    from ..jvm.following import HeldIndex
+    from ..values.operating_point import OperatingPoint
+
+POLLED_SECONDS = 1.0
+"""How often :func:`watch_index` looks for a new commit."""
+
+
+def update_index(
+    pruned: str | os.PathLike[str],
+    config: UpdateConfig | None = None,
+    *,
+    index: str | os.PathLike[str] | None = None,
+    values: Sequence[str | os.PathLike[str] | TermValues] = (),
+    progress: Progress = silent,
+    **options: Any,
+) -> dict[str, Any]:
+    """Make a pruned index what pruning its source's last commit with the same TDVs gives.
+
+    Segments that ``pruned`` has already stay as they are. New ones are pruned and added, those
+    that the source has no more are dropped, and deletions are carried over. The result is one new
+    commit of ``pruned``: whoever has it open goes on, and sees the new state after a refresh. Until
+    then, and if anything fails, it is as it was.
+
+    Thresholds, parameters and the average length that norms are made for stay those of the pruning.
+    Terms that learning has not seen are kept whole (see :mod:`..values.unseen_terms`).
+
+    Parameters
+    ----------
+    pruned
+        What :func:`.prune.prune_index` wrote: a folder, or shards.
+    index
+        Where the source is now, if it was moved. A writer may have it open.
+    values
+        Where the TDVs are now, if they were moved: those of every field that was pruned.
+    config, options
+        A :class:`.config.UpdateConfig`, or its options by name, as ``max_drift=0.1``.
+
+    Returns
+    -------
+    dict
+        ``updated``: whether there was anything new and it was written; ``exceeded``, whether
+        ``max_drift`` forbade it; ``drift``, how far the source is from what was learned on, with
+        ``is_due``, whether to learn again; how many ``segments`` there are, were
+        ``segments_added`` and ``segments_dropped``; the ``deletions`` carried over; the
+        ``postings_before`` and ``postings`` of the segments added; ``reduction``, the share of all
+        postings that is dropped now, beside the ``requested_reduction``; and ``bytes``.
+
+    Raises
+    ------
+    TdvError
+        When the source or the TDVs are gone or others, the source went back to an older commit, or
+        somebody else wrote to ``pruned``: nothing is written then.
+    """
+    config = UpdateConfig.of(config, options)
+    with _hold(pruned) as held:
+        return _update(held, index, values, config, progress)
+
+
+def watch_index(
+    pruned: str | os.PathLike[str],
+    config: UpdateConfig | None = None,
+    *,
+    index: str | os.PathLike[str] | None = None,
+    values: Sequence[str | os.PathLike[str] | TermValues] = (),
+    on_update: Callable[[dict[str, Any]], None] = lambda report: None,
+    progress: Progress = silent,
+    **options: Any,
+) -> None:
+    """:func:`update_index` after each commit of the source, until Ctrl-C or SIGTERM.
+
+    ``on_update`` is given the report of each. Ends as well when ``max_drift`` is exceeded. The lock
+    of ``pruned`` is held all the time, so that no second one meets this one.
+    """
+    config = UpdateConfig.of(config, options)
+    with _hold(pruned) as held, suppress(KeyboardInterrupt):
+        seen: object = None
+        while True:
+            sources = sources_of(held, index)
+            commits = [_last_commit(source) for source in sources]
+            if commits != seen:
+                report = _update(held, index, values, config, progress)
+                on_update(report)
+                if report["exceeded"]:
+                    return
+                seen = commits
+            time.sleep(POLLED_SECONDS)
+
+
+def _last_commit(source: str) -> tuple[str, ...]:
+    """What changes in a folder with each commit."""
+    return tuple(sorted(name for name in os.listdir(source) if name.startswith("segments_")))
+
+
+@contextmanager
+def _hold(pruned: str | os.PathLike[str]) -> Iterator[list[HeldIndex]]:
+    """The folder, or those of all shards, locked."""
+    from ..jvm.following import hold_index
+
+    with ExitStack() as opened:
+        folders = Source.of(pruned).folders_here
+        yield [opened.enter_context(hold_index(folder)) for folder in folders]
+
+
+def _update(
+    held: Sequence[HeldIndex],
+    index: str | os.PathLike[str] | None,
+    values: Sequence[str | os.PathLike[str] | TermValues],
+    config: UpdateConfig,
+    progress: Progress,
+) -> dict[str, Any]:
+    with ExitStack() as opened:
+        records = records_of(held[0])[1]
+        fields = fields_of(held[0].index, records, values)
+        parts = [
+            open_followed(one, source, [value for value, _ in fields], opened, progress)
+            for one, source in zip(held, sources_of(held, index))
+        ]
+        drifts = [
+            Drift.of(value, [part.states[number] for part in parts])
+            for number, (value, _) in enumerate(fields)
+        ]
+        for (value, _), drift in zip(fields, drifts):
+            drift.refuse_another_index(parts[0].source, value.vocabulary.field)
+        moved = max(drift.moved for drift in drifts)
+        exceeded = config.max_drift is not None and moved > config.max_drift
+        report = {"updated": False, "exceeded": exceeded, "drift": drifts[0].describe()}
+        if exceeded:
+            return report
+        made = []
+        for part in parts:
+            with deferred():  # what is committed is described as well
+                if not part.is_current:
+                    made.append(_write(part, fields, cores(config.threads), progress))
+                _describe(part, made[-1] if made else {})
+    return {**report, **_sums(made, parts, records[0])}
+
+
+def _write(
+    part: Followed,
+    fields: Sequence[tuple[TermValues, OperatingPoint]],
+    threads: int,
+    progress: Progress,
+) -> dict[str, Any]:
+    rules = [
+        rule_of(values, point, recorded_baking(record), state)
+        for (values, point), record, state in zip(fields, part.records, part.states)
+    ]
+    told = {key: value for key, value in part.user_data.items() if key.startswith(PREFIX)}
+    for record, (values, _) in zip(part.records, fields):
+        told[f"{record.prefix}source_commit"] = part.identity["commit"]
+        if values.folder is not None:
+            told[record.prefix + VALUES_FOLDER] = values.folder
+    told[UPDATES] = str(int(part.user_data.get(UPDATES, 0)) + 1)
+    told[SOURCE_PATH] = part.source
+    is_at_home = os.path.realpath(part.source) == os.path.realpath(part.user_data[SOURCE_PATH])
+    return part.commit.update(
+        part.held, rules, threads=threads, user_data=told, is_at_home=is_at_home,
+        progress=progress,
+    )  # fmt: skip
+
+
+def _describe(part: Followed, made: dict[str, Any]) -> None:
+    """Bring the manifest up to date, if it is not; an update that was killed may not have."""
+    folder = Path(part.held.index)
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        listed = manifest.pop("files")
+    except (OSError, ValueError, KeyError):
+        return  # there was none: a copy of Lucene's files alone
+    there = {path.name for path in folder.iterdir() if path.is_file()}
+    if not {name for name in listed if name.startswith("segments")} <= there or made:
+        content = {k: v for k, v in manifest.items() if k not in ("kind", "format", "created")}
+        content |= {"source": part.identity, "bytes": _bytes(folder)}
+        replace_manifest(folder, KIND, content, listed, MANIFEST)
+
+
+def _sums(
+    made: Sequence[dict[str, Any]], parts: Sequence[Followed], record: FieldRecord
+) -> dict[str, Any]:
+    """The report of what was written, of all shards together."""
+    if not made:
+        return {}
+    names = ("segments", "segments_added", "segments_dropped", "deletions", "postings_before",
+             "postings")  # fmt: skip
+    left = sum(one["postings_in_all"][record.field] for one in made)
+    before = sum(part.states[0].postings for part in parts if not part.is_current)
+    return {
+        "updated": True,
+        **{name: sum(one[name] for one in made) for name in names},
+        "reduction": 1 - left / before if before else 0.0,
+        "requested_reduction": record.requested_reduction,
+        "bytes": sum(_bytes(Path(part.held.index)) for part in parts),
+    }
+
+
+def _bytes(folder: Path) -> int:
+    """Of all files: of what no commit names nothing is left."""
+    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())

@@ -1,0 +1,320 @@
+"""A pruned index follows its source: what it holds after each change, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from crash_check import digest
+from fuzz_histories import run_history
+from lucene_indexes import Doc, Layout, _document, delete_document, open_writer, write_index
+from lucene_reading import open_reader
+from testing_jar import dump_index
+from tiny_collection import tiny_segments
+
+from tdv_lucene.cli import _group
+from tdv_lucene.errors import TdvError
+from tdv_lucene.jvm import java_class, rewriter
+from tdv_lucene.jvm.open_index import OpenIndex
+from tdv_lucene.jvm.searcher import make_similarity
+from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.update import update_index
+from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.values.term_values import TermValues
+from tdv_lucene.values.unseen_terms import tdvs_of_unseen
+from tdv_lucene.vocabulary import ByteStrings
+
+pytestmark = pytest.mark.jvm
+
+NEW = Doc("n1", ["quick", "brandnew", "retrieval", "2026"])
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a source, TDVs of it, and what was pruned with them; to be copied."""
+    folder = tmp_path_factory.mktemp("followed")
+    write_index(folder / "source", tiny_segments())
+    make_peer_values(folder / "source", folder / "values", name="ridf")
+    return folder
+
+
+@pytest.fixture
+def place(first: Path, tmp_path: Path) -> Path:
+    """The same, pruned where it lies."""
+    for name in ("source", "values"):
+        shutil.copytree(first / name, tmp_path / name)
+    prune_index(tmp_path / "source", tmp_path / "values", tmp_path / "pruned", reduction=0.3)
+    return tmp_path
+
+
+def change(
+    source: Path, added: Sequence[Doc] = (), deleted: Sequence[str] = (), merge: int = 0
+) -> None:
+    """One commit."""
+    writer = open_writer(source)
+    for number, doc in enumerate(added):
+        writer.addDocument(_document(doc, 100 + number, Layout()))
+    for name in deleted:
+        delete_document(writer, name, Layout())
+    if merge:
+        policy = java_class("org.apache.lucene.index.TieredMergePolicy")()
+        writer.getConfig().setMergePolicy(policy)
+        writer.forceMerge(merge)
+    writer.commit()
+    writer.close()
+
+
+def assert_as_pruned_anew(place: Path) -> dict[str, Any]:
+    """That of its source's last commit, live document by live document; returns what it holds."""
+    source, pruned = place / "source", place / "pruned"
+    assert verify_pruned(source, pruned, place / "values")["equal"]
+    rewriter.check_index(pruned)
+    prune_index(source, place / "values", place / "fresh", reduction=0.3, overwrite=True)
+    found, fresh = dump_index(pruned), dump_index(place / "fresh")
+    for part in ("postings", "documents", "options"):
+        assert found[part] == fresh[part]
+    return found
+
+
+def test_additions_deletions_and_merges_are_followed(place: Path) -> None:
+    pruned = place / "pruned"
+    before = digest(pruned)
+    change(place / "source", [NEW], ["d0", "d9"])
+    report = update_index(pruned)
+    assert report["updated"] and not report["exceeded"]
+    counts = ("segments", "segments_added", "segments_dropped", "deletions")
+    assert [report[name] for name in counts] == [4, 1, 0, 2]
+    found = assert_as_pruned_anew(place)
+    assert "brandnew" in found["postings"]["contents"]
+    kept = {name for name in before if not name.startswith(("segments", "tdv-"))}
+    assert {name: digest(pruned)[name] for name in kept} == {name: before[name] for name in kept}
+    change(place / "source", [Doc("n2", ["lazy", "brandnew"])], ["n1"])
+    change(place / "source", [], ["d4", "d5", "d6", "d7"])  # a whole segment
+    report = update_index(pruned)
+    assert report["segments_dropped"] == 2, "that of d4 to d7, and that of n1 alone"
+    assert_as_pruned_anew(place)
+    change(place / "source", merge=1)
+    report = update_index(pruned)
+    assert (report["segments"], report["segments_added"]) == (1, 1)
+    assert_as_pruned_anew(place)
+
+
+def test_nothing_is_written_without_a_new_commit(place: Path) -> None:
+    before = digest(place / "pruned")
+    report = update_index(place / "pruned")
+    assert not report["updated"] and report["drift"]["moved"] == pytest.approx(0)
+    assert digest(place / "pruned") == before
+
+
+def test_open_readers_go_on_and_see_the_new_state_after_a_refresh(place: Path) -> None:
+    with open_reader(place / "pruned") as reader:
+        change(place / "source", [NEW], ["d0"])
+        update_index(place / "pruned")
+        assert reader.numDocs() == 10
+        assert reader.leaves().get(0).reader().storedFields().document(0).get("id") == "d0"
+        changed = java_class("org.apache.lucene.index.DirectoryReader").openIfChanged(reader)
+        assert changed.numDocs() == 10 and changed.maxDoc() == 11
+        changed.close()
+
+
+def test_an_index_that_grew_since_learning_is_pruned_and_verified(place: Path, caplog) -> None:
+    change(place / "source", [NEW], ["d3"])
+    prune_index(place / "source", place / "values", place / "grown", reduction=0.3)
+    assert "brandnew" in dump_index(place / "grown")["postings"]["contents"]
+    assert verify_pruned(place / "source", place / "grown", place / "values")["equal"]
+    assert "10 documents (10 at learning)" in caplog.text
+    assert "2 unseen terms have 2.6 %" in caplog.text
+
+
+def test_the_manifest_lists_what_is_there(place: Path) -> None:
+    """So that the index can be replaced by its own command."""
+    change(place / "source", [NEW], ["d0"])
+    update_index(place / "pruned")
+    listed = json.loads((place / "pruned" / "tdv-manifest.json").read_text())["files"]
+    there = {path.name for path in (place / "pruned").iterdir()}
+    assert set(listed) == there - {"tdv-manifest.json", "write.lock"}
+    prune_index(place / "source", place / "values", place / "pruned", overwrite=True)
+
+
+def test_too_much_drift_writes_nothing_and_ends_with_its_own_status(place: Path) -> None:
+    change(place / "source", [NEW])
+    before = digest(place / "pruned")
+    words = ["update", "--pruned", str(place / "pruned"), "--max-drift"]
+    done = CliRunner().invoke(_group, [*words, "0.001"])
+    assert done.exit_code == 3 and digest(place / "pruned") == before, done.output
+    done = CliRunner().invoke(_group, [*words, "0.5", "--json"])
+    assert done.exit_code == 0 and json.loads(done.output)["updated"], done.output
+
+
+def _gone(place: Path) -> None:
+    (place / "source").rename(place / "elsewhere")
+
+
+def _values_gone(place: Path) -> None:
+    shutil.rmtree(place / "values")
+
+
+def _went_back(place: Path) -> None:
+    shutil.copytree(place / "source", place / "older")
+    change(place / "source", [NEW])
+    update_index(place / "pruned")
+    shutil.rmtree(place / "source")
+    (place / "older").rename(place / "source")
+
+
+def _documents_added(place: Path) -> None:
+    change(place / "pruned", [NEW])
+    change(place / "source", [NEW])
+
+
+def _of_another_version(place: Path) -> None:
+    writer = open_writer(place / "pruned")
+    with open_reader(place / "pruned") as reader:
+        data = java_class("java.util.HashMap")(reader.getIndexCommit().getUserData())
+    data.put("tdv.version", "0.0.1")
+    writer.setLiveCommitData(data.entrySet())
+    writer.close()
+
+
+def _other_values(place: Path) -> None:
+    make_peer_values(place / "source", place / "values", name="df", overwrite=True)
+    change(place / "source", [NEW])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (_gone, "the source of .*pruned is gone.*if it was moved, pass index"),
+        (_values_gone, "the TDVs that .*pruned was pruned with in 'contents' are gone"),
+        (_other_values, "was not pruned in 'contents' with the TDVs in"),
+        (_went_back, "the source went back to an older commit, or is another index"),
+        (_documents_added, "somebody added documents to it, or merged its segments"),
+        (_of_another_version, "was pruned by tdv-lucene 0.0.1"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused_and_nothing_written(
+    spoil: Callable[[Path], None], message: str, place: Path
+) -> None:
+    spoil(place)
+    before = digest(place / "pruned")
+    with pytest.raises(TdvError, match=message):
+        update_index(place / "pruned")
+    assert digest(place / "pruned") == before
+
+
+def test_a_moved_source_is_followed_and_another_refused(place: Path) -> None:
+    write_index(place / "another", tiny_segments(2))
+    before = digest(place / "pruned")
+    with pytest.raises(TdvError, match="no segment that .* was made of: it is another index"):
+        update_index(place / "pruned", index=place / "another")
+    write_index(place / "unlike", [[Doc(f"u{i}", ["other", "words"])] for i in range(3)])
+    with pytest.raises(TdvError, match="of the postings of field 'contents' .* other terms"):
+        update_index(place / "pruned", index=place / "unlike")
+    assert digest(place / "pruned") == before
+    change(place / "source", [NEW])
+    (place / "source").rename(place / "moved")
+    assert update_index(place / "pruned", index=place / "moved")["updated"]
+    (place / "values").rename(place / "moved-values")
+    change(place / "moved", [], ["d1"])
+    assert update_index(place / "pruned", values=[place / "moved-values"])["updated"]
+    assert verify_pruned(place / "moved", place / "pruned", None)["equal"]
+
+
+def test_a_locked_index_is_refused_and_a_locked_source_followed(place: Path) -> None:
+    change(place / "source", [NEW])
+    writer = open_writer(place / "pruned")
+    with pytest.raises(TdvError, match="locked: a writer or another update has it open"):
+        update_index(place / "pruned")
+    writer.close()
+    writer = open_writer(place / "source")
+    assert update_index(place / "pruned")["updated"]
+    writer.close()
+
+
+def test_pruned_without_judgements_needs_kept_tdvs(place: Path) -> None:
+    prune_index(place / "source", None, place / "kept", save_values=place / "prior")
+    prune_index(place / "source", None, place / "not-kept")
+    change(place / "source", [NEW])
+    assert update_index(place / "kept")["updated"]
+    assert verify_pruned(place / "source", place / "kept", None)["equal"]
+    with pytest.raises(TdvError, match="were not kept.*prune again with save_values"):
+        update_index(place / "not-kept")
+
+
+def test_one_segment_of_all_becomes_segments_again(place: Path) -> None:
+    prune_index(
+        place / "source", place / "values", place / "pruned", reduction=0.3, optimize=True,
+        overwrite=True,
+    )  # fmt: skip
+    change(place / "source", [NEW], ["d0"])
+    assert update_index(place / "pruned")["segments"] == 4
+    assert_as_pruned_anew(place)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_histories(seed: int, tmp_path: Path) -> None:
+    run_history(seed, tmp_path)
+
+
+@pytest.fixture
+def watching(place: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command beside, which has said that it is up to date."""
+    words = ["update", "--pruned", place / "pruned", "--watch", "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tdv_lucene", *words], text=True, stdout=subprocess.PIPE
+    )
+    try:
+        json.loads(process.stdout.readline())
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _searching(place: Path) -> OpenIndex:
+    return OpenIndex(place / "pruned", make_similarity(SearchParameters()), "contents")
+
+
+@pytest.mark.slow
+def test_watching_follows_commits_while_others_search(
+    watching: subprocess.Popen[str], place: Path
+) -> None:
+    with pytest.raises(TdvError, match="locked"):
+        update_index(place / "pruned")
+    for step in range(3):
+        with _searching(place) as before:
+            found = before.search("quick", 10)
+            change(place / "source", [Doc(f"n{step}", ["quick", f"new{step}"])], [f"d{step}"])
+            assert before.search("quick", 10) == found
+            assert json.loads(watching.stdout.readline())["updated"]
+            assert before.search("quick", 10) == found
+        with _searching(place) as after:
+            (hits, _) = after.search(f"new{step}", 10)
+            assert [hit.document for hit in hits] == [f"n{step}"]
+    watching.send_signal(signal.SIGTERM)
+    assert watching.wait(30) == 0
+    assert_as_pruned_anew(place)
+
+
+def test_unseen_terms_get_what_terms_like_them_have(first: Path) -> None:
+    values = TermValues.load(first / "values")
+    doc_freq = values.doc_freq.copy()
+    doc_freq[:] = [1] * (len(doc_freq) - 1) + [5]
+    weights = [float(len(term)) for term in values.vocabulary.terms]
+    made = TermValues(
+        values.vocabulary, doc_freq, values.total_term_freq,
+        values.weights * 0 + weights, values.priority, values.manifest,
+    )  # fmt: skip
+    terms = ByteStrings.of([b"abc", b"defg", b"x" * 200])
+    assert list(tdvs_of_unseen(made, terms))[:2] == [3, 4]
+    assert tdvs_of_unseen(made, terms)[2] == pytest.approx(sum(weights[:-1]) / len(weights[:-1]))
