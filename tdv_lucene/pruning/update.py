@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import cores
+from ..indexes.analysis import RECORD as ANALYSIS
 from ..indexes.shards.record import PREFIX, SOURCE_PATH, UPDATES, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord
 from ..interruption import deferred
@@ -173,7 +174,8 @@ def _write(
         rule_of(values, point, recorded_baking(record), state)
         for (values, point), record, state in zip(fields, part.records, part.states)
     ]
-    told = {key: value for key, value in part.user_data.items() if key.startswith(PREFIX)}
+    kept = PREFIX, ANALYSIS  # all else is the source's
+    told = {key: value for key, value in part.user_data.items() if key.startswith(kept)}
     for record, (values, _) in zip(part.records, fields):
         told[f"{record.prefix}source_commit"] = part.identity["commit"]
         if values.folder is not None:

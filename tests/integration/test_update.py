@@ -23,6 +23,7 @@ from tiny_collection import tiny_segments
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, rewriter
+from tdv_lucene.jvm.analysis import DEFAULT
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.peers.unlearned import make_peer_values
@@ -282,7 +283,7 @@ def watching(place: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def _searching(place: Path) -> OpenIndex:
-    return OpenIndex(place / "pruned", make_similarity(SearchParameters()), "contents")
+    return OpenIndex(place / "pruned", make_similarity(SearchParameters()), "contents", DEFAULT)
 
 
 @pytest.mark.slow
