@@ -12,7 +12,7 @@ from ._advice import how_to_search
 from ._log_points import said_of_log
 
 _SHOWN = (
-    "output", "field", "model", "learned_from", "tf", "unit", "scale", "reduction",
+    "output", "field", "analysis", "model", "learned_from", "tf", "unit", "scale", "reduction",
     "postings_before", "postings", "terms_before", "terms", "documents_without_terms",
     "deleted_left_out", "bytes_before", "bytes",
 )  # fmt: skip

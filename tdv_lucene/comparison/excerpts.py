@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ..jvm.open_index import Place
+from ..report.wording import whole_characters
 
 EXCERPT_LENGTH = 280
 WHOLE_LENGTH = 6000
@@ -49,14 +50,15 @@ def mark(
     end: int | None = None,
 ) -> list[Piece]:
     """``text`` from ``start`` to ``end`` in pieces; joined they are that text."""
-    end = len(text) if end is None else end
+    end = len(text) if end is None else whole_characters(text, min(end, len(text)))
     pieces = []
     at = start
     for from_, to, term in places:
-        if from_ < at or to > end:  # outside, or within a word that is marked already
+        if to <= at or to > end or from_ < start:  # outside, or in a word that is marked already
             continue
         pieces += [Piece(text[at:from_])] if from_ > at else []
-        pieces.append(Piece(text[from_:to], term, term in lost))
+        # Bigrams of Chinese overlap: of the second, what the first has not.
+        pieces.append(Piece(text[max(from_, at) : to], term, term in lost))
         at = to
     return pieces + ([Piece(text[at:end])] if end > at else [])
 
@@ -74,10 +76,10 @@ def _window(text: str, places: Sequence[Place]) -> tuple[int, int]:
     end = min(len(text), start + EXCERPT_LENGTH)
     if start:
         space = text.find(" ", start, start + _BEFORE)
-        start = space + 1 if space >= 0 else start
+        start = space + 1 if space >= 0 else whole_characters(text, start)
     if end < len(text):
         space = text.rfind(" ", end - _BEFORE, end)
-        end = space if space > start else end
+        end = space if space > start else whole_characters(text, end)
     return start, end
 
 

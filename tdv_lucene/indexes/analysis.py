@@ -52,6 +52,11 @@ class FieldAnalysis:
         """Whether somebody said so: the index or the user."""
         return self.source in (GIVEN, RECORDED)
 
+    @property
+    def is_proved(self) -> bool:
+        """Whether it is known to be the index's, and not only asked for."""
+        return self.is_certain and self.source != GIVEN
+
     def describe(self) -> str:
         """In words, as ``German (detected from stored text)``."""
         named = self.analysis.describe()

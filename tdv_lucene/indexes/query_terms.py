@@ -89,7 +89,7 @@ def notes_on_query_terms(
             best = _readings(dictionary, texts)[0]
             if _is_better(best.found, asked):
                 note = _note_on_analysis(where, analysed, asked, best)
-                if refuse and not analysed.is_certain and 2 * asked.share < best.found.share:
+                if refuse and not analysed.is_proved and 2 * asked.share < best.found.share:
                     raise TdvError(note)
                 notes.append(note)
             elif asked.known and not _is_pruned(index, field):

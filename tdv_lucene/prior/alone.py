@@ -22,7 +22,7 @@ from ..values.term_orders import check_preference
 from ..values.term_values import KIND, TermValues
 from ..values.unvalidated import unvalidated_values
 from ..vocabulary import ByteStrings, Vocabulary
-from .prior import Prior, Settings, settings_for
+from .prior import OF_LANGUAGE, Prior, Settings, settings_for
 
 _log = logging.getLogger(__name__)
 
@@ -96,11 +96,12 @@ def prior_values(
 
 def _warn(settings: Settings, differences: Sequence[str], model: str, positions: bool) -> None:
     """Nothing was measured on this collection: whatever speaks against the prior is said."""
+    differences = [one for one in differences if not one.startswith(OF_LANGUAGE)]
     if differences:
         _log.warning(
             "this collection differs from all that the prior was made from, in %s. It may be of "
-            "another kind of text, or indexed with another analyzer than Anserini's default. The "
-            "most careful settings are used: measure with 'tdv-lucene compare' before you serve it",
+            "another kind of text. The most careful settings are used: measure with 'tdv-lucene "
+            "compare' before you serve it",
             ", ".join(differences),
         )
     if not settings.reduction:

@@ -31,6 +31,9 @@ _NAMES = (
     "share of digits", "share of tokens with non-ASCII letters",
 )  # fmt: skip
 
+OF_LANGUAGE = ("bytes a token", "share of tokens with non-ASCII letters")
+"""Those that differ between languages as such."""
+
 PRIOR_FILE = Path(__file__).with_name("prior.json")
 _FORMAT = 2
 _LENGTH, _TOKENS = 100, 1e6

@@ -6,11 +6,13 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 from lucene_indexes import Doc, write_texts
 
 from tdv_lucene.analysis import DEFAULT, Analysis, read_stop_words
 from tdv_lucene.comparison.config import CompareConfig
+from tdv_lucene.comparison.excerpts import mark
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.inputs import read_inputs
 from tdv_lucene.errors import TdvError
@@ -27,6 +29,7 @@ from tdv_lucene.jvm.analysis import (
     make_analyzer,
 )
 from tdv_lucene.jvm.index import add_user_data, read_user_data
+from tdv_lucene.jvm.open_index import find_places
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
@@ -220,3 +223,83 @@ def test_fields_are_analysed_apart(make_index, tmp_path: Path) -> None:
     index = make_index([[Doc("a", ["x"], ["y"])]])
     add_user_data(index, as_user_data(GERMAN, "title"))
     assert analysis_of(index).analysis == DEFAULT and analysis_of(index, "title").analysis == GERMAN
+
+
+SET_LANGUAGE = ["ar", "bn", "da", "de", "es", "fa", "fi", "fr", "hi", "hu", "id", "it", "ja", "ko",
+                "nl", "no", "pl", "pt", "ru", "sv", "te", "th", "tr", "uk", "zh"]  # fmt: skip
+QUICK = ("de", "ja")
+
+
+@pytest.mark.pyserini
+@pytest.mark.parametrize(
+    "language",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in SET_LANGUAGE],
+)
+def test_runs_are_those_of_pyserini(language: str, tmp_path: Path) -> None:
+    """1,000 hits of 50 queries, documents and scores; the index says nothing of its language."""
+    if language == "th" and _is_thai_missing():
+        pytest.skip("this Java has no word boundaries of Thai")
+    index, topics = _collection(language, tmp_path)
+    from pyserini.search.lucene import LuceneSearcher
+
+    searcher = LuceneSearcher(str(index))
+    searcher.set_language(language)
+    _same_as(searcher, index, topics, tmp_path)
+
+
+@pytest.mark.pyserini
+@pytest.mark.slow
+@pytest.mark.parametrize("made", [Analysis(stemmer="krovetz"), Analysis(stemmer="none"),
+                                  Analysis(stopwords=()), Analysis(pretokenized=True)])  # fmt: skip
+def test_runs_are_those_of_pyserini_with_its_analyzer(made: Analysis, tmp_path: Path) -> None:
+    index, topics = _collection("en", tmp_path, made)
+    from pyserini.analysis import JWhiteSpaceAnalyzer, get_lucene_analyzer
+    from pyserini.search.lucene import LuceneSearcher
+
+    searcher = LuceneSearcher(str(index))
+    searcher.set_analyzer(
+        JWhiteSpaceAnalyzer() if made.pretokenized else get_lucene_analyzer(
+            stemming=made.stemmer != "none", stemmer=made.stemmer, stopwords=made.stopwords is None
+        )
+    )  # fmt: skip
+    _same_as(searcher, index, topics, tmp_path)
+
+
+def _collection(
+    language: str, folder: Path, made: Analysis | None = None
+) -> tuple[Path, dict[str, str]]:
+    """1,200 documents and 50 queries, pieces of one text that overlap."""
+    text = " ".join(_texts(language))
+    starts = np.random.default_rng(0).integers(0, len(text) - 60, 1250)
+    pieces = [text[start : start + 60 + start % 90].strip() for start in starts.tolist()]
+    index = write_texts(folder / "index", pieces[50:], made or Analysis(language))
+    return index, {f"q{i}": piece for i, piece in enumerate(pieces[:50])}
+
+
+def _same_as(searcher, index: Path, topics: Mapping[str, str], folder: Path) -> None:
+    found = search_index(index, topics, folder / "run", tag="x")
+    expected = [
+        f"{qid} Q0 {hit.docid} {rank} {hit.score:.6f} x"
+        for qid, text in topics.items()
+        for rank, hit in enumerate(searcher.search(text, 1000), 1)
+    ]
+    assert (folder / "run").read_text().splitlines() == expected and found["hits"] > 10_000
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "query", "marked"),
+    [
+        ("ar", "قرأت الكتاب في المكتبة", "كتاب", ["الكتاب"]),
+        ("hi", "लड़कों ने किताबें पढ़ीं", "किताब", ["किताबें"]),
+        ("ja", "東京で本を読みました", "読む", ["読み"]),
+        ("zh", "我在東京都", "東京都", ["東京", "都"]),
+        ("de", "Die Freiheiten der Häuser", "Haus", ["Häuser"]),
+    ],
+)
+def test_words_are_marked_as_the_analyzer_sees_them(language, text, query, marked) -> None:
+    analysis = Analysis(language)
+    (terms,) = analyze([query], analysis=analysis)
+    (places,) = find_places([text], terms, "contents", analysis)
+    pieces = mark(text, places, ())
+    assert [piece.text for piece in pieces if piece.term] == marked
+    assert "".join(piece.text for piece in pieces) == text

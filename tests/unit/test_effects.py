@@ -67,7 +67,10 @@ OTHERS = {
     "train_topics": ("T", None),
 }  # fmt: skip
 """What an option may be that is neither a flag nor a choice."""
-SAMPLES = {"names": ("a", "b"), "memory": "4GB", "max_loss": 0.01, "scale": 2, "plot": "p.svg"}
+SAMPLES = {
+    "names": ("a", "b"), "memory": "4GB", "max_loss": 0.01, "scale": 2, "plot": "p.svg",
+    "language": "de", "stemmer": "krovetz", "stopwords": "none",
+}  # fmt: skip
 
 
 def _tables() -> Iterator[tuple[str, Effect]]:

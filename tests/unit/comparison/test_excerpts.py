@@ -65,3 +65,11 @@ def test_pieces_join_to_a_part_of_the_text(seed, length, count):
     assert len(text) > EXCERPT_LENGTH or joined == text
     if places and len(text) <= EXCERPT_LENGTH:
         assert any(piece.term for piece in shown)
+
+
+def test_bigrams_that_overlap_are_marked_whole() -> None:
+    """As Lucene makes them of Chinese: three characters are two terms."""
+    pieces = mark("在東京都。", [(1, 3, "東京"), (2, 4, "京都")], ["京都"])
+    assert [(piece.text, piece.term) for piece in pieces] == [
+        ("在", None), ("東京", "東京"), ("都", "京都"), ("。", None),
+    ]  # fmt: skip

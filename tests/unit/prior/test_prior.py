@@ -188,7 +188,7 @@ def test_a_collection_unlike_the_known_ones_is_told_and_loses_least(caplog) -> N
     prior_values(matrix, reductions=(None,))
     said = caplog.messages[0]
     assert "differs from all that the prior was made from, in mean length 3 (known: 13.6 to" in said
-    assert "another analyzer" in said and "measure with 'tdv-lucene compare'" in said
+    assert "another kind of text" in said and "measure with 'tdv-lucene compare'" in said
 
 
 def test_the_collections_it_was_made_from_are_known() -> None:
