@@ -59,7 +59,7 @@ def _verdict(found: Detected, made: Analysis) -> str:
         return "right" if found.is_certain else "right, not sure"
     if identity_of(made) in map(identity_of, named) and not found.is_certain:
         return "open"
-    return "none named" if not named else "WRONG"
+    return "WRONG" if found.analysis is not None else "open, not named" if named else "none named"
 
 
 def main() -> None:

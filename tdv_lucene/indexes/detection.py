@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..analysis import LANGUAGES, Analysis
+from ..jvm.analysis import analyze
 from ..jvm.dictionary import Agreement, Dictionary, Known, open_dictionary, open_stored_sample
 from .candidates import candidates, in_letters_of
 
@@ -28,6 +29,9 @@ _KNOWN, _LEAD = 0.3, 0.1
 least, and how many fewer it has by others."""
 _ENOUGH = 40
 """Different terms of a text that tell something."""
+_STEADY = 0.85
+"""Of a dictionary's terms, those that the analysis that made it leaves as they are: stems are
+mostly their own stems."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,8 @@ def _by_terms(index: str | os.PathLike[str], field: str) -> Detected:
             for reading in read_text(dictionary, texts, dict.fromkeys([*plain, own]))
             if reading.found.terms >= _ENOUGH
         ]
+    steady = _steady([reading.analysis for reading in readings], frequent)
+    readings = [reading for reading in readings if reading.analysis in steady]
     readings.sort(key=lambda reading: -reading.found.share)
     if not readings or readings[0].found.share < _KNOWN:
         return Detected(None, False, (), DICTIONARY, "it has few of the commonest words")
@@ -158,6 +164,17 @@ def _by_terms(index: str | os.PathLike[str], field: str) -> Detected:
     if others and not chosen.is_default:
         return Detected(None, False, (chosen, *others), DICTIONARY, evidence)
     return Detected(chosen, False, tuple(others), DICTIONARY, evidence)
+
+
+def _steady(analyses: Iterable[Analysis], terms: Sequence[str]) -> set[Analysis]:
+    """Those that make of these terms the terms themselves."""
+    found = set()
+    for analysis in {*analyses}:
+        tokens = analyze(terms, analysis=analysis)
+        same = sum(made == [term] for term, made in zip(terms, tokens))
+        if same >= _STEADY * len(terms):
+            found.add(analysis)
+    return found
 
 
 @functools.cache

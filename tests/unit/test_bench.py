@@ -20,7 +20,8 @@ from tdv_lucene.learning.by_log import CALIBRATION
 from tdv_lucene.learning.recipes import DefaultRecipe
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-SCRIPTS = ["tf_encodings.py", "analysis_detection.py", "full_against_pruned.py", "rewriting.py", "table.py", "frontier.py",
+SCRIPTS = ["tf_encodings.py", "analysis_detection.py", "full_against_pruned.py", "rewriting.py",
+           "table.py", "frontier.py",
            "size.py", "shards.py", "max_loss.py", "orders.py", "permuted.py",
            "gains.py"]  # fmt: skip
 READING = ["picture.py", "prior_picture.py", "table_at_bytes.py"]
