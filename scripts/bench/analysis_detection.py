@@ -1,4 +1,4 @@
-"""How well the analysis of an index is found: a table of indexes of known analyses.
+"""How well the analysis of an index is found, and whether runs are Pyserini's: a table of indexes.
 
     scripts/bench/analysis_detection.py --collections DIR --work DIR --output DIR
 
@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import time
 from pathlib import Path
 
+from tdv_lucene import read_topics, search_index
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.indexes.build import build_index
 from tdv_lucene.indexes.detection import Detected, detect
@@ -29,6 +31,8 @@ _ANALYSES = (
     Analysis(), Analysis(stemmer="krovetz"), Analysis(stemmer="none"), Analysis(stopwords=()),
     Analysis(stemmer="none", stopwords=()), Analysis(pretokenized=True),
 )  # fmt: skip
+_HEADINGS = ("collection", "made as", "stored text", "seconds", "terms alone", "seconds",
+             "found from terms", "lines unlike Pyserini's")  # fmt: skip
 _TO_TRY = [
     *((name, Analysis(language)) for name, language in _LANGUAGES.items()),
     *((name, Analysis()) for name in (*_LANGUAGES, "xquad-el")),
@@ -62,13 +66,41 @@ def _verdict(found: Detected, made: Analysis) -> str:
     return "WRONG" if found.analysis is not None else "open, not named" if named else "none named"
 
 
+def _differing(index: Path, made: Analysis, topics: Path, run: Path) -> str:
+    """How many lines of 1,000 hits of 50 queries are not Pyserini's, and of how many."""
+    from pyserini.analysis import JWhiteSpaceAnalyzer, get_lucene_analyzer
+    from pyserini.search.lucene import LuceneSearcher
+
+    searcher = LuceneSearcher(str(index))
+    if made.pretokenized:
+        searcher.set_analyzer(JWhiteSpaceAnalyzer())
+    elif made.language != "en":
+        searcher.set_language(made.language)
+    else:
+        keep = made.stopwords is None
+        stem = made.stemmer != "none"
+        searcher.set_analyzer(
+            get_lucene_analyzer(stemming=stem, stemmer=made.stemmer, stopwords=keep)
+        )
+    queries = dict(itertools.islice(read_topics(topics).items(), 50))
+    search_index(index, queries, run, tag="x", overwrite=True)
+    theirs = [
+        f"{qid} Q0 {hit.docid} {rank} {hit.score:.6f} x"
+        for qid, text in queries.items()
+        for rank, hit in enumerate(searcher.search(text, 1000), 1)
+    ]
+    ours = run.read_text(encoding="utf-8").splitlines()
+    differing = sum(a != b for a, b in itertools.zip_longest(ours, theirs))
+    return f"{differing} of {len(theirs):,}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("collections", "work", "output"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     given = parser.parse_args()
     given.output.mkdir(parents=True, exist_ok=True)
-    rows = ["collection\tmade as\tstored text\tseconds\tterms alone\tseconds\tfound from terms"]
+    rows = ["\t".join(_HEADINGS)]
     for name, made in _TO_TRY:
         source = given.collections / ("lang" if name not in _ENGLISH[1:] else "") / name
         docs = given.work / name / "docs"
@@ -76,6 +108,7 @@ def main() -> None:
         (docs / "docs.jsonl").write_bytes(gzip.open(source / "corpus.jsonl.gz").read())
         label = made.flags().replace("--", "").replace(" ", "-")
         cells = [name, made.describe()]
+        topics = next(iter(sorted(source.glob("queries*.tsv"), reverse=True)))
         for kind, further in (("text", ["-storeRaw"]), ("terms", [])):
             index = _index(docs, given.work / name / f"{label}-{kind}", made, further)
             began = time.monotonic()
@@ -83,6 +116,8 @@ def main() -> None:
             cells += [_verdict(found, made), f"{time.monotonic() - began:.1f}"]
         named = [one.describe() for one in (found.analysis, *found.others) if one is not None]
         cells.append(", ".join(named[:3]) + (f" and {len(named) - 3} more" if named[3:] else ""))
+        stored = given.work / name / f"{label}-text"
+        cells.append(_differing(stored, made, topics, given.work / name / "run"))
         print("\t".join(cells), flush=True)
         rows.append("\t".join(cells))
     (given.output / "detection.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..analysis import LANGUAGES, Analysis
-from ..jvm.analysis import analyze
+from ..analysis import ENGLISH, LANGUAGES, Analysis
+from ..jvm.analysis import analyze, identity_of
 from ..jvm.dictionary import Agreement, Dictionary, Known, open_dictionary, open_stored_sample
 from .candidates import candidates, in_letters_of
 
@@ -29,9 +29,9 @@ _KNOWN, _LEAD = 0.3, 0.1
 least, and how many fewer it has by others."""
 _ENOUGH = 40
 """Different terms of a text that tell something."""
-_STEADY = 0.85
-"""Of a dictionary's terms, those that the analysis that made it leaves as they are: stems are
-mostly their own stems."""
+_WORDS = 0.85
+"""Of a dictionary's terms, those that are words of a text, without marks: of fewer, no analysis
+made it that looks for words, but one that splits at blanks, or into parts of words."""
 
 
 @dataclass(frozen=True)
@@ -145,15 +145,16 @@ def _by_terms(index: str | os.PathLike[str], field: str) -> Detected:
         languages = {
             one: texts for one, texts in declaration().items() if in_letters_of(one, frequent)
         }
-        plain = [one for one in candidates(frequent) if one.language == "en"]
+        plain = _plain(frequent)
+        known = {identity_of(one) for one in plain}
         readings = [
             reading
             for own, texts in languages.items()
-            for reading in read_text(dictionary, texts, dict.fromkeys([*plain, own]))
+            for reading in read_text(
+                dictionary, texts, [*plain, *([] if identity_of(own) in known else [own])]
+            )
             if reading.found.terms >= _ENOUGH
         ]
-    steady = _steady([reading.analysis for reading in readings], frequent)
-    readings = [reading for reading in readings if reading.analysis in steady]
     readings.sort(key=lambda reading: -reading.found.share)
     if not readings or readings[0].found.share < _KNOWN:
         return Detected(None, False, (), DICTIONARY, "it has few of the commonest words")
@@ -166,15 +167,14 @@ def _by_terms(index: str | os.PathLike[str], field: str) -> Detected:
     return Detected(chosen, False, tuple(others), DICTIONARY, evidence)
 
 
-def _steady(analyses: Iterable[Analysis], terms: Sequence[str]) -> set[Analysis]:
-    """Those that make of these terms the terms themselves."""
-    found = set()
-    for analysis in {*analyses}:
-        tokens = analyze(terms, analysis=analysis)
-        same = sum(made == [term] for term, made in zip(terms, tokens))
-        if same >= _STEADY * len(terms):
-            found.add(analysis)
-    return found
+def _plain(terms: Sequence[str]) -> list[Analysis]:
+    """Those of no language but English, for a dictionary with these terms."""
+    bare = Analysis(stemmer="none", stopwords=())
+    tokens = analyze(terms, analysis=bare)
+    words = sum(made == [term] for term, made in zip(terms, tokens))
+    if words < _WORDS * len(terms):
+        return [Analysis(pretokenized=True)]
+    return [one for one in candidates(terms) if one.language == ENGLISH]
 
 
 @functools.cache
