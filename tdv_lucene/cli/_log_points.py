@@ -33,7 +33,7 @@ def print_log_points(values: TermValues) -> None:
         "bound: change if the first answers of the re-weighted index with nothing dropped are the "
         "only relevant ones (worse end of the 95 % interval). expected: change against the "
         "full index, as seen on judged collections with such a bound and as many changed first "
-        "answers. careful: four of five of them did better."
+        "answers. careful: three of four of them did better."
     )
     options.say(
         f"{log['same_first_answer']:.0%} of the queries have the same first answer in the full "
@@ -49,8 +49,8 @@ def said_of_log(chosen: Mapping[str, Any]) -> str:
         f"{options.percent(chosen['max_loss'])} of nDCG@5, carefully. By the first answers to "
         f"{chosen['log']['queries']:,} queries, pruning loses at most "
         f"{options.percent(max(0, _bound(chosen)))} (bound). Judged collections with such figures "
-        f"{_changed(chosen['loss'])} against the full index on average; four "
-        f"of five {_changed(chosen['loss_at_most'])} or did better."
+        f"{_changed(chosen['loss'])} against the full index on average; three "
+        f"of four {_changed(chosen['loss_at_most'])} or did better."
     )
 
 

@@ -54,7 +54,7 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
         None,
         "Take the largest validated reduction that loses at most this share of nDCG@5 on held-out "
         "queries, such as 0.01. Judged by the worse end of the 95 % interval; with --queries, by "
-        "what four of five judged query sets kept to (default 0.02). Excludes --reduction.",
+        "what three of four judged query sets kept to (default 0.02). Excludes --reduction.",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     max_bytes: int | str | None = option(
