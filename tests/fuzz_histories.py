@@ -1,7 +1,7 @@
 """Histories of an index, each from a seed: documents come and go, segments merge, and a pruned
 index follows. After each update it must hold what pruning the source of that moment anew gives.
 
-``python tests/fuzz_run.py --histories --cases N --seed S`` runs many.
+``scripts/fuzz --histories --cases N --seed S`` runs many.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -177,15 +176,3 @@ def _random_values(rng: random.Random, matrix: TermDocumentMatrix, tf: str) -> T
         weights.astype(np.float32), priority, manifest,
         posting_priority=None if rule is None else rule.priority,
     )  # fmt: skip
-
-
-def count_outcomes(seeds: range, scratch: Path) -> Counter[str]:
-    """Run the histories of these seeds."""
-    outcomes: Counter[str] = Counter()
-    for seed in seeds:
-        try:
-            outcomes[run_history(seed, scratch)] += 1
-        except Exception as error:
-            error.add_note(f"history {seed}")
-            raise
-    return outcomes

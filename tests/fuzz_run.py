@@ -1,7 +1,8 @@
 """Many fuzzing cases in processes of their own: ``scripts/fuzz --cases N --seed S [--jobs N]``.
 
-Case i has seed S + i. What fails is printed with its seed, and ``--seed THAT --cases 1`` runs it
-again. A case that takes longer than ``--limit`` seconds counts as failed: it hangs.
+With ``--histories`` a case is an index that changes and one that follows it. Case i has seed S + i.
+What fails is printed with its seed, and ``--seed THAT --cases 1`` runs it again. A case that takes
+longer than ``--limit`` seconds counts as failed: it hangs.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ _REPORT_EVERY = 30.0
 _STOP_AFTER = 10
 
 
-def _work(seeds: range, limit: float, results: Any) -> None:
+def _work(seeds: range, histories: bool, limit: float, results: Any) -> None:
     """Run the cases of ``seeds``; put (seed, outcome or None, what failed) for each."""
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-    from fuzz_check import run_case
+    if histories:
+        from fuzz_histories import run_history as run_case
+    else:
+        from fuzz_check import run_case
 
     with tempfile.TemporaryDirectory(prefix="fuzz-") as scratch:
         for seed in seeds:
@@ -41,12 +45,12 @@ def _work(seeds: range, limit: float, results: Any) -> None:
             faulthandler.cancel_dump_traceback_later()
 
 
-def fuzz(cases: int, seed: int, jobs: int, limit: float) -> list[int]:
+def fuzz(cases: int, seed: int, jobs: int, limit: float, histories: bool = False) -> list[int]:
     """Run the cases and print what becomes of them; return the seeds that failed."""
     context = multiprocessing.get_context("spawn")  # each process starts a JVM
     results = context.Queue()
     shares = [range(seed + job, seed + cases, jobs) for job in range(jobs)]
-    workers = [context.Process(target=_work, args=(s, limit, results)) for s in shares]
+    workers = [context.Process(target=_work, args=(s, histories, limit, results)) for s in shares]
     for worker in workers:
         worker.start()
     done: set[int] = set()
@@ -105,6 +109,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--histories", action="store_true", help="of indexes that change")
     parser.add_argument("--limit", type=float, default=600, help="seconds for one case")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the workers too

@@ -4,7 +4,7 @@
 Indexes 90 % of wiki165k, learns on it and prunes it. Then ten times: adds 1 % of the documents and
 deletes 0.2 % of all, at random, and updates the pruned index. In the end verifies it, prunes the
 source anew with the same TDVs, learns anew and prunes with those, and measures all of them. Times
-are without the start of Python and Java.
+are without the start of Python and Java; those of the processor depend least on what else runs.
 
     scripts/bench/update.py --collections DIR --work DIR --output FOLDER
 """
@@ -16,6 +16,7 @@ import random
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +64,22 @@ class _Plain:
     soft_deletes = ""
 
 
-def follow(ids: list[str], work: Path, values: Path) -> tuple[list[dict[str, Any]], float]:
-    """A row of each update, and the seconds of pruning the first state."""
+def timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+    """What the work returns; its seconds, and those of all processors."""
+    started, before = time.perf_counter(), time.process_time()
+    done = work()
+    cpu = time.process_time() - before
+    return done, {"seconds": time.perf_counter() - started, "cpu_seconds": cpu}
+
+
+def follow(ids: list[str], work: Path, values: Path) -> tuple[list[dict[str, Any]], dict]:
+    """A row of each update, and how long pruning the first state took."""
     source, pruned = work / "source", work / "pruned"
     for folder in (source, pruned, work / "warm"):
         shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(work / "first", source)
     tdv.prune_index(source, values, work / "warm")
-    started = time.perf_counter()
-    tdv.prune_index(source, values, pruned)
-    whole = time.perf_counter() - started
+    _, whole = timed(lambda: tdv.prune_index(source, values, pruned))
     rng, rows = random.Random(1), []
     first = int(len(ids) * FIRST)
     alive = ids[:first]
@@ -82,10 +89,9 @@ def follow(ids: list[str], work: Path, values: Path) -> tuple[list[dict[str, Any
         alive = [*({*alive} - {*gone}), *ids[first + number * size : first + (number + 1) * size]]
         alive.sort()
         change(source, work / f"slice-{number}", gone)
-        started = time.perf_counter()
-        report = tdv.update_index(pruned)
-        rows.append({"seconds": time.perf_counter() - started, **report})
-        print(f"{rows[-1]['seconds']:.2f} s, {report}", file=sys.stderr, flush=True)
+        report, took = timed(lambda: tdv.update_index(pruned))
+        rows.append({**took, **report})
+        print(took, report, file=sys.stderr, flush=True)
     return rows, whole
 
 
@@ -102,10 +108,9 @@ def main() -> None:
     rows, whole = follow(ids, work, values)
     source = work / "source"
     verified = tdv.verify_pruned(source, work / "pruned", values)
-    started = time.perf_counter()
-    tdv.prune_index(source, values, work / "fresh", overwrite=True)
-    whole_after = time.perf_counter() - started
-    commands.run("learn", "--index", source, *judged, "--output", anew, "--overwrite")
+    whole_after = timed(lambda: tdv.prune_index(source, values, work / "fresh", overwrite=True))[1]
+    if not anew.exists():
+        commands.run("learn", "--index", source, *judged, "--output", anew)
     tdv.prune_index(source, anew, work / "anew", overwrite=True)
     measured = measure(folder, work)
     raw = {"machine": machine(), "updates": rows, "prune_seconds": [whole, whole_after],
@@ -134,7 +139,8 @@ def summary(raw: dict[str, Any]) -> str:
     before, after = raw["prune_seconds"]
     rows = [
         [
-            str(number), f"{row['seconds']:.2f}", f"{row['segments_added']}",
+            str(number), f"{row['seconds']:.2f}", f"{row['cpu_seconds']:.2f}",
+            f"{row['segments_added']}",
             f"{row['segments_dropped']}", f"{row['segments']}", f"{row['deletions']}",
             f"{row['postings_before']:,}", f"{100 * row['reduction']:.2f} %",
             f"{100 * row['drift']['moved']:.2f} %",
@@ -142,7 +148,7 @@ def summary(raw: dict[str, Any]) -> str:
         ]
         for number, row in enumerate(raw["updates"], 1)
     ]  # fmt: skip
-    head = ["update", "seconds", "segments added", "dropped", "in all", "deletions",
+    head = ["update", "seconds", "of processors", "segments added", "dropped", "in all", "deletions",
             "postings read", "dropped in all", "moved", "unseen"]  # fmt: skip
     figures = [
         [name, *(f"{by[which]['nDCG@5']:.4f} / {by[which]['R@1000']:.3f}" for which in by)]
@@ -150,12 +156,16 @@ def summary(raw: dict[str, Any]) -> str:
     ]
     return "\n".join([
         "# A pruned index that follows its source", "",
-        f"{raw['machine']}. Pruning all anew takes {before:.1f} s before the updates and "
-        f"{after:.1f} s after them. Verified after the last: {raw['verified']}.", "",
+        f"{raw['machine']}. Pruning all anew took {_seconds(before)} before the updates and "
+        f"{_seconds(after)} after them. Verified after the last: {raw['verified']}.", "",
         markdown_table(head, rows), "",
         "nDCG@5 / R@1000 after the last update:", "",
         markdown_table(["", "source", "updated", "pruned anew", "learned anew"], figures), "",
     ])  # fmt: skip
+
+
+def _seconds(took: dict[str, float]) -> str:
+    return f"{took['seconds']:.1f} s ({took['cpu_seconds']:.1f} of processors)"
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import cores
+from ..errors import TdvError, free_space
 from ..indexes.analysis import RECORD as ANALYSIS
 from ..indexes.shards.record import PREFIX, SOURCE_PATH, UPDATES, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord
@@ -183,10 +184,16 @@ def _write(
     told[UPDATES] = str(int(part.user_data.get(UPDATES, 0)) + 1)
     told[SOURCE_PATH] = part.source
     is_at_home = os.path.realpath(part.source) == os.path.realpath(part.user_data[SOURCE_PATH])
-    return part.commit.update(
-        part.held, rules, threads=threads, user_data=told, is_at_home=is_at_home,
-        progress=progress,
-    )  # fmt: skip
+    try:
+        return part.commit.update(
+            part.held, rules, threads=threads, user_data=told, is_at_home=is_at_home,
+            progress=progress,
+        )  # fmt: skip
+    except OSError as error:
+        raise TdvError(
+            f"cannot update {part.held.index}: {error.strerror or error}; it is as it was"
+            f"{free_space(error, Path(part.held.index))}"
+        ) from error
 
 
 def _describe(part: Followed, made: dict[str, Any]) -> None:

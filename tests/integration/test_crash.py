@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from tdv_lucene.jvm import java_class, run_job, start
 from tdv_lucene.jvm.searcher import every_pair
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.update import update_index
 from tdv_lucene.store import save_array
 from tdv_lucene.values.term_values import TermValues
 
@@ -80,6 +82,19 @@ def test_full_disk(kilobytes: int, crashes: Crashes, tmp_path: Path) -> None:
             assert same_content(dump_index(disk / "pruned"), crashes.expected)
     assert kilobytes > 4 or not whole
     assert digest(crashes.source) == crashes.digest
+
+
+def test_an_update_on_a_full_disk_leaves_the_old_state(crashes: Crashes, tmp_path: Path) -> None:
+    size = sum(path.stat().st_size for path in (crashes.folder / "behind").iterdir())
+    with _small_disk(tmp_path / "disk", size // 1024 + 200) as disk:
+        shutil.copytree(crashes.folder / "behind", disk / "pruned")
+        (disk / "filling").write_bytes(bytes(shutil.disk_usage(disk).free - 8192))
+        with pytest.raises(TdvError, match="No space left on device; it is as it was"):
+            update_index(disk / "pruned")
+        assert same_content(dump_index(disk / "pruned"), crashes.behind)
+        (disk / "filling").unlink()
+        update_index(disk / "pruned")
+        assert same_content(dump_index(disk / "pruned"), crashes.ahead)
 
 
 def test_a_full_disk_of_temporary_files_is_no_defect(

@@ -22,6 +22,7 @@ from tiny_collection import tiny_segments
 
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.shards.finding import find_shards
 from tdv_lucene.jvm import java_class, rewriter
 from tdv_lucene.jvm.analysis import DEFAULT
 from tdv_lucene.jvm.open_index import OpenIndex
@@ -31,6 +32,7 @@ from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.searching.search import search_index
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.values.unseen_terms import tdvs_of_unseen
 from tdv_lucene.vocabulary import ByteStrings
@@ -260,6 +262,25 @@ def test_one_segment_of_all_becomes_segments_again(place: Path) -> None:
     change(place / "source", [NEW], ["d0"])
     assert update_index(place / "pruned")["segments"] == 4
     assert_as_pruned_anew(place)
+
+
+@pytest.mark.slow
+def test_shards_are_followed(place: Path) -> None:
+    (place / "S").mkdir()
+    for name, part in {"a": tiny_segments()[:2], "b": tiny_segments()[2:]}.items():
+        write_index(place / "S" / name, part)
+    shards = find_shards(f"{place}/S/*")
+    make_peer_values(shards, place / "of-shards", name="ridf")
+    prune_index(shards, place / "of-shards", place / "P", reduction=0.3)
+    pruned = find_shards(f"{place}/P/*")
+    change(place / "S" / "a", [NEW], ["d0"])
+    report = update_index(pruned)
+    assert (report["segments_added"], report["deletions"]) == (1, 1)
+    assert report["drift"]["documents"] == 10
+    found = verify_pruned(shards, pruned, place / "of-shards")
+    assert found["equal"] and found["documents"] == 10
+    search_index(pruned, {"q": "brandnew"}, place / "run")
+    assert (place / "run").read_text().split()[2] == "n1"
 
 
 @pytest.mark.parametrize("seed", range(6))
