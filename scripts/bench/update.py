@@ -148,8 +148,8 @@ def summary(raw: dict[str, Any]) -> str:
         ]
         for number, row in enumerate(raw["updates"], 1)
     ]  # fmt: skip
-    head = ["update", "seconds", "of processors", "segments added", "dropped", "in all", "deletions",
-            "postings read", "dropped in all", "moved", "unseen"]  # fmt: skip
+    head = ["update", "seconds", "of processors", "segments added", "dropped", "in all",
+            "deletions", "postings read", "dropped in all", "moved", "unseen"]  # fmt: skip
     figures = [
         [name, *(f"{by[which]['nDCG@5']:.4f} / {by[which]['R@1000']:.3f}" for which in by)]
         for name, by in raw["measured"].items()
