@@ -64,7 +64,7 @@ WITHOUT = {"no_judgements": ("topics", "qrels"), "pruned": ("indexes",)}
 OTHERS = {
     "vectors": ("f.vec", "lsa", "train", None), "values": ("V", None), "topics": ("T", None),
     "output": ("-", "O"), "pruned": ("P", None), "neural": ("drmm", ()),
-    "train_topics": ("T", None),
+    "train_topics": ("T", None), "qrels": ("Q", None),
 }  # fmt: skip
 """What an option may be that is neither a flag nor a choice."""
 SAMPLES = {
@@ -166,8 +166,8 @@ def test_what_has_no_effect_is_refused(name, effect, option, value, tmp_path, mo
          "--no-prior has no effect with --no-judgements: nothing is learned, and nothing measured; "
          "leave it out"),
         ("prune", "--max-loss 0.01",
-         "--max-loss has no effect without --tdv: a loss is measured on judged queries, and none "
-         "were; leave it out"),
+         "--max-loss has no effect without --tdv or --queries: a loss is measured on queries; "
+         "leave it out"),
     ],
 )  # fmt: skip
 def test_the_reason_is_told_in_the_words_of_the_command_line(name, words, message):
@@ -188,7 +188,7 @@ def test_what_is_in_a_config_is_given():
 
 def test_none_and_false_ask_for_nothing():
     """Programs pass on what they were not given."""
-    with pytest.raises(TdvError, match="name the judged queries"):
+    with pytest.raises(TdvError, match="name the queries to learn from"):
         learn_from_index("I", None, None, "O", vectors=None, trust_pickle=False, plot=None)
 
 
