@@ -21,6 +21,7 @@ RECORD = "analysis"
 """Of the commit's user data: how all fields were analysed, or with a dot and a name, one."""
 
 GIVEN, RECORDED, DEFAULT = "as given", "recorded in the index", "Anserini's default"
+IN_VALUES = "recorded in the TDVs"
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,17 @@ class FieldAnalysis:
     others: tuple[Analysis, ...] = ()
     evidence: str = ""
 
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any], source: str) -> FieldAnalysis:
+        """What was recorded, and where."""
+        from ..jvm.analysis import from_record
+
+        return cls(from_record(record), source)
+
     @property
     def is_told(self) -> bool:
         """Whether somebody said so: the index or the user."""
-        return self.source in (GIVEN, RECORDED)
+        return self.source in (GIVEN, RECORDED, IN_VALUES)
 
     @property
     def is_proved(self) -> bool:
@@ -125,10 +133,8 @@ def refuse_different(found: Mapping[str, FieldAnalysis], what: str) -> FieldAnal
 
 def analysis_recorded(user_data: Mapping[str, str], field: str) -> FieldAnalysis | None:
     """Return what a commit's user data say of a field; None where they say nothing."""
-    from ..jvm.analysis import from_record
-
     text = user_data.get(f"{RECORD}.{field}", user_data.get(RECORD))
-    return None if text is None else FieldAnalysis(from_record(json.loads(text)), RECORDED)
+    return None if text is None else FieldAnalysis.of_record(json.loads(text), RECORDED)
 
 
 def as_user_data(analysis: Analysis, field: str | None = None) -> dict[str, str]:

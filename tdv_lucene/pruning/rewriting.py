@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TdvError, argument
-from ..indexes.analysis import FieldAnalysis, analysis_of, record_to_add
+from ..indexes.analysis import IN_VALUES, FieldAnalysis, analysis_of, record_to_add
 from ..indexes.shards.record import SOURCE_PATH, ShardRecord, shard_as_user_data
 from ..indexes.user_data import as_user_data, carried_over
 from ..ranking import Baking
@@ -107,14 +107,13 @@ class Rewriting:
 
     @cached_property
     def analysed(self) -> dict[str, FieldAnalysis]:
-        """How each field was analysed, by its name."""
-        from ..jvm.analysis import from_record
-
+        """How each field was analysed, by its name: as its TDVs say where nothing else tells."""
         found = {}
         for values in self.fields:
             field, learned = values.vocabulary.field, values.manifest.get("analysis")
-            known = None if learned is None else from_record(learned)
-            found[field] = analysis_of(self.index, field, self.config.analysis or known)
+            found[field] = analysis_of(self.index, field, self.config.analysis)
+            if learned is not None and not found[field].is_certain:
+                found[field] = FieldAnalysis.of_record(learned, IN_VALUES)
         return found
 
     @cached_property

@@ -24,6 +24,7 @@ from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm.analysis import (
     analyze,
     anserini_analyses,
+    as_record,
     from_record,
     identity_of,
     make_analyzer,
@@ -31,6 +32,7 @@ from tdv_lucene.jvm.analysis import (
 from tdv_lucene.jvm.index import add_user_data, read_user_data
 from tdv_lucene.jvm.open_index import find_places
 from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.prior.alone import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
 
@@ -303,3 +305,15 @@ def test_words_are_marked_as_the_analyzer_sees_them(language, text, query, marke
     pieces = mark(text, places, ())
     assert [piece.text for piece in pieces if piece.term] == marked
     assert "".join(piece.text for piece in pieces) == text
+
+
+def test_tdvs_say_how_an_index_was_analysed_where_nothing_else_does(
+    german_terms: Path, tmp_path: Path, monkeypatch
+) -> None:
+    """Learned with a flag, or from an index with stored text; the pruned index records it."""
+    values = prior_values_of_index(german_terms)
+    values.manifest["analysis"] = as_record(GERMAN)
+    monkeypatch.setattr(indexes_analysis, "_detect_once", lambda *_: _unknown())
+    report = prune_index(german_terms, values, tmp_path / "pruned", reduction=0.2)
+    assert report["analysis"] == "German (recorded in the TDVs)"
+    assert analysis_of(tmp_path / "pruned").describe() == "German (recorded in the index)"
