@@ -111,7 +111,8 @@ def main() -> None:
     whole_after = timed(lambda: tdv.prune_index(source, values, work / "fresh", overwrite=True))[1]
     if not anew.exists():
         commands.run("learn", "--index", source, *judged, "--output", anew)
-    tdv.prune_index(source, anew, work / "anew", overwrite=True)
+    reduction = rows[-1]["requested_reduction"]
+    tdv.prune_index(source, anew, work / "anew", reduction=reduction, overwrite=True)
     measured = measure(folder, work)
     raw = {"machine": machine(), "updates": rows, "prune_seconds": [whole, whole_after],
            "verified": verified, "measured": measured}  # fmt: skip
