@@ -50,7 +50,7 @@ def main() -> None:
     )  # fmt: skip
     packed = lzma.compress(lines.encode(), preset=9 | lzma.PRESET_EXTREME)
     (args.output / "documents.jsonl.xz").write_bytes(packed)
-    prior = json.dumps({"format": 2, **prior_without("wiki165k").content, "unlike": {}})
+    prior = json.dumps(prior_without("wiki165k").content)
     (args.output / "prior.json").write_text(prior + "\n", encoding="utf-8")
     print(f"{len(judged):,} judged articles of {len(kept):,}")
 

@@ -5,8 +5,7 @@
 
 nDCG@5 with 0 and 45 % of the postings dropped, BM25, on queries that learning did not see, from the
 prior that was made without the collection. A collection with one query set is learned in five
-folds; of wiki165k, scifact and those of ``lang`` the training queries are learned from. All are
-indexed with Anserini's English analyzer, those of other languages too.
+folds; of the others the queries are learned from that no table shows.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from pathlib import Path
 
 import numpy as np
 from judged_draws import Draws
-from prior_collections import Judged, read_collection, read_collections
+from prior_collections import QUERY_SETS, Judged, read_collections
 from prior_settings import PRIOR_RUN, prior_without
 from results import machine, markdown_table
 
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.prior.prior import Prior
 
 REDUCTIONS = (0.0, 0.45)
 STEPS = {
@@ -31,18 +29,17 @@ STEPS = {
     "+ first positions": DefaultRecipe(values=False, reductions=REDUCTIONS),
     "+ learned TDVs": DefaultRecipe(reductions=REDUCTIONS),
 }
-TRAINED = {"wiki165k": "wiki165k-tydi-train", "scifact": "scifact-train"}
-KNOWN = ("adi", "cranfield", "cisi", "lisa", "time", "vaswani", "scifact", "wiki165k")
-LANG = ("sw-tydi", "ru-tydi", "ar-arcd-tydi", "de-klexikon")
+COLLECTIONS = ("adi", "cranfield", "cisi", "lisa", "time", "vaswani", "scifact", "wiki165k",
+               "sw-tydi", "ru-tydi", "ar-arcd-tydi", "de-klexikon")  # fmt: skip
 FOLDS = 5
 FULL = "full, tuned"
 
 
 def splits(judged: Judged) -> Iterator[tuple[np.ndarray, dict[str, np.ndarray]]]:
     """Yield what is learned from, and what is measured by set, as numbers of queries."""
-    trained = TRAINED.get(judged.name, f"{judged.name}-train")
-    if trained in judged.sets:
-        yield judged.sets[trained], {s: q for s, q in judged.sets.items() if s != trained}
+    shown = {s: q for s, q in judged.sets.items() if QUERY_SETS[s].shown}
+    if len(shown) < len(judged.sets):
+        yield np.setdiff1d(judged.all_queries, np.concatenate([*shown.values()])), shown
         return
     ((name, queries),) = judged.sets.items()
     for fold in np.array_split(np.random.default_rng(0).permutation(queries), FOLDS):
@@ -85,29 +82,18 @@ def main() -> None:
     )
     for name in ("collections", "work", "output"):
         parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--only", nargs="*", default=[*KNOWN, *LANG])
+    parser.add_argument("--only", nargs="*", default=COLLECTIONS)
     args = parser.parse_args()
     args.output.mkdir(parents=True, exist_ok=True)
     kept = args.output / "gains.json"
     raw = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    for draws in _all_draws(args.collections, args.work, args.only):
-        if not any(name.startswith(draws.judged.name) for name in raw):
-            raw |= measure(draws)
+    for judged in read_collections(args.collections, args.work, 10**6, 0, args.only):
+        if not any(name in raw for name in judged.sets):
+            raw |= measure(Draws(judged, prior_without(judged.name, PRIOR_RUN)))
             kept.write_text(json.dumps(raw), encoding="utf-8")
     text = f"{machine()}\n\n{table(raw)}\n"
     (args.output / "gains.md").write_text(text, encoding="utf-8")
     print(text)
-
-
-def _all_draws(collections: Path, work: Path, only: list[str]) -> Iterator[Draws]:
-    most = 10**6
-    for judged in read_collections(collections, work, most, 0, [n for n in only if n in KNOWN]):
-        yield Draws(judged, prior_without(judged.name, PRIOR_RUN))
-    for name in only:
-        if name in LANG:
-            source = collections / "lang" / name
-            judged = read_collection(name, source, ("train", "test"), work, most, 0)
-            yield Draws(judged, Prior.load())
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 
     scripts/bench/prior.py --collections DIR --work DIR --output DIR [--prior FILE]
 
-Networks are trained and settings chosen on all collections, and again with each left out: the table
-holds only figures of collections that took no part. The output is ``raw.json`` and ``loco.md``.
+Networks are trained, settings chosen and reductions found on all collections, and again with each
+left out: the tables hold only figures of collections that took no part. The output is ``raw.json``
+and ``tables.md``; what stands in ``raw.json`` is not made again.
 """
 
 from __future__ import annotations
@@ -17,43 +18,155 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from prior_collections import Judged, collection_of, read_collections
-from prior_network import network_task, train_together
+from prior_collections import ROWS, Judged, collection_of, read_collections
+from prior_network import network_part, train_together
+from prior_reduction import REDUCTIONS, carries_over, curves_of, expected, rule_of
 from prior_settings import (
+    AS_IT_IS,
     CANDIDATES,
-    REDUCTIONS,
+    CHOSEN_AT,
+    NOTHING,
+    Key,
     chosen,
     gains_by_set,
-    gains_key,
+    kinds_of,
+    label,
     measure,
-    settings_of,
-    utility,
-    worst,
+    measure_pruned,
+    prior_of,
 )  # fmt: skip
-from prior_table import fill_table, markdown
+from prior_table import fill_tables, markdown
 
-from tdv_lucene.prior.prior import collection_statistics
+from tdv_lucene.prior.prior import collection_statistics, mean_length
 
 SEED = 0
 MARGIN = 0.25
 """Of the ranges of collection statistics: what a collection may lie outside, as a share of them."""
 
 
+class Run:
+    """What is made, kept in a file after every step."""
+
+    def __init__(self, folder: Path, judged: Sequence[Judged]) -> None:
+        self.file, self.judged = folder / "raw.json", judged
+        self.raw: dict[str, Any] = json.loads(self.file.read_text()) if self.file.exists() else {}
+        self._full: dict[tuple[str, ...], np.ndarray] = {}
+
+    def keep(self) -> None:
+        self.file.write_text(json.dumps(self.raw), encoding="utf-8")
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        made = (each for each in self.judged if kinds_of(each))
+        return ("", *dict.fromkeys(collection_of(each.name) for each in made))
+
+    def networks(self) -> None:
+        """The network of all collections, under "", and without each."""
+        if "networks" in self.raw:
+            return
+        parts = {each.name: network_part(each) for each in self.judged if kinds_of(each)}
+        self.raw["networks"] = {
+            without: train_together(
+                [p for name, p in parts.items() if collection_of(name) != without], SEED
+            )
+            for without in self.left_out
+        }
+        self.keep()
+        print(json.dumps(self.raw["networks"]), flush=True)
+
+    def gains(self, key: Key) -> None:
+        """Of every candidate, where settings are chosen."""
+        for judged in self.judged:
+            for candidate in CANDIDATES[key]:
+                for kind, some in kinds_of(judged).items():
+                    self._measure("gains", some, key, candidate, (CHOSEN_AT[kind],))
+            print("gains", *key, judged.name, flush=True)
+
+    def curves(self, key: Key) -> None:
+        """Of the candidates that any choice takes, at all reductions."""
+        for settings in self._taken(key):
+            for judged in self.judged:
+                for some in kinds_of(judged).values():
+                    self._measure("curves", some, key, settings, REDUCTIONS)
+                print("curve", *key, judged.name, flush=True)
+
+    def _taken(self, key: Key) -> list[dict[str, float]]:
+        taken = {json.dumps(chosen(self.raw, key, without)) for without in self.left_out}
+        return [json.loads(settings) for settings in sorted(taken)]
+
+    def _measure(
+        self, what: str, judged: Judged, key: Key, settings: dict[str, float],
+        reductions: Sequence[float],
+    ) -> None:  # fmt: skip
+        """With the network that never saw the collection."""
+        found = self.raw.setdefault(what, {}).setdefault(label(key), {})
+        of_settings = found.setdefault(json.dumps(settings), {})
+        if all(name in of_settings for name in judged.sets):
+            return
+        network = self.raw["networks"][collection_of(judged.name)]
+        full = self._full_of(judged, key[0])
+        pruned = measure_pruned(judged, key, prior_of(network, key, settings), reductions)
+        for at in (gains_by_set(judged, measured, full) for measured in pruned):
+            for name, gains in at.items():
+                of_settings.setdefault(name, []).append(gains)
+        if what == "gains":
+            of_settings.update({name: of_settings[name][0] for name in judged.sets})
+        self.keep()
+
+    def _full_of(self, judged: Judged, model: str) -> np.ndarray:
+        place = (*judged.sets, model)
+        if place not in self._full:
+            problem = judged.of_model(model)
+            self._full[place] = measure(problem, problem.plain, judged.in_sets)
+        return self._full[place]
+
+    def priors(self, name: str) -> None:
+        """Of all collections, under "", and without each: what a prior's file holds."""
+        self.raw["priors"] = {
+            without: self._content(f"{name}, without {without}" if without else name, without)
+            for without in self.left_out
+        }
+        self.keep()
+
+    def _content(self, name: str, without: str) -> dict[str, Any]:
+        lengths = {
+            some: mean_length(each.problem.matrix) for each in self.judged for some in each.sets
+        }
+        settings: dict[str, Any] = {}
+        expects: dict[str, Any] = {}
+        for key in CANDIDATES:
+            model, positions = key
+            curves = curves_of(self.raw, key, without or None)
+            found = {**AS_IT_IS[model], "reduction": NOTHING}
+            if carries_over(curves):
+                rule = rule_of(curves, lengths)
+                found = {**chosen(self.raw, key, without or None), "reduction": rule}
+                about = expected(curves, lengths, rule["power"])
+                expects.setdefault(model, {})[positions] = about
+            settings.setdefault(model, {})[positions] = found
+        return {
+            "format": 3, "name": name, "settings": settings,
+            "network": self.raw["networks"][without], "expected": expects,
+        }  # fmt: skip
+
+
 def main() -> None:
     args = _arguments()
     args.output.mkdir(parents=True, exist_ok=True)
-    judged = list(read_collections(args.collections, args.work, args.most, SEED))
-    raw_file = args.output / "raw.json"
-    raw = json.loads(raw_file.read_text()) if raw_file.exists() else {}
-    _networks(raw, judged)
-    raw_file.write_text(json.dumps(raw, indent=1))
-    _gains(raw, judged, raw_file)
+    judged = list(read_collections(args.collections, args.work, args.most, SEED, args.only))
+    run = Run(args.output, judged)
+    run.networks()
+    for key in CANDIDATES:
+        run.gains(key)
+        run.curves(key)
+    run.priors(args.name)
     if args.prior is not None:
-        content = _prior(raw, judged, args.name)
+        content = {**run.raw["priors"][""], **_origin(judged)}
         args.prior.write_text(_compact(content) + "\n", encoding="utf-8")
-    fill_table(raw, judged, raw_file)
-    (args.output / "loco.md").write_text(markdown(raw), encoding="utf-8")
-    print(markdown(raw))
+    fill_tables(run.raw, judged, args.collections, args.work, run.keep)
+    text = markdown(run.raw)
+    (args.output / "tables.md").write_text(text, encoding="utf-8")
+    print(text)
 
 
 def _arguments() -> argparse.Namespace:
@@ -64,78 +177,22 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--prior", type=Path, help="where to write the prior")
     parser.add_argument("--name", default="2026-11-24")
     parser.add_argument("--most", type=int, default=300, help="queries of a set at most")
+    parser.add_argument("--only", nargs="*", default=list(ROWS), help="collections")
     return parser.parse_args()
 
 
-def _networks(raw: dict[str, Any], judged: Sequence[Judged]) -> None:
-    """The network of all collections, under "", and without each."""
-    if "networks" in raw:
-        return
-    tasks = {each.name: network_task(each) for each in judged if each.name != "wikir"}
-    raw["networks"] = {
-        without: train_together([t for name, t in tasks.items() if name != without], SEED)
-        for without in ("", *tasks)
-    }
-    print(json.dumps(raw["networks"]), flush=True)
-
-
-def _gains(raw: dict[str, Any], judged: Sequence[Judged], raw_file: Path) -> None:
-    """Of all candidates where settings are chosen; of those that any choice takes, at all
-    reductions."""
-    left_out = (None, *dict.fromkeys(collection_of(each.name) for each in judged))
-    for key, candidates in CANDIDATES.items():
-        _gains_at(REDUCTIONS[0], key, candidates, raw, judged, raw_file)
-        taken = {chosen(raw, key, without, by) for without in left_out for by in (utility, worst)}
-        for reduction in REDUCTIONS:
-            some = [candidates[number] for number in sorted(taken)]
-            _gains_at(reduction, key, some, raw, judged, raw_file)
-
-
-def _gains_at(
-    reduction: float,
-    key: tuple[str, str],
-    candidates: Sequence[dict[str, float]],
-    raw: dict[str, Any],
-    judged: Sequence[Judged],
-    raw_file: Path,
-) -> None:
-    """Of each of the candidates on each collection, with the network that never saw it."""
-    label, done = "/".join(key), raw.setdefault(gains_key(reduction), {})
-    for each in judged:
-        found = done.setdefault(label, {}).setdefault(each.name, {})
-        missing = [c for c in candidates if json.dumps(c) not in found]
-        if not missing:
-            continue
-        network = raw["networks"][collection_of(each.name)]
-        problem = each.of_model(key[0])
-        full = problem.measure(problem.plain)
-        for candidate in missing:
-            measured = measure(each, key, candidate, network, reduction)
-            found[json.dumps(candidate)] = gains_by_set(each, measured, full)
-            raw_file.write_text(json.dumps(raw, indent=1))
-        print(label, each.name, reduction, flush=True)
-
-
-def _prior(raw: dict[str, Any], judged: Sequence[Judged], name: str) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    unlike: dict[str, Any] = {}
-    for key in CANDIDATES:
-        model, positions = key
-        settings.setdefault(model, {})[positions] = settings_of(raw, key, None)[0]
-        unlike.setdefault(model, {})[positions] = settings_of(raw, key, None, worst)[0]
+def _origin(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Where a prior is from, and what it knows of."""
+    made = [each for each in judged if kinds_of(each)]
     return {
-        "format": 2,
-        "name": name,
-        "settings": settings,
-        "unlike": unlike,
-        "network": raw["networks"][""],
-        "ranges": _ranges(judged),
+        "ranges": _ranges(made),
         "collections": [
             {"name": each.name, "documents": each.problem.matrix.shape[1],
-             "queries": {s: len(some) for s, some in each.sets.items()},
+             "queries": {kind: {s: len(n) for s, n in some.sets.items()}
+                         for kind, some in kinds_of(each).items()},
              "statistics": {name: round(value, 4) for name, value
                             in collection_statistics(each.problem.matrix).items()}}
-            for each in judged
+            for each in made
         ],
         "made_by": {
             "script": "scripts/bench/prior.py", "seed": SEED,
@@ -148,18 +205,14 @@ def _prior(raw: dict[str, Any], judged: Sequence[Judged], name: str) -> dict[str
 
 
 def _ranges(judged: Sequence[Judged]) -> dict[str, list[float]]:
-    """What the collections' statistics range over, and a margin, in logarithms where above 0."""
+    """What the collections' statistics range over, and a margin, in logarithms."""
     found = [collection_statistics(each.problem.matrix) for each in judged]
     ranges = {}
     for name in found[0]:
-        values = np.array([statistics[name] for statistics in found])
-        if values.min() > 0:
-            logs = np.log(values)
-            margin = max(MARGIN * np.ptp(logs), np.log(1.1))
-            low, high = np.exp(logs.min() - margin), np.exp(logs.max() + margin)
-        else:
-            low, high = 0.0, values.max() + max(MARGIN * values.max(), 0.01)
-        ranges[name] = [float(f"{low:.4g}"), float(f"{high:.4g}")]
+        logs = np.log([statistics[name] for statistics in found])
+        margin = max(MARGIN * np.ptp(logs), np.log(1.1))
+        ends = np.exp(logs.min() - margin), np.exp(logs.max() + margin)
+        ranges[name] = [float(f"{end:.4g}") for end in ends]
     return ranges
 
 

@@ -4,41 +4,128 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from table_sources import Sources
 
-from tdv_lucene import analyze, load_matrix, read_qrels, read_topics
+from tdv_lucene import load_matrix, read_qrels, read_topics
+from tdv_lucene.analysis import DEFAULT, Analysis
 from tdv_lucene.embedding.embed import latent_semantic_vectors
+from tdv_lucene.jvm.analysis import analyze
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.prior.prior import ASKED, DETAILS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import Problem
 
-ROWS = (
-    ("adi", ("",)),
-    ("cranfield", ("",)),
-    ("cisi", ("",)),
-    ("lisa", ("",)),
-    ("time", ("",)),
-    ("vaswani", ("",)),
-    ("scifact", ("", "train")),
-    ("wiki165k", ("tydi-dev", "dbpedia", "boolq-train", "fever-dev", "tydi-train")),
-    ("wikir", ("wikir-dev",)),
-)
-"""Collections and their query sets; wikir is wiki165k without the two lines its queries are made
-of, and counts as the same collection."""
+BY_RULE = "by rule"
+"""The kind of queries that nobody asked, beside the prior's kinds: tables show them, no more."""
 
-TRAINED_ONLY = ("scifact-train", "wiki165k-tydi-train")
-"""Sets that networks are trained on and that the table leaves out."""
+
+class QuerySet(NamedTuple):
+    """Queries of a collection.
+
+    Attributes
+    ----------
+    suffix : str
+        Of their files.
+    kind : str
+    made, shown : bool
+        Whether the prior is made of them, and whether tables show them.
+    name : str
+        In place of the collection's.
+    documents : range or None
+        Only queries about a document whose id has such a number.
+    """
+
+    suffix: str
+    kind: str
+    made: bool = True
+    shown: bool = True
+    name: str = ""
+    documents: range | None = None
+
+    def label(self, collection: str) -> str:
+        name = self.name or collection
+        return f"{name}-{self.suffix}" if self.suffix else name
+
+
+class Row(NamedTuple):
+    """A collection, in a subfolder: its query sets, and how its text is analysed."""
+
+    sets: tuple[QuerySet, ...] = (QuerySet("", ASKED),)
+    subfolder: str = "."
+    analysis: Analysis = DEFAULT
+
+
+def _halves(kind: str, name: str = "", documents: range | None = None) -> tuple[QuerySet, ...]:
+    """The prior is made of one half, and tables show the other."""
+    return (
+        QuerySet("train", kind, True, False, name, documents),
+        QuerySet("test", kind, False, True, name, documents),
+    )
+
+
+_WORDS = Analysis(stemmer="none")
+"""Of languages that Anserini has no analyzer for."""
+
+
+def _passages(analysis: Analysis, kind: str) -> Row:
+    return Row(_halves(kind), "lang", analysis)
+
+
+_OF_ARCD = range(1, 462)
+"""Documents of ar-arcd-tydi whose questions were written with them in view: those in ARCD's order,
+with three questions each."""
+
+ROWS = {
+    **{name: Row() for name in ("adi", "cranfield", "cisi", "lisa", "time", "vaswani")},
+    "scifact": Row((QuerySet("", ASKED), QuerySet("train", ASKED, shown=False))),
+    "wiki165k": Row(
+        (
+            *(QuerySet(s, ASKED) for s in ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")),
+            QuerySet("tydi-train", ASKED, shown=False),
+        )
+    ),
+    "wikir": Row((QuerySet("wikir-dev", BY_RULE, made=False),)),
+    "sw-tydi": _passages(_WORDS, ASKED),
+    "ru-tydi": _passages(Analysis("ru"), ASKED),
+    "de-klexikon": Row((QuerySet("test", BY_RULE, made=False),), "lang", Analysis("de")),
+    "ar-arcd-tydi": Row(
+        (
+            *_halves(DETAILS, "ar-arcd", _OF_ARCD),
+            *_halves(ASKED, "ar-tydi", range(_OF_ARCD.stop, 10**9)),
+        ),
+        "lang",
+        Analysis("ar"),
+    ),
+    "fr-piaf": _passages(Analysis("fr"), DETAILS),
+    "fa-pquad": _passages(Analysis("fa"), DETAILS),
+    "ja-jaquad": _passages(Analysis("ja"), DETAILS),
+    "zh-drcd": _passages(Analysis("zh"), DETAILS),
+    "xquad-en": _passages(DEFAULT, DETAILS),
+    "xquad-de": _passages(Analysis("de"), DETAILS),
+    "xquad-hi": _passages(Analysis("hi"), DETAILS),
+    "xquad-el": _passages(_WORDS, DETAILS),
+}
+"""wikir is wiki165k without the two lines its queries are made of, and the xquads are one text in
+four languages: each counts as one collection."""
+
+_MOST_SHOWN = 1500
+"""Queries of a set that is only measured."""
+
+QUERY_SETS = {each.label(name): each for name, row in ROWS.items() for each in row.sets}
+_ROW_OF = {each.label(name): name for name, row in ROWS.items() for each in row.sets}
 
 
 def collection_of(name: str) -> str:
-    """The collection that is left out with this one."""
-    return "wiki165k" if name == "wikir" else name
+    """The collection that is left out with this one, or with this query set."""
+    name = _ROW_OF.get(name, name)
+    return "wiki165k" if name == "wikir" else name.split("-")[0] if "xquad" in name else name
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,35 +145,56 @@ class Judged:
     def all_queries(self) -> np.ndarray:
         return np.arange(len(self.problem.queries))
 
+    @property
+    def in_sets(self) -> np.ndarray:
+        """The numbers of the queries of its sets."""
+        return np.sort(np.concatenate([*self.sets.values()]))
+
     def of_model(self, model: str) -> Problem:
         return replace(self.problem, model=model)
+
+    def only(self, wanted: Callable[[QuerySet], bool]) -> Judged:
+        """Return the same with those query sets only, numbered as they were."""
+        some = {label: n for label, n in self.sets.items() if wanted(QUERY_SETS[label])}
+        return replace(self, sets=some)
 
 
 def read_collections(
     folder: Path, work: Path, most: int, seed: int, only: Collection[str] | None = None
 ) -> Iterator[Judged]:
-    """Yield the collections (of ``only``) in ``folder``, query sets cut to ``most`` at random."""
-    for name, suffixes in ROWS:
-        source = folder / collection_of(name)
-        if source.exists() and (only is None or name in only):
-            yield read_collection(name, source, suffixes, work, most, seed)
+    """Yield the collections (of ``only``) in ``folder``, query sets that the prior is made of cut
+    to ``most`` at random."""
+    for name in ROWS if only is None else only:
+        if source_of(name, folder).exists():
+            yield read_collection(name, folder, work, most, seed)
 
 
-def read_collection(
-    name: str, source: Path, suffixes: tuple[str, ...], work: Path, most: int, seed: int
-) -> Judged:
-    """Index the collection in ``source`` unless ``work`` has it, and read its query sets."""
+def source_of(name: str, folder: Path) -> Path:
+    return folder / ROWS[name].subfolder / ("wiki165k" if name == "wikir" else name)
+
+
+def sources_of(name: str, folder: Path, work: Path) -> Sources:
+    """Its indexes and matrices, which ``work`` holds or will hold."""
+    source, row = source_of(name, folder), ROWS[name]
     documents = _without_titles(source, work) if name == "wikir" else source
-    matrix = _in_memory(load_matrix(Sources(documents, work / name).matrix_with_positions))
-    topics, qrels = {}, {}
-    for suffix in suffixes:
-        end = f".{suffix}" if suffix else ""
+    flags = () if row.analysis.is_default else row.analysis.flags()[1:].split()
+    return Sources(documents, work / name, flags)
+
+
+def read_collection(name: str, folder: Path, work: Path, most: int, seed: int) -> Judged:
+    """Read the collection's counts and its query sets."""
+    source, row = source_of(name, folder), ROWS[name]
+    matrix = _in_memory(load_matrix(sources_of(name, folder, work).matrix_with_positions))
+    topics, qrels, sets = {}, {}, {}
+    for each in row.sets:
+        end = f".{each.suffix}" if each.suffix else ""
         texts = read_topics(source / f"queries{end}.tsv")
         judged = read_qrels(source / f"qrels{end}.txt")
-        ids = [q for q in texts if any(grade > 0 for grade in judged.get(q, {}).values())]
-        drawn = sorted(np.random.default_rng(seed).permutation(len(ids))[:most])
-        tokens = analyze([texts[ids[i]] for i in drawn])
-        label = f"{name}-{suffix}" if suffix else name
+        ids = [q for q in texts if _is_about(each.documents, judged.get(q, {}))]
+        at_most = most if each.made else max(most, _MOST_SHOWN)
+        drawn = sorted(np.random.default_rng(seed).permutation(len(ids))[:at_most])
+        tokens = analyze([texts[ids[i]] for i in drawn], analysis=row.analysis)
+        label = each.label(name)
         topics |= {f"{label}:{ids[i]}": words for i, words in zip(drawn, tokens)}
         qrels |= {f"{label}:{ids[i]}": judged[ids[i]] for i in drawn}
     vectors = latent_semantic_vectors(matrix, dimensions=0)
@@ -94,6 +202,13 @@ def read_collection(
     of_set = np.array([query.split(":")[0] for query in problem.queries.ids])
     sets = {label: np.flatnonzero(of_set == label) for label in dict.fromkeys(of_set.tolist())}
     return Judged(name, problem, sets)
+
+
+def _is_about(documents: range | None, judged: Mapping[str, int]) -> bool:
+    relevant = [doc for doc, grade in judged.items() if grade > 0]
+    if documents is not None:
+        relevant = [doc for doc in relevant if int(doc.rsplit("d", 1)[1]) in documents]
+    return bool(relevant)
 
 
 def _in_memory(matrix: TermDocumentMatrix) -> TermDocumentMatrix:

@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 from judged_draws import Draws
 from prior_collections import read_collections
-from prior_settings import REDUCTIONS, prior_without
+from prior_settings import CHOSEN_AT, prior_without
 
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.values.term_values import TermValues
 
 SIZES = (5, 10, 20, 40)
-REDUCTION = REDUCTIONS[0]
+REDUCTION = CHOSEN_AT["asked"]
 TODAY = DefaultRecipe(prior=False, reductions=(REDUCTION,))
 WITH_PRIOR = DefaultRecipe(reductions=(REDUCTION,))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +19,7 @@ from tdv_lucene.matrix.first_positions import FirstPositionBoost
 from tdv_lucene.matrix.term_statistics import standard_statistic
 from tdv_lucene.ranking import SearchParameters as Parameters
 
-STATISTICS = ("log df", "RIDF", "log cf/df", "bytes", "digits")
+STATISTICS = ("log df", "RIDF", "log cf/df", "characters", "digits")
 """Those that need no posting, so that a prior is applied in O(V)."""
 
 RECIPE = DefaultRecipe(features="statistics", l2=1e-2, prior=False)
@@ -28,8 +28,15 @@ UNDER = (Parameters(k1=2.0, b=0.5), FirstPositionBoost(3.0, 12.0))
 """What training searches with: about the middle of what suits the collections."""
 
 
-def network_task(judged: Judged) -> Task:
+class Part(NamedTuple):
     """What a collection adds to the training."""
+
+    task: Task
+    queries: np.ndarray
+
+
+def network_part(judged: Judged) -> Part:
+    """Of the query sets that the prior is made of."""
     parameters, boost = UNDER
     problem = judged.problem.with_position_boost(boost)
     problem = replace(problem, parameters=parameters)
@@ -39,18 +46,19 @@ def network_task(judged: Judged) -> Task:
         np.zeros(0, np.int32),
         np.zeros((0, 0), np.float32),
     )
-    return make_task(problem, RECIPE, features, np.ones(problem.matrix.shape[0], np.float32))
+    task = make_task(problem, RECIPE, features, np.ones(problem.matrix.shape[0], np.float32))
+    return Part(task, judged.only(lambda each: each.made).in_sets)
 
 
-def train_together(tasks: Sequence[Task], seed: int) -> dict[str, Any]:
+def train_together(parts: Sequence[Part], seed: int) -> dict[str, Any]:
     """Return the network as the prior's file has it: a step on each collection in turn.
 
     Each has a temperature of its own, for scores differ in scale between collections.
     """
-    rng = np.random.default_rng(seed)
+    rng, tasks = np.random.default_rng(seed), [part.task for part in parts]
     recipe = replace(RECIPE, max_steps=ROUNDS * len(tasks))
     similarity = tasks[0].problem.similarity
-    lists = [batches(task, np.arange(len(task.problem.queries)), rng) for task in tasks]
+    lists = [batches(task, queries, rng) for task, queries in parts]
     starts = [
         plain_start(similarity, recipe, task.collection, next(each))
         for task, each in zip(tasks, lists)

@@ -3,86 +3,62 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from prior_collections import Judged, collection_of
+from prior_collections import QUERY_SETS, Judged, collection_of
 
+from tdv_lucene.evaluation.ndcg import ndcg
 from tdv_lucene.prior.alone import prior_values
-from tdv_lucene.prior.prior import Prior
+from tdv_lucene.prior.prior import ASKED, DETAILS, MEASURED, Prior
 from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.simulation.measures import ranks_of
+from tdv_lucene.simulation.problem import Problem
+from tdv_lucene.simulation.weighted_collection import WeightedCollection
 
-REDUCTIONS = (0.45, 0.3, 0.15)
-"""Settings are chosen at the first; the first that is bearable is recommended with them."""
-PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-22-prior"
+CHOSEN_AT = {ASKED: 0.45, DETAILS: 0.0}
+"""Settings are chosen by what queries of a kind gain where so many postings are dropped."""
+PRIOR_RUN = Path(__file__).parent / "runs" / "2026-11-24-prior"
 ENOUGH = 0.03
-"""A gain above this counts as this: to lose nowhere is worth more than to win much somewhere. A
-larger loss on any query set is not bearable."""
+"""A gain above this counts as this: to lose nowhere is worth more than to win much somewhere."""
+SHOWN = (*MEASURED, "R@1000")
+Key = tuple[str, str]
+"""A model, and whether there are positions."""
 
 
-def _bm25(k1: float, b: float, boost: float, span: float, slope: float) -> dict[str, float]:
-    return {"k1": k1, "b": b, "boost": boost, "span": span, "slope": slope, "scale": 3}
+def _bm25(k1: float, power: float, b: float = 0.4, boost: float = 1.5, span: float = 8,
+          slope: float = 0.8) -> dict[str, float]:  # fmt: skip
+    return {"k1": k1, "k1_power": power, "b": b, "boost": boost, "span": span, "slope": slope,
+            "scale": 3}  # fmt: skip
 
 
 _QLD: list[dict[str, float]] = [
-    {**settings, "slope": slope, "scale": 1}
-    for settings, slopes in (
-        *(({"mu": mu}, (0, 0.4, 0.8)) for mu in (300, 500, 1000)),
-        *(
-            ({"mu": mu, "mu_power": power}, (0, 0.4, 0.8))
-            for mu, power in ((100, 0.7), (150, 0.7), (100, 1), (150, 1), (200, 1), (100, 1.5))
-        ),
-        *(
-            ({"mu": mu, "mu_tokens_power": power}, (0,))
-            for mu, power in ((50, 0.6), (70, 0.6), (100, 0.6), (100, 0.5), (150, 0.5), (70, 0.7))
-        ),
-        *(
-            ({"mu": mu, "mu_power": power, "mu_tokens_power": 0.3}, (0,))
-            for mu, power in ((100, 0.5), (150, 0.5), (200, 0.5), (150, 0.7))
-        ),
-    )
-    for slope in slopes
+    {"mu": mu, "mu_power": power, "slope": 0, "scale": 1}
+    for mu, power in ((100, 0.7), (300, 0), (1000, 0))
 ]
-_TFIDF: list[dict[str, float]] = [
-    {"slope": slope, "scale": scale}
-    for slope in (0, 0.4)
-    for scale in (3, 1, 0.75, 0.5, 0.3, 0.2, 0.1)
-]
-CANDIDATES: dict[tuple[str, str], list[dict[str, float]]] = {
+_TFIDF: list[dict[str, float]] = [{"slope": slope, "scale": 0.2} for slope in (0, 0.4)]
+CANDIDATES: dict[Key, list[dict[str, float]]] = {
     ("bm25", "positions"): [
-        _bm25(2, 0.4, 1.5, 8, 0.8),
-        *(_bm25(k1, 0.4, 1.5, 8, 0.8) for k1 in (1.2, 1.5, 2.5, 3)),
-        _bm25(2, 0.6, 1.5, 8, 0.8),
-        *(_bm25(2, 0.4, boost, 8, 0.8) for boost in (1, 2)),
-        *(_bm25(2, 0.4, 1.5, span, 0.8) for span in (4, 16)),
-        *(_bm25(2, 0.4, 1.5, 8, slope) for slope in (0, 0.5, 1)),
-        *(
-            {**_bm25(k1, 0.4, 1.5, 8, 0.8), "k1_power": power}
-            for k1, power in ((2, 0.3), (1.5, 0.3), (2, 0.5), (1.5, 0.5))
-        ),
-        _bm25(1.2, 0.4, 0.5, 8, 0.4),
+        *(_bm25(k1, power) for k1, power in ((1.5, 0.3), (1.2, 0.3), (1.2, 0.5), (2, 0.3))),
+        *(_bm25(k1, 0.3, b=0.6) for k1 in (1.2, 1.5)),
+        _bm25(1.5, 0.3, boost=1),
+        _bm25(1.5, 0.3, slope=0.5),
     ],
     ("bm25", "no positions"): [
-        {"k1": k1, "b": 0.4, "slope": slope, "scale": 3}
-        for k1, slope in ((0.9, 0.4), (0.9, 0.8), (1.5, 0.4), (1.5, 0.8), (2, 0.8), (3, 0.8))
-    ]
-    + [
         {"k1": k1, "k1_power": power, "b": 0.4, "slope": 0.8, "scale": 3}
-        for k1, power in ((1.5, 0.3), (2, 0.3), (1.5, 0.5), (2, 0.5))
+        for k1, power in ((0.9, 0), (1.2, 0), (1.5, 0))
     ],
     ("qld", "positions"): [{"boost": 1.5, "span": 8, **settings} for settings in _QLD],
-    ("qld", "no positions"): list(_QLD),
-    ("tfidf", "positions"): [
-        *_TFIDF,
-        *({"boost": 0.5, "span": 8, "slope": 0, "scale": scale} for scale in (3, 0.75)),
-    ],
-    ("tfidf", "no positions"): list(_TFIDF),
+    ("qld", "no positions"): _QLD,
+    ("tfidf", "positions"): _TFIDF,
+    ("tfidf", "no positions"): _TFIDF,
 }
 """Round numbers about what a first look at all collections liked; the choice among them is made
 again with each collection left out."""
+AS_WITH: dict[Key, Key] = {("tfidf", "no positions"): ("tfidf", "positions")}
+"""What is measured as another: without a first-position boost, positions do nothing."""
 AS_IT_IS: dict[str, dict[str, float]] = {
     "bm25": {"k1": 0.9, "b": 0.4, "slope": 0, "scale": 1},
     "qld": {"mu": 1000, "slope": 0, "scale": 1},
@@ -90,134 +66,88 @@ AS_IT_IS: dict[str, dict[str, float]] = {
 }
 """An index with nothing dropped, frequencies as they are and Anserini's parameters: it loses
 nothing."""
-AS_WITH = {("qld", "no positions"): ("qld", "positions")}
-"""Whose choice is another's: how much to smooth does not depend on positions."""
+NOTHING = {ASKED: 0.0, DETAILS: 0.0, "power": 0.0}
 
 
-def measure(
-    judged: Judged,
-    key: tuple[str, str],
-    settings: dict[str, float],
-    network: dict[str, Any],
-    reduction: float = REDUCTIONS[0],
-) -> np.ndarray:
-    """Return float64[n, 3]: the measures of every query on the integer index that ``prune`` writes
-    without judgements."""
+def label(key: Key) -> str:
+    """Where ``raw.json`` keeps what was measured."""
+    return "/".join(AS_WITH.get(key, key))
+
+
+def measure(problem: Problem, collection: WeightedCollection, some: np.ndarray) -> np.ndarray:
+    """Return float64[n, 3]: what is ``SHOWN`` of ``some`` queries, 0 of all others."""
+    queries, impacts = problem.queries, problem.impacts(collection, some)
+    found = np.zeros((len(queries), len(SHOWN)))
+    for query, scores in problem.postings.scores(impacts, some):
+        docs, grades = queries.judged_of(query)
+        ranks, ideal = ranks_of(scores, docs[grades > 0]), queries.ideal_grades[query]
+        lists = (ranks, grades[grades > 0].astype(float)), (ideal.astype(float),)
+        numbered = [part for some in lists for part in (np.zeros(len(some[-1]), int), *some)]
+        found[query, 0] = ndcg(*numbered, depth=5, number=1)[0]
+        found[query, 1:] = [(ranks <= depth).sum() / len(ideal) for depth in (100, 1000)]
+    return found
+
+
+def measure_pruned(
+    judged: Judged, key: Key, prior: Prior, reductions: Sequence[float]
+) -> list[np.ndarray]:
+    """Return :func:`measure` of the integer indexes that ``prune`` writes without judgements."""
     model, positions = key
-    content = {
-        "name": "candidate", "network": network, "ranges": {},
-        "settings": {model: {positions: {**settings, "reduction": reduction}}},
-    }  # fmt: skip
     values = prior_values(
-        judged.problem.matrix,
-        model=model,
-        lead=positions == "positions",
-        prior=Prior(content, ""),
-        reductions=(reduction,),
-    )
-    point = values.at_reduction(reduction)
+        judged.problem.matrix, model=model, lead=positions == "positions", prior=prior,
+        reductions=reductions, quiet=True,
+    )  # fmt: skip
     problem = judged.of_model(model).with_parameters(Parameters(**values.parameters))
-    left, collection = problem.pruned(point)
-    return left.measure(collection)
+    left = (problem.pruned(values.at_reduction(reduction)) for reduction in reductions)
+    return [measure(problem, collection, judged.in_sets) for problem, collection in left]
 
 
-def gains_by_set(judged: Judged, measured: np.ndarray, full: np.ndarray) -> dict[str, list[float]]:
-    """Query set -> the gains of nDCG@5 and of R@1000 over the full index, as shares."""
+def prior_of(network: dict[str, Any], key: Key, settings: dict[str, Any]) -> Prior:
+    """A prior that knows one thing."""
+    found = {"reduction": NOTHING, **settings}
+    content = {"name": "candidate", "network": network, "ranges": {},
+               "settings": {key[0]: {key[1]: found}}}  # fmt: skip
+    return Prior(content, "")
+
+
+Gains = dict[str, list[float]]
+"""Query set -> the gains over the full index of what is ``SHOWN``, as shares."""
+
+
+def gains_by_set(judged: Judged, measured: np.ndarray, full: np.ndarray) -> Gains:
     return {
-        name: (measured[some].mean(axis=0) / full[some].mean(axis=0) - 1)[:2].tolist()
+        name: np.round(measured[some].mean(axis=0) / full[some].mean(axis=0) - 1, 5).tolist()
         for name, some in judged.sets.items()
     }
 
 
-Gains = dict[str, dict[str, list[float]]]
-"""Collection -> query set -> the gains of nDCG@5 and of R@1000."""
+def kinds_of(judged: Judged) -> dict[str, Judged]:
+    """The kinds of queries that the prior is made of, each with its query sets."""
+    kinds = {kind: judged.only(lambda s, k=kind: s.made and s.kind == k) for kind in CHOSEN_AT}
+    return {kind: some for kind, some in kinds.items() if some.sets}
 
 
 def utility(gains: Gains) -> float:
-    """Of the gains by collection and set: the mean over collections, a large gain cut off."""
-    by_collection = [
-        np.mean([min(of_set[0], ENOUGH) for of_set in sets.values()]) for sets in gains.values()
-    ]
-    return float(np.mean(by_collection))
+    """The mean over collections and kinds of what is gained of nDCG@5, a large gain cut off."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for name, of_set in gains.items():
+        group = collection_of(name), QUERY_SETS[name].kind
+        groups.setdefault(group, []).append(min(of_set[0], ENOUGH))
+    return float(np.mean([np.mean(group) for group in groups.values()]))
 
 
-def worst(gains: Gains) -> float:
-    """The largest loss anywhere."""
-    return min(of_set[0] for sets in gains.values() for of_set in sets.values())
+def left_of(gains: dict[str, Any], without: str | None) -> dict[str, Any]:
+    """What is left of query sets without a collection."""
+    return {name: of for name, of in gains.items() if collection_of(name) != without}
 
 
-def choose(candidates: Sequence[Gains], without: str | None, by: Any = utility) -> int:
-    """Return the best candidate on all collections but ``without``."""
-    return int(np.argmax([by(_left_of(gains, without)) for gains in candidates]))
-
-
-def recommend(gains_at: Callable[[float], Gains], without: str | None) -> float | None:
-    """Return the largest reduction at which no query set of a collection but ``without`` loses more
-    than is bearable; None where there is none."""
-    return next(
-        (r for r in REDUCTIONS if worst(_left_of(gains_at(r), without)) >= -ENOUGH), None
-    )  # fmt: skip
-
-
-def _left_of(gains: Gains, without: str | None) -> Gains:
-    return {collection: sets for collection, sets in gains.items() if collection != without}
-
-
-def gains_key(reduction: float) -> str:
-    """Where ``raw.json`` keeps the gains at a reduction."""
-    return f"gains at {reduction:.0%}"
-
-
-def gains_of(
-    raw: dict[str, Any], key: tuple[str, str], number: int, reduction: float
-) -> dict[str, dict[str, list[float]]]:
-    """Of a candidate: collection -> query set -> gains."""
-    gains: dict[str, dict[str, list[float]]] = {}
-    for name, of_candidates in raw[gains_key(reduction)]["/".join(key)].items():
-        of_this = of_candidates[json.dumps(CANDIDATES[key][number])]
-        gains.setdefault(collection_of(name), {}).update(of_this)
-    return gains
-
-
-def chosen(
-    raw: dict[str, Any], key: tuple[str, str], without: str | None, by: Any = utility
-) -> int:
+def chosen(raw: dict[str, Any], key: Key, without: str | None) -> dict[str, float]:
     """The candidate that the collections but ``without`` choose."""
-    key = AS_WITH.get(key, key)
-    all_of_them = range(len(CANDIDATES[key]))
-    return choose([gains_of(raw, key, n, REDUCTIONS[0]) for n in all_of_them], without, by)
-
-
-def settings_of(
-    raw: dict[str, Any], key: tuple[str, str], without: str | None, by: Any = utility
-) -> tuple[dict[str, float], Gains]:
-    """What the collections but ``without`` choose, and the reduction; their gains there.
-
-    Where the choice ``by`` what it gains is bearable at no reduction, it is the one that loses
-    least anywhere; and where that is not bearable either, nothing is dropped and the index ranks as
-    it is.
-    """
-    for way in (by, worst):
-        number = chosen(raw, key, without, way)
-        reduction = recommend(partial(gains_of, raw, key, number), without)
-        if reduction is not None:
-            settings = {**CANDIDATES[key][number], "reduction": reduction}
-            return settings, gains_of(raw, key, number, reduction)
-    measured = gains_of(raw, key, number, REDUCTIONS[0])
-    unchanged = {c: {name: [0.0, 0.0] for name in sets} for c, sets in measured.items()}
-    return {**AS_IT_IS[key[0]], "reduction": 0.0}, unchanged
+    gains = raw["gains"][label(key)]
+    return max(CANDIDATES[key], key=lambda c: utility(left_of(gains[json.dumps(c)], without)))
 
 
 def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
     """The prior made without the collection ``name``, from ``prior.py``'s output ``folder``."""
-    run = json.loads((folder / "raw.json").read_text(encoding="utf-8"))
-    row = next(of_set for each, of_set in run["table"].items() if each.startswith(name))
-    settings: dict[str, Any] = {}
-    for model, positions in CANDIDATES:
-        found = row[f"{model}/{positions}"]["settings"]
-        settings.setdefault(model, {})[positions] = found
-    content = {
-        "name": "leave-one-out",
-        "network": run["networks"][collection_of(name)], "ranges": {}, "settings": settings,
-    }  # fmt: skip
-    return Prior(content, "")
+    raw = json.loads((folder / "raw.json").read_text(encoding="utf-8"))
+    return Prior({**raw["priors"][collection_of(name)], "ranges": {}}, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ _INDEX = "index"
 
 
 class Sources:
-    """Of the ``collection``, made in ``folder`` when first asked for."""
+    """Of the ``collection``, made in ``folder`` when first asked for; ``flags`` are Anserini's."""
 
-    def __init__(self, collection: Path, folder: Path) -> None:
+    def __init__(self, collection: Path, folder: Path, flags: Sequence[str] = ()) -> None:
+        self._flags = flags
         self.documents, self.collection, self.folder = collection, collection.name, folder
         self._about: dict[Path, dict[str, Any]] = {}
 
@@ -70,7 +71,7 @@ class Sources:
             "-collection", "JsonCollection", "-input", str(self.documents), "-generator",
             "DefaultLuceneDocumentGenerator", "-threads", "1", "-optimize",
         ]  # fmt: skip
-        return self._made(name, lambda path: build_index(path, [*every, *flags]))
+        return self._made(name, lambda path: build_index(path, [*every, *self._flags, *flags]))
 
     def _made(self, name: str, make: Callable[[Path], Any]) -> Path:
         path = self.folder / name

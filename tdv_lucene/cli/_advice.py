@@ -1,8 +1,8 @@
-"""How an index that was just written is to be searched."""
+"""How an index that was just written is to be searched, and what it may have lost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..ranking import MODELS, NAMED_DEFAULTS, RankingFunction, ranking_function
@@ -30,6 +30,38 @@ def how_to_search(report: dict[str, Any]) -> str:
     if "baked" in report:
         return f"\nSearch it with {function.title}, {told}.{_beyond(report)}"
     return _to_be_told([function], search)
+
+
+_ASKED_HOW = {
+    "asked": "Asked by people who did not see the text",
+    "details": "Asked for details, in the text's own words",
+}
+"""The kinds of queries that a prior knows, in words."""
+
+
+def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
+    """What other collections gained or lost by as much, as a prior tells it (see
+    :meth:`..prior.prior.Prior.expected`), and that only queries of its own settle it."""
+    told = [
+        f"  {_ASKED_HOW[line['kind']]}: "
+        + ", ".join(f"{measure} {_gain(line[measure])}" for measure in ("nDCG@5", "R@100"))
+        + f"; {line['query_sets']} query sets of {line['collections']} collections."
+        for line in lines
+    ]
+    return "\n".join(
+        [
+            "\nWhat is lost depends on what people ask, which no index tells. Collections that the "
+            "prior had not seen, with as much dropped, against their full index:",
+            *told,
+            "Queries of this collection settle it: pass a log of them (--queries), or 'learn' from "
+            "judged ones.",
+        ]
+    )
+
+
+def _gain(found: Sequence[float]) -> str:
+    low, mean, high = (f"{100 * share:+.1f}" for share in found)
+    return f"{mean} % ({low} to {high} %)"
 
 
 def _to_be_told(functions: Iterable[RankingFunction], search: Mapping[str, float]) -> str:

@@ -8,7 +8,7 @@ import click
 
 from ..pruning.config import PruneConfig
 from . import _options as options
-from ._advice import how_to_search
+from ._advice import how_to_search, what_to_expect
 from ._log_points import said_of_log
 
 _SHOWN = (
@@ -46,6 +46,8 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         click.echo(f"\nUsed the recommended reduction: {share} (pass --reduction for another)")
     if "log" in report.get("chosen", {}):
         click.echo(f"\n{said_of_log(report['chosen'])}")
+    elif report["expected"]:
+        click.echo(what_to_expect(report["expected"]))
     elif "loss" in report.get("chosen", {}):
         click.echo(_validated(report["chosen"]))
     if report["fidelity"]:

@@ -26,13 +26,22 @@ def standard_statistic(matrix: TermDocumentMatrix, name: str) -> np.ndarray:
     return standardise(_STATISTICS[name](matrix, doc_freq), doc_freq)
 
 
-def digit_share(matrix: TermDocumentMatrix) -> np.ndarray:
-    """Return float64[V]: the share of a term's bytes that are digits."""
-    terms = matrix.vocabulary.terms
-    is_digit = (terms.data >= ord("0")) & (terms.data <= ord("9"))
-    digits = np.diff(np.concatenate([[0], np.cumsum(is_digit)])[terms.indptr])
-    share: np.ndarray = digits / np.maximum(np.diff(terms.indptr), 1)
-    return share
+def _characters(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return int64[V]: the code points of a term, which mean the same in every script."""
+    return _count_bytes(matrix, (matrix.vocabulary.terms.data & 0xC0) != 0x80)
+
+
+def _digit_share(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V]: the share of a term's characters that are digits; Lucene's analyzers make
+    ASCII ones of those of other scripts."""
+    data = matrix.vocabulary.terms.data
+    digits = _count_bytes(matrix, (data >= ord("0")) & (data <= ord("9")))
+    return np.asarray(digits / np.maximum(_characters(matrix), 1))
+
+
+def _count_bytes(matrix: TermDocumentMatrix, which: np.ndarray) -> np.ndarray:
+    """Return int64[V]: of the terms' bytes, how many each has of those."""
+    return np.diff(np.concatenate([[0], np.cumsum(which)])[matrix.vocabulary.terms.indptr])
 
 
 def _mean_log_length(matrix: TermDocumentMatrix) -> np.ndarray:
@@ -50,8 +59,8 @@ _STATISTICS: dict[str, Callable[[TermDocumentMatrix, np.ndarray], np.ndarray]] =
     "RIDF": lambda matrix, doc_freq: residual_idf(matrix),
     "log cf/df": lambda matrix, doc_freq: np.log(np.asarray(matrix.total_term_freq) / doc_freq),
     "log mean length": lambda matrix, doc_freq: _mean_log_length(matrix),
-    "bytes": lambda matrix, doc_freq: np.log1p(np.diff(matrix.vocabulary.terms.indptr)),
-    "digits": lambda matrix, doc_freq: digit_share(matrix),
+    "characters": lambda matrix, doc_freq: np.log1p(_characters(matrix)),
+    "digits": lambda matrix, doc_freq: _digit_share(matrix),
 }
 STATISTICS = tuple(_STATISTICS)
 

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ..values.term_orders import check_preference
 from ..values.term_values import KIND, TermValues
 from ..values.unvalidated import unvalidated_values
 from ..vocabulary import ByteStrings, Vocabulary
-from .prior import OF_LANGUAGE, Prior, Settings, settings_for
+from .prior import ASKED, Prior, Settings, mean_length, settings_for
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ def prior_values(
     model: str = DEFAULT_MODEL,
     lead: bool = True,
     prefer: str | None = None,
+    expect: str = ASKED,
     prior: Prior | None = None,
     reductions: Sequence[float | None] = CORRECTED_AT,
     quiet: bool = False,
@@ -49,6 +51,9 @@ def prior_values(
         Use a first-position boost, if the matrix has ``first_positions``.
     prefer
         ``"speed"`` (BM25) for an order of postings that leaves few for searches to visit.
+    expect
+        ``"asked"``, or ``"details"`` for queries about details in the text's own words: then the
+        prior recommends to drop less, or nothing.
     prior
         None for the one that comes with the package.
     reductions
@@ -67,7 +72,7 @@ def prior_values(
     matrix.require_whole("a pruning")
     prior = prior or Prior.load()
     positions = lead and matrix.first_positions is not None
-    settings, differences = settings_for(prior, matrix, model, positions=positions)
+    settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
     if not quiet:
         _warn(settings, differences, model, positions)
     # One out of range is refused where it is used.
@@ -80,8 +85,11 @@ def prior_values(
         "lead": describe_boost(settings.boost),
         "positions": matrix.first_positions is not None,
         "recipe": {"name": "prior"},
-        "prior": {**prior.describe(), "lead": lead, "prefer": prefer, "unlike": differences},
-    }
+        "prior": {
+            **prior.describe(), "lead": lead, "prefer": prefer, "unlike": differences,
+            "mean_length": mean_length(matrix),
+        },
+    }  # fmt: skip
     return unvalidated_values(
         matrix,
         prior.weights(matrix, settings.slope),
@@ -96,22 +104,34 @@ def prior_values(
 
 def _warn(settings: Settings, differences: Sequence[str], model: str, positions: bool) -> None:
     """Nothing was measured on this collection: whatever speaks against the prior is said."""
-    differences = [one for one in differences if not one.startswith(OF_LANGUAGE)]
     if differences:
         _log.warning(
             "this collection differs from all that the prior was made from, in %s. It may be of "
-            "another kind of text. The most careful settings are used: measure with 'tdv-lucene "
-            "compare' before you serve it",
+            "another kind of text. No more is dropped than questions about details bear: measure "
+            "with 'tdv-lucene compare' before you serve it",
             ", ".join(differences),
         )
     if not settings.reduction:
         where = "with positions" if positions else "without positions"
         _log.warning(
-            "for %s %s the prior drops nothing: each share of the postings that was tried lost "
-            "more than 3 %% of nDCG@5 on some query set it knows. Say how much to drop, or learn "
+            "for %s %s the prior drops nothing here: whatever share was tried, some query set that "
+            "it knows lost more than 2 %% of nDCG@5 or of R@100. Say how much to drop, or learn "
             "from judged queries",
             model, where,
         )  # fmt: skip
+
+
+def gains_to_expect(values: TermValues, reduction: float) -> list[dict[str, Any]]:
+    """Return what other collections gained where :func:`prior_values` dropped as much of them.
+
+    See :meth:`.prior.Prior.expected`. Empty where TDVs are not those of this version's prior, or in
+    another order.
+    """
+    about, prior = values.manifest.get("prior", {}), Prior.load()
+    if about.get("sha256") != prior.sha256 or "mean_length" not in about or about["prefer"]:
+        return []
+    positions = about["lead"] and values.manifest["positions"]
+    return prior.expected(values.manifest["model"], positions, about["mean_length"], reduction)
 
 
 def prior_values_of_index(
@@ -123,6 +143,7 @@ def prior_values_of_index(
     field: str = "contents",
     lead: bool = True,
     prefer: str | None = None,
+    expect: str = ASKED,
     reductions: Sequence[float | None] = CORRECTED_AT,
     overwrite: bool = False,
     progress: Progress = silent,
@@ -150,7 +171,9 @@ def prior_values_of_index(
     require_prunable(index, field)
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
         progress("apply the prior", 0, 0)
-        values = prior_values(counts, model=model, lead=lead, prefer=prefer, reductions=reductions)
+        values = prior_values(
+            counts, model=model, lead=lead, prefer=prefer, expect=expect, reductions=reductions
+        )
         if output is None or place is None:
             return in_memory(values)
         values.save(place)

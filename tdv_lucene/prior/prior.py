@@ -23,23 +23,24 @@ from ..core.tdv import Features, Linear
 from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..matrix.term_statistics import STATISTICS, digit_share, residual_idf, standard_statistic
+from ..matrix.term_statistics import STATISTICS, residual_idf, standard_statistic
 from ..ranking import SearchParameters as Parameters
 
-_NAMES = (
-    "mean length", "spread of lengths", "tokens a posting", "mean RIDF", "bytes a token",
-    "share of digits", "share of tokens with non-ASCII letters",
-)  # fmt: skip
+_NAMES = ("mean length", "spread of lengths", "tokens a posting", "mean RIDF")
 
-OF_LANGUAGE = ("bytes a token", "share of tokens with non-ASCII letters")
-"""Those that differ between languages as such."""
+ASKED, DETAILS = "asked", "details"
+KINDS = (ASKED, DETAILS)
+"""What queries may be: asked by people who do not see the text that answers them; or about its
+details, in its own words."""
 
 PRIOR_FILE = Path(__file__).with_name("prior.json")
-_FORMAT = 2
-_LENGTH, _TOKENS = 100, 1e6
-"""The documents' mean length and the collection's tokens at which k1 and mu are the file's."""
+_FORMAT = 3
+_LENGTH = 100
+"""The documents' mean length at which k1, mu and the reduction are the file's."""
 _GROWING = {"k1": (0.5, 4.5), "mu": (30.0, 4000.0)}
-"""Parameters that may grow with a power of one of these, and their limits."""
+"""Parameters that may grow with a power of it, and their limits."""
+_MOST_DROPPED = 0.8
+_COUNTED, MEASURED = ("query_sets", "collections"), ("nDCG@5", "R@100")
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 
 
@@ -68,6 +69,24 @@ class Settings:
     reduction: float
 
 
+def reduction_for(at_mean_length: float, power: float, mean_length: float) -> float:
+    """Return what a collection of documents of ``mean_length`` bears, of what one bears whose
+    documents have 100 terms: the more a document has, the smaller a share of them is enough."""
+    kept: float = (1 - at_mean_length) ** _bearing(power, mean_length)
+    return round(min(1 - kept, _MOST_DROPPED), 3)
+
+
+def _at_mean_length(reduction: float, power: float, mean_length: float) -> float:
+    """The other way round."""
+    kept: float = (1 - reduction) ** (1 / _bearing(power, mean_length))
+    return 1 - kept
+
+
+def _bearing(power: float, mean_length: float) -> float:
+    found: float = (max(mean_length, 1) / _LENGTH) ** power
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Prior:
     """A prior as its file has it.
@@ -75,10 +94,9 @@ class Prior:
     Attributes
     ----------
     content : mapping
-        ``name``, ``settings`` by model and by whether there are positions, ``unlike`` (settings
-        for a collection unlike all of ``collections``), ``network`` (``statistics`` by name, ``w``,
-        ``b``), ``ranges`` of collection statistics, and where it is from:
-        ``collections`` and ``made_by``.
+        ``name``, ``settings`` and ``expected`` gains by model and by whether there are positions,
+        ``network`` (``statistics`` by name, ``w``, ``b``), ``ranges`` of collection
+        statistics, and where it is from: ``collections`` and ``made_by``.
     sha256 : str
         Of the file.
     """
@@ -116,40 +134,59 @@ class Prior:
         return {"name": self.name, "sha256": self.sha256}
 
     def settings(
-        self,
-        model: str,
-        positions: bool,
-        mean_length: float,
-        tokens: float,
-        *,
-        unlike: bool = False,
+        self, model: str, positions: bool, mean_length: float, expect: str = ASKED
     ) -> Settings:
-        """Return the settings for ``model`` and a collection of so many ``tokens``, whose documents
-        have ``mean_length`` of them.
+        """Return the settings for ``model`` and a collection whose documents have ``mean_length``
+        tokens.
 
-        k1 grows with a power of the mean length: in short documents a second occurrence says less.
-        mu grows with a power of the tokens: the more there are, the smaller is a rare term's share
-        of them, and mu times that share is what tells occurrences apart. ``unlike`` is for a
-        collection unlike those it knows (see :meth:`differences`).
+        k1 and mu grow with a power of the mean length: in short documents a second occurrence says
+        less. The reduction is the largest at which none of the known query sets of the kind
+        ``expect`` loses more than 2 %.
         """
-        table = self.content["unlike" if unlike else "settings"]
-        found = table[model][_POSITIONS if positions else _NO_POSITIONS]
+        found = self._found(model, positions)
         given = {name: found[name] for name in ("k1", "b", "mu") if name in found}
         for name, (least, most) in _GROWING.items():
-            by_length, by_tokens = (
-                found.get(f"{name}_{power}", 0) for power in ("power", "tokens_power")
-            )
-            if by_length or by_tokens:
-                grown = (mean_length / _LENGTH) ** by_length * (tokens / _TOKENS) ** by_tokens
-                given[name] = round(min(max(found[name] * grown, least), most), 2)
+            if power := found.get(f"{name}_power", 0):
+                grown = found[name] * (mean_length / _LENGTH) ** power
+                given[name] = round(min(max(grown, least), most), 2)
         boost = found.get("boost", 0)
         return Settings(
             Parameters(**given),
             FirstPositionBoost(boost, found["span"]) if boost else None,
             found["slope"],
             found["scale"],
-            found["reduction"],
+            reduction_for(found["reduction"][expect], found["reduction"]["power"], mean_length),
         )
+
+    def expected(
+        self, model: str, positions: bool, mean_length: float, reduction: float
+    ) -> list[dict[str, Any]]:
+        """Return what known query sets gained at ``reduction``, a line for each of ``KINDS``.
+
+        Each has ``kind``, how many ``query_sets`` and ``collections``, and of nDCG@5 and R@100 the
+        lowest, mean and highest gain over the full index, as shares, with the collection left out.
+        Empty where the prior knows none, and nothing is dropped.
+        """
+        found = self._found(model, positions)
+        of_model = self.content["expected"].get(model, {})
+        table = of_model.get(_POSITIONS if positions else _NO_POSITIONS)
+        if table is None:
+            return []
+        at = _at_mean_length(reduction, found["reduction"]["power"], mean_length)
+        lines = []
+        for kind in KINDS:
+            known = table[kind]
+            line = {"kind": kind, **{name: known[name] for name in _COUNTED}}
+            for measure in MEASURED:
+                columns = np.array(known[measure]).T
+                line[measure] = [float(np.interp(at, table["reductions"], c)) for c in columns]
+            lines.append(line)
+        return lines
+
+    def _found(self, model: str, positions: bool) -> Mapping[str, Any]:
+        of_model: Mapping[str, Any] = self.content["settings"][model]
+        found: Mapping[str, Any] = of_model[_POSITIONS if positions else _NO_POSITIONS]
+        return found
 
     def weights(self, matrix: TermDocumentMatrix, slope: float) -> np.ndarray:
         """Return float32[V] TDVs, of mean 1 over tokens: 1 - slope + slope ReLU / mean ReLU.
@@ -196,15 +233,23 @@ class Prior:
 
 
 def settings_for(
-    prior: Prior, matrix: TermDocumentMatrix, model: str, *, positions: bool
+    prior: Prior,
+    matrix: TermDocumentMatrix,
+    model: str,
+    *,
+    positions: bool,
+    expect: str = ASKED,
 ) -> tuple[Settings, list[str]]:
     """Return the settings for a collection, and how it differs from those the prior knows; if it
-    does, they are those that lose least."""
+    does, no more is dropped than queries about details bear."""
     differences = prior.differences(matrix)
-    tokens = float(np.sum(matrix.doc_len))
-    mean_length = tokens / max(1, matrix.doc_count)
-    found = prior.settings(model, positions, mean_length, tokens, unlike=bool(differences))
-    return found, differences
+    expect = DETAILS if differences else expect
+    return prior.settings(model, positions, mean_length(matrix), expect), differences
+
+
+def mean_length(matrix: TermDocumentMatrix) -> float:
+    """Return how many tokens a document has on the mean, as k1, mu and the reduction take it."""
+    return float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
 
 
 def collection_statistics(matrix: TermDocumentMatrix) -> dict[str, float]:
@@ -213,17 +258,12 @@ def collection_statistics(matrix: TermDocumentMatrix) -> dict[str, float]:
     lengths = lengths[lengths > 0]
     tokens = np.asarray(matrix.total_term_freq, np.float64)
     doc_freq = np.asarray(matrix.doc_freq, np.float64)
-    terms = matrix.vocabulary.terms
     if not len(lengths) or not len(tokens):
         return dict.fromkeys(_NAMES, 0.0)
-    other = np.concatenate([[0], np.cumsum(np.asarray(terms.data) >= 128)])[terms.indptr]
     values = (
         lengths.mean(),
         lengths.std() / lengths.mean(),
         tokens.sum() / doc_freq.sum(),
         np.average(residual_idf(matrix), weights=doc_freq),
-        np.average(np.diff(terms.indptr), weights=tokens),
-        np.average(digit_share(matrix), weights=tokens),
-        np.average(np.diff(other) > 0, weights=tokens),
     )
     return dict(zip(_NAMES, map(float, values)))

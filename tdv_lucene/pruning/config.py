@@ -45,6 +45,12 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
         "Drop this share of the field's postings, such as 0.45.  [default: the recommended one]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
+    expect: str = option(
+        "asked",
+        "Without --tdv, drop as much as such queries bear.  asked: by people who do not see the "
+        "text.  details: about details, in the text's own words; drops little, or nothing.",
+        choices=("asked", "details"),
+    )
     queries: str | os.PathLike[str] | None = option(
         None,
         "Choose the reduction by this query log: any topics file; no judgements. Excludes --tdv.",
@@ -96,6 +102,10 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
         Effect(("field",), "values", "TDVs say which field they are of", only=(None,)),
         Effect(("save_values",), "values", "TDVs that are given need not be saved", only=(None,)),
         Effect(("queries",), "values", "TDVs have been measured, or learned", only=(None,)),
+        Effect(("expect",), "values", "TDVs say how much they recommend to drop", only=(None,)),
+        Effect(("expect",), "queries", "they say what people ask", only=(None,)),
+        Effect(("expect",), "reduction", "that says how much is dropped", only=(None,)),
+        Effect(("expect",), "max_bytes", "that says how much is dropped", only=(None,)),
     )  # fmt: skip
 
     def validate(self) -> None:

@@ -13,7 +13,6 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..source import Source
 from ..values.losses import loss_of, most_loss_of, point_within_loss
-from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
 from .config import PruneConfig
@@ -61,13 +60,14 @@ def prune_index(
     dict
         Counts and bytes before and after, ``bytes`` with the manifest; the ``reduction`` reached;
         the ``scale``; the ``lucene_version`` of the new index's format; ``chosen``, how
-        ``max_loss`` or ``max_bytes`` was met; ``search``, the parameters to search it with;
-        ``baked``, the k1 and b that its norms hold, and ``norms``, of how many documents no norm
-        can hold them; ``validated``, what was measured at the nearest learned point, with the table
-        of scales; ``fidelity``, how well this pruning's ranking agreed with real-valued scoring
-        (overlap@10, RBO) and the estimated bytes of its posting lists, None if it was not tried at
-        this reduction and scale; with ``others``, theirs under ``fields`` by name. The same is in
-        ``tdv-manifest.json``; the commit's user data has all but the counts.
+        ``max_loss`` or ``max_bytes`` was met; ``expected``, without judgements, what other
+        collections gained (see :meth:`..prior.prior.Prior.expected`); ``search``, the parameters to
+        search it with; ``baked``, the k1 and b that its norms hold, and ``norms``, of how many
+        documents no norm can hold them; ``validated``, what was measured at the nearest learned
+        point, with the table of scales; ``fidelity``, how well this pruning's ranking agreed with
+        real-valued scoring (overlap@10, RBO) and the estimated bytes of its posting lists, None if
+        it was not tried at this reduction and scale; with ``others``, theirs under ``fields`` by
+        name. The same is in ``tdv-manifest.json``; the commit's user data has all but the counts.
 
     Raises
     ------
@@ -117,9 +117,8 @@ def write_pruned(
     if not source.resources:
         identify(index)  # before anything is made: Java starts, and the index can be read
     if values is None:
-        at = CORRECTED_AT if config.max_bytes is not None else (config.reduction,)
         made = (
-            values_without_judgements(index, config.field, config.tf, at, progress)
+            values_without_judgements(index, config, progress)
             if config.queries is None
             else values_by_log_of_index(index, config.queries, config, progress)
         )

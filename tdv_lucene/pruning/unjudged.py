@@ -24,24 +24,18 @@ from .recorded_values import find_values
 
 
 def values_without_judgements(
-    index: str | os.PathLike[str],
-    field: str,
-    tf: str,
-    reductions: Sequence[float | None],
-    progress: Progress = silent,
+    index: str | os.PathLike[str], config: PruneConfig, progress: Progress = silent
 ) -> TermValues:
-    """Return the prior's TDVs of a field, the same for the same index and arguments.
+    """Return the prior's TDVs of a field, the same for the same index and options.
 
-    Parameters
-    ----------
-    tf : "scaled" or "original"
-        Only the first can apply a first-position boost.
-    reductions
-        Where the idf is corrected for the postings dropped; None stands for the prior's own.
+    Only scaled frequencies can apply a first-position boost. The idf is corrected for the postings
+    dropped at the reduction asked for, or at the prior's own; at many if a size is to be met.
     """
     return prior_values_of_index(
-        index, field=field, lead=tf == "scaled", reductions=reductions, progress=progress
-    )
+        index, field=config.field, lead=config.tf == "scaled", expect=config.expect,
+        reductions=(config.reduction,) if config.max_bytes is None else CORRECTED_AT,
+        progress=progress,
+    )  # fmt: skip
 
 
 def values_by_log_of_index(

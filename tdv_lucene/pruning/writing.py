@@ -17,6 +17,7 @@ from ..errors import TdvError
 from ..indexes.inspection import index_bytes
 from ..indexes.shards.record import ShardRecord
 from ..output import Output
+from ..prior.alone import gains_to_expect
 from ..progress import Progress, silent
 from ..store import check_files
 from ..values.operating_point import OperatingPoint
@@ -147,6 +148,7 @@ def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent)
         "analysis": rewriting.analysed[first["field"]].describe(),
         "validated": dict(rewriting.points[0].nearest),
         "fidelity": _fidelity(rewriting.points[0], first),
+        "expected": _expected(rewriting.fields[0], first),
         "source": rewriting.source,
     }
 
@@ -235,6 +237,14 @@ def _write_within(
         for file in tried.iterdir():
             file.rename(folder / file.name)
         return report
+
+
+def _expected(values: TermValues, made: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What other collections gained that were pruned like this without judgements; empty if this
+    was learned, or if none were."""
+    if (made["unit"], made["tf"], made["min_doc_freq"]) != ("posting", "scaled", 1):
+        return []
+    return gains_to_expect(values, made["requested_reduction"])
 
 
 def _fidelity(point: OperatingPoint, made: Mapping[str, Any]) -> dict[str, float] | None:

@@ -19,7 +19,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix, open_matrix
-from tdv_lucene.prior.prior import Prior
+from tdv_lucene.prior.prior import Prior, settings_for
 from tdv_lucene.pruning import unjudged
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
@@ -44,6 +44,11 @@ def _docs() -> list[Doc]:
 def source(make_index) -> Path:
     docs = _docs()
     return make_index([docs[:35], docs[35:]], options=POSITIONS)
+
+
+def _recommended(source: Path, model: str, positions: bool = True) -> float:
+    with open_matrix(source) as matrix:
+        return settings_for(Prior.load(), matrix, model, positions=positions)[0].reduction
 
 
 @pytest.mark.parametrize("stage", ["prune", "learn"])
@@ -72,14 +77,32 @@ def test_the_command_alone_prunes_and_the_result_is_proved(
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout.splitlines()[-1])
     prior = Prior.load()
-    positions = "positions" if options == POSITIONS else "no positions"
-    recommended = prior.content["settings"]["bm25"][positions]["reduction"]
-    assert report["reduction"] == pytest.approx(recommended, abs=0.05)
+    assert report["requested_reduction"] == _recommended(source, "bm25", options == POSITIONS)
+    assert report["reduction"] == pytest.approx(report["requested_reduction"], abs=0.05)
     assert report["learned_from"] == f"prior {prior.name} ({prior.sha256[:12]}), no judgements"
     record = read_user_data(pruned)
     assert ("tdv.lead.boost" in record) == (options == POSITIONS)
     done = CliRunner().invoke(verify_command, ["--index", str(source), "--pruned", str(pruned)])
     assert done.exit_code == 0 and "True" in done.output
+
+
+def test_what_to_expect_is_told_for_either_kind_of_queries(source: Path, tmp_path: Path) -> None:
+    arguments = ["--index", str(source), "--output", str(tmp_path / "P"), "--reduction", "0.4"]
+    done = CliRunner().invoke(prune_command, arguments)
+    assert done.exit_code == 0, done.output
+    for kind in (
+        "Asked by people who did not see the text",
+        "Asked for details, in the text's own",
+    ):
+        assert kind in done.output
+    assert "query sets of 11 collections" in done.output and "(--queries)" in done.output
+    at = prune_index(source, None, tmp_path / "Q", reduction=0.4)["expected"]
+    assert [line["kind"] for line in at] == ["asked", "details"]
+    for line in at:
+        low, mean, high = line["nDCG@5"]
+        assert low < mean < high
+    frequent = prune_index(source, None, tmp_path / "T", reduction=0.4, min_doc_freq=2)
+    assert frequent["expected"] == [], "nothing was measured of frequent terms alone"
 
 
 def test_every_posting_is_what_the_values_say(make_index, tmp_path: Path) -> None:
@@ -255,10 +278,10 @@ def test_values_are_written_and_explain_takes_them(source: Path, tmp_path: Path)
         done = run(learn_command, [*arguments, "--model", model])
         assert done.exit_code == 0, done.output
         saved = TermValues.load(tmp_path / model)
-        settings = Prior.load().content["unlike"][model]["positions"]
+        recommended = _recommended(source, model)
         assert saved.manifest["model"] == model
-        assert saved.manifest["recommended_reduction"] == settings["reduction"]
-        assert f"drops {settings['reduction']:.0%} of the postings" in done.output
+        assert saved.manifest["recommended_reduction"] == recommended
+        assert f"drops {recommended:.0%} of the postings" in done.output
         assert ("mu" in done.output) == (model == "qld") and ("k1" in done.output) == (
             model == "bm25"
         )

@@ -64,7 +64,8 @@ WITHOUT = {"no_judgements": ("topics", "qrels"), "pruned": ("indexes",)}
 OTHERS = {
     "vectors": ("f.vec", "lsa", "train", None), "values": ("V", None), "topics": ("T", None),
     "output": ("-", "O"), "pruned": ("P", None), "neural": ("drmm", ()),
-    "train_topics": ("T", None), "qrels": ("Q", None),
+    "train_topics": ("T", None), "reduction": (0.3, None), "max_bytes": ("9MB", None),
+    "qrels": ("Q", None), "queries": ("L", None),
 }  # fmt: skip
 """What an option may be that is neither a flag nor a choice."""
 SAMPLES = {

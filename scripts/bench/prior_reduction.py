@@ -1,0 +1,111 @@
+"""How much the prior drops: the most that no known query set loses much by, and what to expect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from prior_collections import QUERY_SETS, collection_of
+from prior_settings import Key, chosen, label, left_of, utility
+
+from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, MEASURED, reduction_for
+
+REDUCTIONS = tuple(np.round(np.arange(0, 0.81, 0.1), 1).tolist())
+"""What is measured; between them a curve is a line."""
+STEPS = tuple(np.round(np.arange(0, 0.76, 0.01), 2).tolist())
+POWERS = (0.0, 0.1, 0.2, 0.3, 0.4)
+LOSS = {ASKED: 0.015, DETAILS: 0.01}
+"""More than this no query set of the kind may lose, of nDCG@5 or of R@100, so that one of a
+collection that took no part does not lose more than 2 %."""
+WIDER, AT_LEAST = {ASKED: 0.0, DETAILS: 1.0}, 0.01
+"""How much further from the mean a range reaches than what was seen: as a share of that, and in
+shares of the measure. Of collections asked for details there are few."""
+
+Curves = Mapping[str, np.ndarray]
+"""Query set -> float64[REDUCTIONS, measures]: the gains over the full index."""
+
+
+def curves_of(raw: dict[str, Any], key: Key, without: str | None) -> Curves:
+    """With the settings that the collections but ``without`` choose, theirs."""
+    settings = json.dumps(chosen(raw, key, without))
+    return {
+        n: np.array(c) for n, c in left_of(raw["curves"][label(key)][settings], without).items()
+    }
+
+
+def gains_at(curve: np.ndarray, reduction: float) -> np.ndarray:
+    """Return float64[measures]."""
+    return np.array([np.interp(reduction, REDUCTIONS, column) for column in curve.T])
+
+
+def rule_of(curves: Curves, lengths: Mapping[str, float]) -> dict[str, float]:
+    """Return the reduction of a collection of mean length 100 for either kind of query, and the
+    power of the length that makes it any other's.
+
+    The power is the one with which most is dropped, on the mean of the collections, for queries
+    that are asked.
+    """
+    asked, details = (_of_kind(curves, kind) for kind in KINDS)
+
+    def dropped(power: float) -> float:
+        largest = _largest(asked, ASKED, lengths, power)
+        by_collection = {collection_of(name): lengths[name] for name in asked}
+        return float(np.mean([reduction_for(largest, power, n) for n in by_collection.values()]))
+
+    power = max(POWERS, key=dropped)
+    found = {k: _largest(c, k, lengths, power) for k, c in ((ASKED, asked), (DETAILS, details))}
+    return {ASKED: found[ASKED], DETAILS: min(found.values()), "power": power}
+
+
+def carries_over(curves: Curves) -> bool:
+    """Whether the settings alone, with nothing dropped, gain on the mean."""
+    return utility({name: curve[0].tolist() for name, curve in curves.items()}) > 0
+
+
+def _of_kind(curves: Curves, kind: str) -> Curves:
+    return {name: curve for name, curve in curves.items() if QUERY_SETS[name].kind == kind}
+
+
+def _largest(curves: Curves, kind: str, lengths: Mapping[str, float], power: float) -> float:
+    """Return the last of ``STEPS`` up to which nobody loses much."""
+    bearable = 0.0
+    for step in STEPS:
+        for name, curve in curves.items():
+            gains = gains_at(curve, reduction_for(step, power, lengths[name]))
+            if gains[: len(MEASURED)].min() < -LOSS[kind]:
+                return bearable
+        bearable = step
+    return bearable
+
+
+def expected(curves: Curves, lengths: Mapping[str, float], power: float) -> dict[str, Any]:
+    """Return the mean gain over the collections of either kind, and what range to expect, by the
+    reduction of a collection of mean length 100."""
+    steps = STEPS[::5]
+    found: dict[str, Any] = {"reductions": list(steps)}
+    for kind in KINDS:
+        some = _of_kind(curves, kind)
+        collections = [collection_of(name) for name in some]
+        shares = np.array([1 / collections.count(name) for name in collections])
+        of_kind = {"query_sets": len(some), "collections": len(set(collections))}
+        gains = np.array(
+            [
+                [gains_at(curve, reduction_for(step, power, lengths[name])) for step in steps]
+                for name, curve in some.items()
+            ]
+        )
+        for number, measure in enumerate(MEASURED):
+            of_measure = gains[:, :, number]
+            mean = np.average(of_measure, 0, shares)
+            ends = (_beyond(end, mean, kind) for end in (of_measure.min(0), of_measure.max(0)))
+            of_kind[measure] = np.round(np.insert(np.array([*ends]), 1, mean, 0).T, 3).tolist()
+        found[kind] = of_kind
+    return found
+
+
+def _beyond(seen: np.ndarray, mean: np.ndarray, kind: str) -> np.ndarray:
+    """Where the range ends of which ``seen`` is the lowest or the highest that was seen."""
+    further = np.maximum(WIDER[kind] * np.abs(seen - mean), AT_LEAST)
+    return seen + np.sign(seen - mean) * further
