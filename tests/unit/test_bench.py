@@ -132,18 +132,26 @@ def _numbered_ids(picture: Path) -> str:
     return re.sub(r"\b[cmp][0-9a-f]{10}\b", lambda found: names[found[0]], text)
 
 
-def test_the_reduction_recommended_without_judgements_is_the_largest_that_loses_little() -> None:
-    sys.path.insert(0, str(BENCH))  # it imports what stands beside it
-    try:
-        settings = load("prior_settings")
-    finally:
-        sys.path.remove(str(BENCH))
+def test_the_reduction_without_judgements_is_the_largest_that_loses_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCH))  # it imports what stands beside it
+    rule = load("prior_reduction")
 
-    def gains(**of_sets: float) -> dict[str, dict[str, list[float]]]:
-        return {"one": {"a": [of_sets["a"], 0.0]}, "two": {"b": [of_sets["b"], 0.0]}}
+    def curve(*losses: float) -> np.ndarray:
+        """Of nDCG@5 at 0 to 80 %; R@100 loses nothing."""
+        steps = np.linspace(0, 0.8, len(losses))
+        found = np.interp(rule.REDUCTIONS, steps, np.negative(losses))
+        return np.column_stack([found, np.zeros(len(found))])
 
-    by_reduction = {0.45: gains(a=0.2, b=-0.05), 0.3: gains(a=0.1, b=-0.03), 0.15: gains(a=0, b=0)}
-    assert settings.recommend(by_reduction.get, None) == 0.3
-    assert settings.recommend(by_reduction.get, "two") == 0.45, "what is left out says nothing"
-    nowhere = {0.45: gains(a=-0.2, b=0.1), 0.3: gains(a=0.3, b=-0.04), 0.15: gains(a=0, b=-0.05)}
-    assert settings.recommend(nowhere.get, None) is None
+    curves = {"adi": curve(0, 0, 0.06), "lisa": curve(0, 0, 0), "fr-piaf-train": curve(0, 0.04, 1)}
+    lengths = dict.fromkeys(curves, 100.0)
+    found = rule.rule_of(curves, lengths)
+    assert found["asked"] == pytest.approx(0.5, abs=0.011), "1.5 % of the way to 6 %"
+    assert found["details"] == pytest.approx(0.1, abs=0.011), "1 % of the way to 4 %"
+    alone = {name: c for name, c in curves.items() if name != "adi"}
+    assert rule.rule_of(alone, lengths)["asked"] == rule.STEPS[-1], "what is left out says nothing"
+    table = rule.expected(curves, lengths, found["power"])
+    assert table["asked"]["query_sets"] == 2 and table["details"]["collections"] == 1
+    low, mean, high = table["asked"]["nDCG@5"][-1]
+    assert low < mean < high
