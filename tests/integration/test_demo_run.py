@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+import readme_output
+
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 
@@ -20,7 +23,7 @@ def _demo(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     """The demonstration's folder, and what it said on stdout and stderr."""
-    folder = tmp_path_factory.mktemp("demo") / "out"
+    folder = tmp_path_factory.mktemp("demo") / "demo-output"
     done = _demo(folder)
     assert done.returncode == 0, done.stderr
     return folder, done.stdout, done.stderr
@@ -51,6 +54,16 @@ def test_demo_drops_what_it_says_and_ranks_no_lower(finished: tuple[Path, str, s
         assert means[name] > means["full-tuned"] > means["full"]
     assert report["queries"]["judged"] == 300
     assert report["tuning"]["queries"] == "topics-train"
+
+
+def test_the_readme_shows_what_is_printed(finished: tuple[Path, str, str]) -> None:
+    folder, stdout, _ = finished
+    work = folder.parent.resolve()
+    prune = readme_output.run_in(work, *readme_output.PRUNE).strip()
+    printed = {**readme_output.demo_blocks(stdout), "prune": prune}
+    shown = readme_output.shown_blocks()
+    assert shown.keys() == printed.keys()
+    assert readme_output.differences(shown, printed) == []
 
 
 def test_demo_on_python_documentation(tmp_path: Path) -> None:
