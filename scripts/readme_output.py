@@ -18,7 +18,10 @@ from pathlib import Path
 
 README = Path(__file__).parents[1] / "README.md"
 _BLOCK = re.compile(r"<!-- output: (\w+) -->\n```text\n(.*?)\n```", re.DOTALL)
-_TABLES = {"compare": ("Effectiveness", "nDCG@5 by kind"), "query": ("Ranked better", "Ranked worse")}
+_TABLES = {
+    "compare": ("Effectiveness", "nDCG@5 by kind"),
+    "query": ("Ranked better", "Ranked worse"),
+}
 _DEMO = ("demo", "--output", "demo-output")
 PRUNE = ("prune", "--index", "demo-output/index", "--output", "pruned")
 

@@ -223,7 +223,7 @@ def unlisted_files(folder: Path, listed: Mapping[str, Any]) -> list[str]:
             else:
                 size = path.stat().st_size if path.is_file() else None
                 known = relative in listed and _size(listed[relative]) in (size, None)
-                known = known or (relative == _LOCK and size == 0)
+                known = known or (path.name == _LOCK and size == 0)
             if not known:
                 found.append(relative)
     return sorted(found)

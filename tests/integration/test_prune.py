@@ -28,6 +28,7 @@ from tdv_lucene.jvm import lucene_version, pyserini_jar, rewriter
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning.field_rule import point_at
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
@@ -257,15 +258,16 @@ def test_unfit_index_is_refused_and_nothing_left(make, message, tmp_path):
     assert _leftovers(tmp_path, "index") == []
 
 
-def test_locked_index_is_refused(tiny_index, tiny_values, make_index, tmp_path):
+def test_locked_index_is_refused(make_index, tmp_path):
     source = make_index([[Doc("a", ["x"])]])
+    make_peer_values(source, tmp_path / "values", name="df")
     writer = open_writer(source)
     try:
         with pytest.raises(TdvError, match="locked: a writer has it open.*close it"):
-            prune_index(source, tiny_values, tmp_path / "pruned")
+            prune_index(source, tmp_path / "values", tmp_path / "pruned")
     finally:
         writer.close()
-    assert _leftovers(tmp_path, "index") == []
+    assert _leftovers(tmp_path, "index", "values") == []
 
 
 @pytest.mark.parametrize(

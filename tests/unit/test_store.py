@@ -70,9 +70,9 @@ def test_a_manifest_lists_every_file_but_itself(tmp_path: Path) -> None:
 
 
 def test_what_is_not_listed_is_found(tmp_path: Path) -> None:
-    for name in ("a", "b", "c/d", "c/e", "write.lock"):
+    for name in ("a", "b", "c/d", "c/e", "c/write.lock", "write.lock"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("" if name == "write.lock" else "abc")
+        (tmp_path / name).write_text("" if name.endswith("write.lock") else "abc")
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "a")
     listed = {name: {"bytes": 3} for name in ("a", "c/d", "gone", "link")}
