@@ -17,19 +17,25 @@ from collections.abc import Mapping
 from pathlib import Path
 
 README = Path(__file__).parents[1] / "README.md"
-_BLOCK = re.compile(r"<!-- output: (\w+) -->\n```text\n(.*?)\n```", re.DOTALL)
+_BLOCK = re.compile(r"<!-- output: (\w+) -->\n```text\n(.*?)\n?```", re.DOTALL)
 _TABLES = {
-    "compare": ("Effectiveness", "nDCG@5 by kind"),
+    "compare": ("Effectiveness",),
     "query": ("Ranked better", "Ranked worse"),
 }
+_SHOWN = re.compile(r"reduction |postings|bytes|What is lost|  Asked|Queries of")
 _DEMO = ("demo", "--output", "demo-output")
 PRUNE = ("prune", "--index", "demo-output/index", "--output", "pruned")
 
 
 def printed_blocks(folder: Path) -> dict[str, str]:
-    """Run the commands in ``folder``, and return what they print by the names of the README's marks."""
+    """Run the commands in ``folder``, and return what they print, by the README's marks."""
     demo, prune = (run_in(folder, *words) for words in (_DEMO, PRUNE))
-    return {"prune": prune.strip(), **demo_blocks(demo)}
+    return {"prune": prune_block(prune), **demo_blocks(demo)}
+
+
+def prune_block(stdout: str) -> str:
+    """The counts and the sentences that the README shows."""
+    return "\n".join(line for line in stdout.splitlines() if _SHOWN.match(line))
 
 
 def demo_blocks(stdout: str) -> dict[str, str]:
@@ -43,6 +49,15 @@ def demo_blocks(stdout: str) -> dict[str, str]:
 def shown_blocks() -> dict[str, str]:
     """What the README shows."""
     return dict(_BLOCK.findall(README.read_text(encoding="utf-8")))
+
+
+def with_blocks(text: str, blocks: Mapping[str, str]) -> str:
+    """The README's text with these blocks in place of those it has."""
+
+    def replaced(found: re.Match[str]) -> str:
+        return f"<!-- output: {found[1]} -->\n```text\n{blocks[found[1]]}\n```"
+
+    return _BLOCK.sub(replaced, text)
 
 
 def differences(shown: Mapping[str, str], printed: Mapping[str, str]) -> list[str]:
@@ -99,12 +114,7 @@ def main() -> None:
     if args.check:
         sys.exit("\n".join(differences(shown_blocks(), blocks)) or None)
     text = README.read_text(encoding="utf-8")
-    for name, block in blocks.items():
-        mark = f"<!-- output: {name} -->\n```text\n"
-        text = re.sub(
-            re.escape(mark) + r".*?\n```", lambda _: f"{mark}{block}\n```", text, flags=re.DOTALL
-        )
-    README.write_text(text, encoding="utf-8")
+    README.write_text(with_blocks(text, blocks), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -59,8 +59,8 @@ def test_demo_drops_what_it_says_and_ranks_no_lower(finished: tuple[Path, str, s
 def test_the_readme_shows_what_is_printed(finished: tuple[Path, str, str]) -> None:
     folder, stdout, _ = finished
     work = folder.parent.resolve()
-    prune = readme_output.run_in(work, *readme_output.PRUNE).strip()
-    printed = {**readme_output.demo_blocks(stdout), "prune": prune}
+    prune = readme_output.run_in(work, *readme_output.PRUNE)
+    printed = {**readme_output.demo_blocks(stdout), "prune": readme_output.prune_block(prune)}
     shown = readme_output.shown_blocks()
     assert shown.keys() == printed.keys()
     assert readme_output.differences(shown, printed) == []

@@ -146,6 +146,7 @@ WRITERS = [
 READERS = {
     "inspect": "inspect --index {index}",
     "verify": "verify --index {index} --pruned {pruned} --tdv {values}",
+    "update": "update --index {index} --pruned {pruned} --tdv {values}",  # nothing is new there
     "explain": "explain --index {index} --pruned {pruned} --query index",
     "serve": "serve --index a={index} --index b={pruned}",
     "doctor": "doctor",

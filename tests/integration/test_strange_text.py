@@ -142,7 +142,7 @@ COMMANDS: dict[str, Made] = {
          "t1 t2 page[a] \x1b[31m", "--hits", "80"], WORDS),
 }  # fmt: skip
 
-NO_USER_TEXT = {"paper reproduce", "demo", "env", "doctor", "serve"}
+NO_USER_TEXT = {"paper reproduce", "demo", "env", "doctor", "serve", "update"}
 """They print names and numbers of ours, paths of the installation, or an address; ``env`` quotes
 for the shell, ``demo`` makes its own collection."""
 

@@ -119,7 +119,7 @@ def test_what_is_not_in_the_pool_is_estimated(collection):
 
 def test_features_are_those_of_all_documents(collection):
     matrix, pooled = collection[0], pool_of(collection, 400)
-    for name in ("log df", "RIDF", "log cf/df", "log mean length", "bytes"):
+    for name in ("log df", "RIDF", "log cf/df", "log mean length", "characters"):
         found, wanted = (standard_statistic(each, name) for each in (pooled, matrix))
         np.testing.assert_allclose(found, wanted, atol=1e-4)  # logarithms of lengths in float32
 
