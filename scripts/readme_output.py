@@ -22,7 +22,7 @@ _TABLES = {
     "compare": ("Effectiveness",),
     "query": ("Ranked better", "Ranked worse"),
 }
-_SHOWN = re.compile(r"reduction |postings|bytes|What is lost|  Asked|Queries of")
+_SHOWN = re.compile(r"reduction |postings|bytes|The loss|  Queries|To find")
 _DEMO = ("demo", "--output", "demo-output")
 PRUNE = ("prune", "--index", "demo-output/index", "--output", "pruned")
 

@@ -33,8 +33,8 @@ def how_to_search(report: dict[str, Any]) -> str:
 
 
 _ASKED_HOW = {
-    "asked": "Asked by people who did not see the text",
-    "details": "Asked for details, in the text's own words",
+    "asked": "Queries written without seeing the documents",
+    "details": "Queries written from a passage, in its words",
 }
 """The kinds of queries that a prior knows, in words."""
 
@@ -50,11 +50,12 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
     ]
     return "\n".join(
         [
-            "\nWhat is lost depends on what people ask, which no index tells. Collections that the "
-            "prior had not seen, with as much dropped, against their full index:",
+            "\nThe loss depends on your users' queries, which an index alone cannot show. Results "
+            "on collections left out of the prior, pruned by the same share, against their full "
+            "index (mean, lowest to highest):",
             *told,
-            "Queries of this collection settle it: pass a log of them (--queries), or 'learn' from "
-            "judged ones.",
+            "To find out for this index, pass a query log (--queries), or run 'learn' with judged "
+            "queries.",
         ]
     )
 

@@ -33,24 +33,24 @@ def print_log_points(values: TermValues) -> None:
         "bound: change if the first answers of the re-weighted index with nothing dropped are the "
         "only relevant ones (worse end of the 95 % interval). expected: change against the "
         "full index, as seen on judged collections with such a bound and as many changed first "
-        "answers. careful: three of four of them did better."
+        "answers. careful: three quarters of them did better."
     )
     options.say(
         f"{log['same_first_answer']:.0%} of the queries have the same first answer in the full "
-        f"index. * recommended: the largest reduction that loses at most {log['max_loss']:.1%}, "
-        "carefully. 'tdv-lucene prune' uses it by default."
+        "index. * recommended: the largest reduction whose careful figure is at most "
+        f"{log['max_loss']:.1%}. 'tdv-lucene prune' uses it by default."
     )
 
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:
     """What is known of the reduction that was chosen by a log."""
     return (
-        f"Reduction {options.percent(chosen['reduction'])} is the largest that loses at most "
-        f"{options.percent(chosen['max_loss'])} of nDCG@5, carefully. By the first answers to "
-        f"{chosen['log']['queries']:,} queries, pruning loses at most "
+        f"Reduction {options.percent(chosen['reduction'])} is the largest expected to lose at "
+        f"most {options.percent(chosen['max_loss'])} of nDCG@5, by a careful estimate. By the "
+        f"first answers to {chosen['log']['queries']:,} queries, pruning loses at most "
         f"{options.percent(max(0, _bound(chosen)))} (bound). Judged collections with such figures "
         f"{_changed(chosen['loss'])} against the full index on average; three "
-        f"of four {_changed(chosen['loss_at_most'])} or did better."
+        f"quarters {_changed(chosen['loss_at_most'])} or did better."
     )
 
 

@@ -27,7 +27,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Write a smaller index; the source is only read.
 
     Uses the TDVs from 'learn'. Without --tdv, uses the built-in prior, learned on other judged
-    collections; --queries measures it by what your users ask.
+    collections; --queries then chooses the reduction by your query log.
     """
     from ..pruning.prune import prune_index
 

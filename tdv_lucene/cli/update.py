@@ -39,9 +39,9 @@ _DRIFTED = 3
 def command(as_json: bool, watch: bool, **arguments: Any) -> None:
     """Make a pruned index follow its source, which has changed.
 
-    Prunes new segments only, drops those that are gone, and carries deletions over, in one commit.
-    Programs that have the index open go on; they see the new state when they refresh. Says when to
-    learn again. Stop --watch with Ctrl-C.
+    Updates the index in place, in one commit: prunes segments added to the source, removes segments
+    it no longer has, and applies deletions. Programs that have the index open keep the old state
+    until they refresh. Says when to learn again. Stop --watch with Ctrl-C.
     """
     from ..interruption import obey
     from ..pruning.update import update_index, watch_index

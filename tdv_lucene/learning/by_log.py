@@ -44,6 +44,7 @@ MAX_LOSS = 0.02
 """What may be lost, by the careful line, unless the user says otherwise."""
 CALIBRATION = Path(__file__).with_name("log.json")
 _MOST_QUERIES = 1000
+LEAST_SAME, LEAST_SHARE = 0.6, 0.25
 
 
 def values_by_log(
@@ -145,9 +146,14 @@ def expected(point: Mapping[str, Any], same: float) -> dict[str, float]:
 
 
 def loss_by(line: Mapping[str, float], bound: float, same: float) -> float:
-    """Return (certain - unsure u) bound - gain u, with u = 1 - same: a loss, or below 0 a gain."""
-    unsure = 1 - same
-    share = max(line["certain"] - line["unsure"] * unsure, 0.0)
+    """Return (certain - unsure u) bound - gain u, with u = 1 - same: a loss, or below 0 a gain.
+
+    No judged query set had less than ``LEAST_SAME``: what was seen there holds for those that have
+    less. At least ``LEAST_SHARE`` of the bound counts, however unsure first answers are, or such a
+    log would let everything be dropped.
+    """
+    unsure = 1 - max(same, LEAST_SAME)
+    share = max(line["certain"] - line["unsure"] * unsure, LEAST_SHARE)
     return share * bound - line["gain"] * unsure
 
 

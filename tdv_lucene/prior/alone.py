@@ -107,8 +107,8 @@ def _warn(settings: Settings, differences: Sequence[str], model: str, positions:
     if differences:
         _log.warning(
             "this collection differs from all that the prior was made from, in %s. It may be of "
-            "another kind of text. No more is dropped than questions about details bear: measure "
-            "with 'tdv-lucene compare' before you serve it",
+            "another kind of text. No more is dropped than queries written from a passage "
+            "tolerate: measure with 'tdv-lucene compare' before you serve it",
             ", ".join(differences),
         )
     if not settings.reduction:

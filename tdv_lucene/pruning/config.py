@@ -47,8 +47,8 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
     )  # fmt: skip
     expect: str = option(
         "asked",
-        "Without --tdv, drop as much as such queries bear.  asked: by people who do not see the "
-        "text.  details: about details, in the text's own words; drops little, or nothing.",
+        "Without --tdv, drop as much as this kind of queries tolerates.  asked: written without "
+        "seeing the documents.  details: written from a passage, in its words; drops little.",
         choices=("asked", "details"),
     )
     queries: str | os.PathLike[str] | None = option(
@@ -59,8 +59,9 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
     max_loss: float | None = option(
         None,
         "Take the largest validated reduction that loses at most this share of nDCG@5 on held-out "
-        "queries, such as 0.01. Judged by the worse end of the 95 % interval; with --queries, by "
-        "what three of four judged query sets kept to (default 0.02). Excludes --reduction.",
+        "queries, such as 0.01. Judged by the worse end of the 95 % interval. With --queries: the "
+        "loss that three quarters of our judged test sets stayed within (default 0.02). Excludes "
+        "--reduction.",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     max_bytes: int | str | None = option(
@@ -146,8 +147,8 @@ class UpdateConfig(Threads):
 
     max_drift: float | None = option(
         None,
-        "Write nothing and exit with status 3 if more than this share of the postings has moved "
-        "to other terms since learning, such as 0.1.",
+        "Write nothing and exit with status 3 if the distribution of postings over terms has "
+        "changed by more than this share since learning, such as 0.1.",
         metavar="SHARE",
         check=checked_share,
     )

@@ -91,8 +91,8 @@ def test_what_to_expect_is_told_for_either_kind_of_queries(source: Path, tmp_pat
     done = CliRunner().invoke(prune_command, arguments)
     assert done.exit_code == 0, done.output
     for kind in (
-        "Asked by people who did not see the text",
-        "Asked for details, in the text's own",
+        "Queries written without seeing the documents",
+        "Queries written from a passage, in its",
     ):
         assert kind in done.output
     assert "query sets of 11 collections" in done.output and "(--queries)" in done.output
@@ -158,7 +158,7 @@ def test_a_query_log_chooses_the_reduction(source: Path, log: Path, tmp_path: Pa
     )
     assert done.exit_code == 0, done.output
     shown = " ".join(done.output.split())
-    assert "is the largest that loses at most 2.0 % of nDCG@5, carefully. By the first" in shown
+    assert "is the largest expected to lose at most 2.0 % of nDCG@5, by a careful" in shown
     report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text(encoding="utf-8"))
     assert report["chosen"]["reduction"] == values.recommended_reduction
     assert report["chosen"]["log"]["queries"] == 20

@@ -84,7 +84,13 @@ def test_a_sure_log_loses_its_bound_and_an_unsure_one_gains():
     line = {"certain": 1.2, "unsure": 3.0, "gain": 0.2}
     assert loss_by(line, 0.1, 1.0) == pytest.approx(0.12)
     assert loss_by(line, 0.1, 0.8) == pytest.approx(0.06 - 0.04)
-    assert loss_by(line, 0.1, 0.4) == pytest.approx(-0.12)  # no share of the bound is negative
+    assert loss_by(line, 0.1, 0.4) == loss_by(line, 0.1, 0.6)  # no set was less sure
+
+
+def test_a_log_without_sure_answers_lets_not_everything_be_dropped():
+    line = json.loads(CALIBRATION.read_text(encoding="utf-8"))["loss_at_most"]
+    assert loss_by(line, 0.6, 0.3) > MAX_LOSS
+    assert loss_by(line, 0.6, 0.3) > loss_by(line, 0.3, 0.3)
 
 
 def test_the_lines_of_the_package_never_expect_less_than_the_worst():
