@@ -95,19 +95,25 @@ def analysis_of(
 ) -> FieldAnalysis:
     """Return how queries are analysed for ``field``: as ``asked``, recorded or detected.
 
+    Of shards, how each of them was.
+
     Raises
     ------
     TdvError
-        When the index records another analysis than was asked for.
+        When the index records another analysis than was asked for, or shards differ.
     """
-    found = analysis_recorded(user_data_of(index), field)
+    source = Source.of(index)
+    if source.is_sharded:
+        found = {name: analysis_of(name, field, asked) for name in source.folders_here}
+        return refuse_different(found, "the shards")
+    recorded = analysis_recorded(user_data_of(index), field)
     if asked is None:
-        return found or _detected(index, field)
-    if found is not None and _identity(found.analysis) != _identity(asked):
+        return recorded or _detected(index, field)
+    if recorded is not None and _identity(recorded.analysis) != _identity(asked):
         raise TdvError(
             f"{index} records that its field '{field}' was analysed as "
-            f"{found.analysis.describe()}, and {asked.flags()} was given: leave it out, or give "
-            f"{found.analysis.flags()}"
+            f"{recorded.analysis.describe()}, and {asked.flags()} was given: leave it out, or give "
+            f"{recorded.analysis.flags()}"
         )
     return FieldAnalysis(asked, GIVEN)
 
@@ -156,15 +162,13 @@ def _detected(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
     from ..jvm.index import identify
 
     is_pruned = FieldRecord.read(index, field).values_sha256 is not None
-    source = Source.of(index)
-    place = source if source.is_sharded else source.absolute
-    found = _detect_once(place, identify(index)["commit"], field, is_pruned)
+    found = _detect_once(os.path.abspath(index), identify(index)["commit"], field, is_pruned)
     _log.info("%s, field '%s': %s, %s", index, field, found.describe(), found.evidence)
     return found
 
 
 @functools.lru_cache(maxsize=64)
-def _detect_once(index: str | Source, commit: str, field: str, is_pruned: bool) -> FieldAnalysis:
+def _detect_once(index: str, commit: str, field: str, is_pruned: bool) -> FieldAnalysis:
     """One commit stays as it is."""
     from .detection import detect
 

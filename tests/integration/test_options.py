@@ -111,6 +111,7 @@ SAME = {
     "end_to_end": "needs Pyserini's own Python: tested in test_compare.py",
     "--no-values seed": "which queries share a fold: that changes no choice of these few",
     "search stopwords": "no topic has a stop word",
+    "compare stopwords": "no topic has a stop word",
     "inspect check": "small indexes are compared with their checksums in any case",
     "verify values": "given in the base",
     "prune expect": "this collection is unlike the prior's: no more is dropped than details bear",

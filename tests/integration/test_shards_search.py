@@ -15,6 +15,7 @@ from lucene_indexes import Doc, Layout, write_index
 from tiny_shards import two_workers
 
 import tdv_lucene as tdv
+from tdv_lucene.analysis import Analysis
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.pool_search import search_lucene
 from tdv_lucene.prior.alone import prior_values
@@ -157,7 +158,7 @@ def test_a_shard_that_changes_meanwhile_ends_the_search(
 
     shards = far(f"{tmp_path}/S/*")
     with (
-        far_shards.open_far_shards(shards, {"q": "fox"}, "contents", silent) as opened,
+        far_shards.open_far_shards(shards, {"q": "fox"}, "contents", None, silent) as opened,
         pytest.raises(TdvError, match="S/b was changed by another process while it was read"),
     ):
         shutil.rmtree(tmp_path / "S" / "b")
@@ -173,5 +174,7 @@ def test_a_pool_is_found_whatever_ids_are_like(tmp_path: Path) -> None:
     docs = [Doc("a document", ["fox"]), Doc("line\nbreak", ["fox", "fox"]), Doc("c", ["dog"])]
     index = write_index(tmp_path / "index", [docs])
     topics = {"my query": "fox", "q\t2": "nothing", "": "dog"}
-    found = search_lucene(index, topics, "bm25", "contents")(Parameters(k1=0.9, b=0.0), 5)
+    found = search_lucene(index, topics, "bm25", "contents", Analysis())(
+        Parameters(k1=0.9, b=0.0), 5
+    )
     assert found == {"my query": ["line\nbreak", "a document"], "q\t2": [], "": ["c"]}
