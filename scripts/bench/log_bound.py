@@ -15,17 +15,15 @@ the reduction that half of a query set chooses as a log, measured on the other h
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from log_lines import AT_MOST, LINES, cells_of, fit_lines, losses
 from prior_collections import QUERY_SETS, ROWS, Judged, collection_of, read_collection, source_of
-from prior_settings import PRIOR_RUN, prior_without
+from prior_settings import left_out_parser, prior_without
 from results import machine, markdown_table, write_run
 
 from tdv_lucene.evaluation.significance import t_test
@@ -180,13 +178,7 @@ def markdown(raw: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    for name in ("collections", "work", "output"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--prior-run", type=Path, default=PRIOR_RUN)
-    parser.add_argument("--only", nargs="*", default=list(ROWS))
+    parser = left_out_parser(__doc__, list(ROWS))
     parser.add_argument("--install", action="store_true", help=f"write {CALIBRATION.name} too")
     args = parser.parse_args()
     before = args.output / "raw.json"

@@ -7,16 +7,14 @@ factor, and the other half of the queries measures what that gains.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
 from log_bound import MOST, SEED
 from prior_collections import Judged, read_collection
-from prior_settings import PRIOR_RUN, prior_without
+from prior_settings import left_out_parser, prior_without
 from results import machine, markdown_table, write_run
 
 from tdv_lucene.prior.alone import prior_values
@@ -65,13 +63,7 @@ def rows_of(judged: Judged, prior: Prior) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    for name in ("collections", "work", "output"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--prior-run", type=Path, default=PRIOR_RUN)
-    parser.add_argument("--only", nargs="*", default=COLLECTIONS)
+    parser = left_out_parser(__doc__, COLLECTIONS)
     args = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for name in args.only:

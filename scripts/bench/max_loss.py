@@ -16,14 +16,12 @@ nothing is lost then.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from judged_draws import Draws
 from prior_collections import read_collections
-from prior_settings import PRIOR_RUN, prior_without
+from prior_settings import left_out_parser, prior_without
 from results import machine, markdown_table, write_run
 
 from tdv_lucene import TdvError
@@ -90,13 +88,7 @@ def row_of(name: str, splits: list[dict[str, Any]]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    for name in ("collections", "work", "output"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--prior-run", type=Path, default=PRIOR_RUN)
-    parser.add_argument("--only", nargs="*", default=COLLECTIONS)
+    parser = left_out_parser(__doc__, COLLECTIONS)
     parser.add_argument("--splits", type=int, default=10, help="of each collection")
     args = parser.parse_args()
     raw: dict[str, list[dict[str, Any]]] = {}

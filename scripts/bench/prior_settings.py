@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -145,6 +146,18 @@ def chosen(raw: dict[str, Any], key: Key, without: str | None) -> dict[str, floa
     """The candidate that the collections but ``without`` choose."""
     gains = raw["gains"][label(key)]
     return max(CANDIDATES[key], key=lambda c: utility(left_of(gains[json.dumps(c)], without)))
+
+
+def left_out_parser(about: str | None, collections: Sequence[str]) -> argparse.ArgumentParser:
+    """Of what measures collections, each by the prior that was made without it."""
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name in ("collections", "work", "output"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--prior-run", type=Path, default=PRIOR_RUN)
+    parser.add_argument("--only", nargs="*", default=collections)
+    return parser
 
 
 def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
