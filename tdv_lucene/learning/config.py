@@ -26,6 +26,7 @@ from ..options import (
 from ..ranking import MODELS, SearchParameters, ranking_function
 from ..ranking.options import ForModel, Parameters, parameter_option
 from ..values.losses import MEASURE, MEASURES
+from ..values.term_orders import PREFERENCES, check_preference
 
 if TYPE_CHECKING:
     from ..embedding.term_vectors import TermVectors
@@ -106,7 +107,7 @@ class LearnConfig(
         None,
         "Keep fewer of the postings that searches visit (BM25). Costs recall, and ranks worse "
         "where documents are short or queries name rare things.",
-        choices=("speed",),
+        choices=tuple(filter(None, PREFERENCES)),
     )
     vectors: str | os.PathLike[str] | None = option(
         None,
@@ -158,7 +159,4 @@ class LearnConfig(
     )  # fmt: skip
 
     def validate(self) -> None:
-        # Imports NumPy, which --help does without.
-        from ..values.term_orders import check_preference
-
         check_preference(self.prefer, self.model)

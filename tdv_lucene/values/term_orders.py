@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import TdvError, argument
-from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..matrix.term_statistics import residual_idf
 from ..ranking import MODELS, ranking_function
 from ..ranking.bm25 import bm25_idf
+
+if TYPE_CHECKING:  # --help reads the preferences, and does without NumPy and JAX
+    import numpy as np
+
+    from ..matrix.term_document_matrix import TermDocumentMatrix
 
 SPEED = "speed"
 """The one preference: an order that leaves few postings for searches to visit."""
@@ -55,6 +56,10 @@ def order_terms(matrix: TermDocumentMatrix, prefer: str | None = None) -> np.nda
     estimates (``scripts/bench/orders.py``). It loses more recall, and more of the ranking where
     documents are short or queries name rare things.
     """
+    import numpy as np
+
+    from ..matrix.term_statistics import residual_idf
+
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     ridf = np.maximum(residual_idf(matrix), 0)
     size = np.log(matrix.doc_count + 1)
