@@ -1,4 +1,5 @@
-"""Kill -9 at random moments, and what must be true after: ``scripts/crash --kills N --seed S``.
+"""Kill -9 at random moments, and what must be true after: ``scripts/crash --kills N --seed S``,
+and ``--stage update`` for one stage only.
 
 The source stays as it was, byte by byte. The output is absent, or whole; what an unfinished run
 leaves beside it under a hidden name is refused by Lucene, or whole too. An update that is killed
@@ -193,15 +194,17 @@ def main() -> None:
     )
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--stage", choices=sorted({*STAGES}), help="kill this one only")
     arguments = parser.parse_args()
+    stages = (arguments.stage,) if arguments.stage else STAGES
     rng = random.Random(arguments.seed)
     outcomes: Counter = Counter()
     with tempfile.TemporaryDirectory(prefix="crash-") as folder:
         crashes = Crashes(Path(folder))
-        for stage in dict.fromkeys(STAGES):
+        for stage in dict.fromkeys(stages):
             crashes.kill(stage, rng)  # to its end: how long it takes
         for number in range(arguments.kills):
-            outcomes[crashes.kill(STAGES[number % len(STAGES)], rng)] += 1
+            outcomes[crashes.kill(stages[number % len(stages)], rng)] += 1
             if number % 20 == 19:
                 print(f"{number + 1} of {arguments.kills}", flush=True)
     for outcome, count in sorted(outcomes.items()):

@@ -86,6 +86,7 @@ class OpenCommit:
         threads: int,
         user_data: Mapping[str, str],
         is_at_home: bool,
+        is_anew: bool = False,
         progress: Progress = silent,
     ) -> dict[str, Any]:
         """Make a pruned index what :func:`.rewriter.rewrite_index` would make of this commit.
@@ -96,6 +97,8 @@ class OpenCommit:
             All that the new commit is to say of how the index was pruned.
         is_at_home
             This is the folder that it was made of.
+        is_anew
+            The fields were pruned with other TDVs before: no segment stays.
 
         Returns
         -------
@@ -109,6 +112,8 @@ class OpenCommit:
             add_fields(job, fields, tables)
             if is_at_home:
                 job.isAtHome()
+            if is_anew:
+                job.isAnew()
             for key, value in user_data.items():
                 job.putUserData(key, value)
             return json.loads(run_job(job, progress))

@@ -91,7 +91,7 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
         metavar="auto|NUMBER", group=_WRITTEN,
     )  # fmt: skip
     save_values: str | os.PathLike[str] | None = option(
-        None, "Save the prior's TDVs for 'explain' and 'compare'. Excludes --tdv.",
+        None, "Save the prior's TDVs for 'update', 'explain' and 'compare'. Excludes --tdv.",
         metavar="FOLDER", group=_WRITTEN,
     )  # fmt: skip
     optimize: bool = option(

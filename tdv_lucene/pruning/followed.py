@@ -14,10 +14,15 @@ from ..errors import TdvError, argument
 from ..indexes.shards.record import SOURCE_PATH, SOURCE_VERSION, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord, read_records
 from ..progress import Progress
+from ..ranking import DEFAULT_MODEL
 from ..source import Source
 from ..values.term_values import TermValues
+from .config import PruneConfig
+from .field_description import TUNED
 from .field_rule import load_fields
 from .recorded_values import find_point
+from .rewriting import Rewriting
+from .unjudged import values_again, values_without_judgements
 
 if TYPE_CHECKING:
     from ..jvm.following import FieldState, HeldIndex, OpenCommit
@@ -109,6 +114,44 @@ def _recorded_values(pruned: str | os.PathLike[str], record: FieldRecord) -> Ter
             f"{folder}; if they were moved, pass {argument('values')}"
         )
     return TermValues.load(folder)
+
+
+def pruned_anew(
+    held: Sequence[HeldIndex],
+    sources: Sequence[str],
+    records: Sequence[FieldRecord],
+    given: Sequence[Any],
+    progress: Progress,
+) -> Rewriting | None:
+    """What becomes of an index that was pruned without judgements, and whose TDVs were not kept:
+    those of its source of today are made, and all of it is pruned with them.
+
+    None where the TDVs were kept or are given; and of shards or several fields, which need them.
+    """
+    record = records[0]
+    if given or len(held) > 1 or len(records) > 1 or VALUES_FOLDER in record.content:
+        return None
+    config = PruneConfig(
+        reduction=record.requested_reduction,
+        tf=record.tf,
+        scale=record.scale if record.tf == "scaled" else "auto",
+        field=record.field,
+        min_doc_freq=record.min_doc_freq,
+        search_as="recorded" if record.baked is None else _searcher(record),
+    )
+    if record.learned_from.startswith(TUNED):
+        values = values_again(sources[0], record, progress)
+    elif record.learned_from.startswith("prior"):
+        values = values_without_judgements(sources[0], config, progress)
+    else:
+        return None
+    return Rewriting(sources[0], [values], config)
+
+
+def _searcher(record: FieldRecord) -> str:
+    """The parameters of the searcher that norms were written for, as ``search_as`` takes them."""
+    searched = record.parameters(DEFAULT_MODEL)
+    return f"{searched['k1']!r},{searched['b']!r}"
 
 
 def open_followed(

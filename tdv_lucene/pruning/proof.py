@@ -28,10 +28,14 @@ def prove_part(
     threads: int | None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Do the work of :func:`.verify.verify_pruned` with a folder and what was made of it."""
-    from ..jvm import rewriter
-    from ..jvm.index import identify, read_user_data
+    """Do the work of :func:`.verify.verify_pruned` with a folder and what was made of it.
 
+    Both may have a writer: what it commits meanwhile is not looked at.
+    """
+    from ..jvm import rewriter
+    from ..jvm.index import identify, read_user_data, require_current
+
+    commit = identify(pruned)["commit"]
     user_data = read_user_data(pruned)
     records = read_records(pruned, user_data)
     given = {values.vocabulary.field: values for values in load_fields(values)}
@@ -56,6 +60,9 @@ def prove_part(
         threads=cores(threads), is_shard=is_shard, has_followed=has_followed,
         progress=progress,
     )  # fmt: skip
+    if "difference" in found:  # unless it is between one commit and the next
+        require_current(pruned, commit)
+        require_current(index, source["commit"])
     return {"equal": "difference" not in found, "postings": 0, **found}
 
 

@@ -15,7 +15,7 @@ from ..errors import TdvError, free_space
 from ..indexes.analysis import RECORD as ANALYSIS
 from ..indexes.shards.record import PREFIX, SOURCE_PATH, UPDATES, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord
-from ..interruption import deferred
+from ..interruption import check, deferred
 from ..progress import Progress, silent
 from ..source import Source
 from ..store import replace_manifest
@@ -23,9 +23,17 @@ from ..values.term_values import TermValues
 from .config import UpdateConfig
 from .drift import Drift
 from .field_rule import rule_of
-from .followed import Followed, fields_of, open_followed, records_of, sources_of
+from .followed import (
+    Followed,
+    fields_of,
+    open_followed,
+    pruned_anew,
+    records_of,
+    sources_of,
+)
 from .recorded_values import recorded_baking
-from .writing import KIND, MANIFEST
+from .rewriting import Rewriting
+from .writing import KIND, MANIFEST, report_of
 
 if TYPE_CHECKING:
     from ..jvm.following import HeldIndex
@@ -52,7 +60,9 @@ def update_index(
     then, and if anything fails, it is as it was.
 
     Thresholds, parameters and the average length that norms are made for stay those of the pruning.
-    Terms that learning has not seen are kept whole (see :mod:`..values.unseen_terms`).
+    Terms that learning has not seen are kept whole (see :mod:`..values.unseen_terms`). An index
+    that was pruned without judgements, and whose TDVs were not kept (``save_values``), is pruned
+    again as a whole instead, with the prior's TDVs of today.
 
     Parameters
     ----------
@@ -104,8 +114,8 @@ def watch_index(
     config = UpdateConfig.of(config, options)
     with _hold(pruned) as held, suppress(KeyboardInterrupt):
         seen: object = None
+        sources = sources_of(held, index)
         while True:
-            sources = sources_of(held, index)
             commits = [_last_commit(source) for source in sources]
             if commits != seen:
                 report = _update(held, index, values, config, progress)
@@ -113,12 +123,15 @@ def watch_index(
                 if report["exceeded"]:
                     return
                 seen = commits
+            check()  # a signal that came during a call of Java was only noted
             time.sleep(POLLED_SECONDS)
 
 
 def _last_commit(source: str) -> tuple[str, ...]:
-    """What changes in a folder with each commit."""
-    return tuple(sorted(name for name in os.listdir(source) if name.startswith("segments_")))
+    """What changes in a folder with each commit; empty where it is gone."""
+    with suppress(OSError):
+        return tuple(sorted(name for name in os.listdir(source) if name.startswith("segments_")))
+    return ()
 
 
 @contextmanager
@@ -138,13 +151,22 @@ def _update(
     config: UpdateConfig,
     progress: Progress,
 ) -> dict[str, Any]:
+    from ..jvm.index import require_current
+
     with ExitStack() as opened:
-        records = records_of(held[0])[1]
-        fields = fields_of(held[0].index, records, values)
+        records, sources = records_of(held[0])[1], sources_of(held, index)
+        anew = pruned_anew(held, sources, records, values, progress)
+        fields = (
+            fields_of(held[0].index, records, values)
+            if anew is None
+            else list(zip(anew.fields, anew.points))
+        )
         parts = [
             open_followed(one, source, [value for value, _ in fields], opened, progress)
-            for one, source in zip(held, sources_of(held, index))
+            for one, source in zip(held, sources)
         ]
+        if anew is not None:  # the TDVs are of what is open now
+            require_current(parts[0].source, fields[0][0].manifest["source"]["commit"])
         drifts = [
             Drift.of(value, [part.states[number] for part in parts])
             for number, (value, _) in enumerate(fields)
@@ -160,34 +182,33 @@ def _update(
         for part in parts:
             with deferred():  # what is committed is described as well
                 if not part.is_current:
-                    made.append(_write(part, fields, cores(config.threads), progress))
-                _describe(part, made[-1] if made else {})
+                    made.append(_write(part, fields, anew, cores(config.threads), progress))
+                _describe(part, made[-1] if made else {}, anew)
     return {**report, **_sums(made, parts, records[0])}
 
 
 def _write(
     part: Followed,
     fields: Sequence[tuple[TermValues, OperatingPoint]],
+    anew: Rewriting | None,
     threads: int,
     progress: Progress,
 ) -> dict[str, Any]:
+    bakings = map(recorded_baking, part.records) if anew is None else anew.bakings
     rules = [
-        rule_of(values, point, recorded_baking(record), state)
-        for (values, point), record, state in zip(fields, part.records, part.states)
+        rule_of(values, point, baking, state)
+        for (values, point), baking, state in zip(fields, bakings, part.states)
     ]
-    kept = PREFIX, ANALYSIS  # all else is the source's
-    told = {key: value for key, value in part.user_data.items() if key.startswith(kept)}
-    for record, (values, _) in zip(part.records, fields):
+    told = _kept(part, fields) if anew is None else anew.user_data
+    for record in part.records:
         told[f"{record.prefix}source_commit"] = part.identity["commit"]
-        if values.folder is not None:
-            told[record.prefix + VALUES_FOLDER] = values.folder
-    told[UPDATES] = str(int(part.user_data.get(UPDATES, 0)) + 1)
+        told[f"{record.prefix}learned_from"] = record.learned_from
     told[SOURCE_PATH] = part.source
     is_at_home = os.path.realpath(part.source) == os.path.realpath(part.user_data[SOURCE_PATH])
     try:
         return part.commit.update(
             part.held, rules, threads=threads, user_data=told, is_at_home=is_at_home,
-            progress=progress,
+            is_anew=anew is not None, progress=progress,
         )  # fmt: skip
     except OSError as error:
         raise TdvError(
@@ -196,7 +217,17 @@ def _write(
         ) from error
 
 
-def _describe(part: Followed, made: dict[str, Any]) -> None:
+def _kept(part: Followed, fields: Sequence[tuple[TermValues, OperatingPoint]]) -> dict[str, str]:
+    """What the last commit says of how it was pruned; all else is the source's."""
+    ours = PREFIX, ANALYSIS
+    told = {key: value for key, value in part.user_data.items() if key.startswith(ours)}
+    for record, (values, _) in zip(part.records, fields):
+        if values.folder is not None:
+            told[record.prefix + VALUES_FOLDER] = values.folder
+    return {**told, UPDATES: str(int(part.user_data.get(UPDATES, 0)) + 1)}
+
+
+def _describe(part: Followed, made: dict[str, Any], anew: Rewriting | None) -> None:
     """Bring the manifest up to date, if it is not; an update that was killed may not have."""
     folder = Path(part.held.index)
     try:
@@ -207,6 +238,9 @@ def _describe(part: Followed, made: dict[str, Any]) -> None:
     there = {path.name for path in folder.iterdir() if path.is_file()}
     if not {name for name in listed if name.startswith("segments")} <= there or made:
         content = {k: v for k, v in manifest.items() if k not in ("kind", "format", "created")}
+        if anew is not None and made:
+            about = report_of(anew, made)
+            content |= {name: about[name] for name in content.keys() & about.keys()}
         content |= {"source": part.identity, "bytes": _bytes(folder)}
         replace_manifest(folder, KIND, content, listed, MANIFEST)
 

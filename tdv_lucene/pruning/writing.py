@@ -128,23 +128,32 @@ def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent)
     rewriting.refuse_empty()
     written = written_lucene_version()
     rewriting.warn(written)
-    config, (first, *others) = rewriting.config, rewriting.described
+    config = rewriting.config
     counts = rewriter.rewrite_index(
         rewriting.index, folder, rewriting.rules,
         threads=cores(config.threads), user_data=rewriting.user_data,
         one_segment=config.optimize, is_shard=rewriting.shard is not None,
         has_changed=any(rewriting.states), progress=progress,
     )  # fmt: skip
+    report = report_of(rewriting, counts)
+    if rewriting.shard is None:  # of a shard, nothing may be left
+        refuse_emptied(report)
+    return report
+
+
+def report_of(rewriting: Rewriting, counts: dict[str, Any]) -> dict[str, Any]:
+    """What was written, in the words of :func:`.prune.prune_index`; ``counts`` are Java's."""
+    from ..jvm.index import written_lucene_version
+
+    first, *others = rewriting.described
     for about in others:
         counts["fields"][about["field"]] = {**about, **counts["fields"][about["field"]]}
-    if rewriting.shard is None:  # of a shard, nothing may be left
-        refuse_emptied(first | counts)
     before = counts["postings_before"]
     return {
         **first,
         "reduction": 1 - counts["postings"] / before if before else 0.0,
         **counts,
-        "lucene_version": written,
+        "lucene_version": written_lucene_version(),
         "analysis": rewriting.analysed[first["field"]].describe(),
         "validated": dict(rewriting.points[0].nearest),
         "fidelity": _fidelity(rewriting.points[0], first),

@@ -20,19 +20,24 @@ from lucene_reading import open_reader
 from testing_jar import dump_index
 from tiny_collection import tiny_segments
 
+from tdv_lucene import interruption
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.shards.finding import find_shards
 from tdv_lucene.jvm import java_class, rewriter
 from tdv_lucene.jvm.analysis import DEFAULT
+from tdv_lucene.jvm.following import hold_index
+from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.jvm.open_index import OpenIndex
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.peers.unlearned import make_peer_values
+from tdv_lucene.pruning import update
 from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
+from tdv_lucene.pruning.update import update_index, watch_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import search_index
+from tdv_lucene.searching.tune import tune_index
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.values.unseen_terms import tdvs_of_unseen
 from tdv_lucene.vocabulary import ByteStrings
@@ -241,17 +246,37 @@ def test_a_locked_index_is_refused_and_a_locked_source_followed(place: Path) -> 
     writer.close()
     writer = open_writer(place / "source")
     assert update_index(place / "pruned")["updated"]
+    with hold_index(place / "pruned"):  # as --watch does: who only reads needs no lock
+        assert verify_pruned(place / "source", place / "pruned", None)["equal"]
+        rewriter.check_index(place / "pruned")
     writer.close()
 
 
-def test_pruned_without_judgements_needs_kept_tdvs(place: Path) -> None:
+def test_pruned_anew_where_the_tdvs_were_not_kept(place: Path) -> None:
     prune_index(place / "source", None, place / "kept", save_values=place / "prior")
-    prune_index(place / "source", None, place / "not-kept")
-    change(place / "source", [NEW])
-    assert update_index(place / "kept")["updated"]
+    prune_index(place / "source", None, place / "not-kept", reduction=0.3, search_as="lucene")
+    tune_index(place / "source", None, None, place / "tuned")
+    change(place / "source", [NEW], ["d0"])
+    assert update_index(place / "kept")["segments_added"] == 1
     assert verify_pruned(place / "source", place / "kept", None)["equal"]
-    with pytest.raises(TdvError, match="were not kept.*prune again with save_values"):
-        update_index(place / "not-kept")
+    with open_reader(place / "not-kept") as reader:
+        report = update_index(place / "not-kept")
+        assert reader.numDocs() == 10 and not reader.isCurrent()
+    assert report["segments_added"] == report["segments"] == 4
+    assert not update_index(place / "not-kept")["updated"]
+    assert verify_pruned(place / "source", place / "not-kept", None)["equal"]
+    prune_index(place / "source", None, place / "fresh", reduction=0.3, search_as="lucene")
+    assert dump_index(place / "not-kept") == dump_index(place / "fresh")
+    told, expected = (
+        json.loads((place / name / "tdv-manifest.json").read_text())
+        for name in ("not-kept", "fresh")
+    )
+    stale = "created", "files", "bytes", "bytes_before"
+    assert expected == {**told, **{name: expected[name] for name in stale}}
+    tuned = update_index(place / "tuned")
+    assert tuned["segments_added"] == 4 and tuned["postings"] == tuned["postings_before"]
+    assert verify_pruned(place / "source", place / "tuned", None)["equal"]
+    assert "k1 and b tuned by prior" in read_user_data(place / "tuned")["tdv.learned_from"]
 
 
 def test_one_segment_of_all_becomes_segments_again(place: Path) -> None:
@@ -326,6 +351,17 @@ def test_watching_follows_commits_while_others_search(
     watching.send_signal(signal.SIGTERM)
     assert watching.wait(30) == 0
     assert_as_pruned_anew(place)
+
+
+def test_watching_ends_though_the_signal_came_during_a_call_of_java(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(seconds: float) -> None:
+        raise AssertionError("it goes on")
+
+    monkeypatch.setattr(update.time, "sleep", refuse)
+    watch_index(place / "pruned", on_update=lambda report: interruption._asked.append(15))
+    interruption.obey()
 
 
 def test_unseen_terms_get_what_terms_like_them_have(first: Path) -> None:

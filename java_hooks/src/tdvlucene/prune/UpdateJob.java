@@ -42,6 +42,7 @@ public final class UpdateJob extends PruneJob {
   private final HeldIndex held;
   private final String pruned;
   private boolean isAtHome;
+  private boolean isAnew;
 
   /** @param held what {@link PruneJob} made of an earlier commit of the source */
   public UpdateJob(OpenCommit source, HeldIndex held, int threads) {
@@ -56,6 +57,11 @@ public final class UpdateJob extends PruneJob {
   /** The source lies where it lay: then it need not share a segment with what it was. */
   public void isAtHome() {
     isAtHome = true;
+  }
+
+  /** With other TDVs than before: no pruned segment stays. */
+  public void isAnew() {
+    isAnew = true;
   }
 
   /**
@@ -132,7 +138,8 @@ public final class UpdateJob extends PruneJob {
       Deque<SegmentCommitInfo> same = known.get(Origin.nameOf(segment.info, norms));
       SegmentCommitInfo counterpart = same == null ? null : same.poll();
       plan.shared |= counterpart != null;
-      int[] documents = counterpart == null ? null : deletable(segment, counterpart);
+      int[] documents =
+          counterpart == null || isAnew ? null : deletable(segment, counterpart);
       if (documents != null) {
         plan.keep(counterpart, documents);
       } else if (segment.reader.numDocs() > 0) {

@@ -32,7 +32,7 @@ public final class CheckIndexJob extends Job {
 
   @Override
   protected void run() throws IOException {
-    openUnlocked(index).close();
+    open(index).close();
     phase("checking the index", 0);
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
     try (Directory folder = FSDirectory.open(Paths.get(index), NoLockFactory.INSTANCE);

@@ -101,8 +101,8 @@ public final class VerifyJob extends Job {
   @Override
   protected void run() throws IOException {
     Map<String, Object> report = new TreeMap<>();
-    try (DirectoryReader before = openUnlocked(index);
-        DirectoryReader after = openUnlocked(prunedIndex);
+    try (DirectoryReader before = open(index);
+        DirectoryReader after = open(prunedIndex);
         Pool pool = new Pool(threads)) {
       source = new ComparedIndex(before, index);
       pruned = new ComparedIndex(after, prunedIndex);
