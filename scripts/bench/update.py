@@ -3,8 +3,10 @@
 
 Indexes 90 % of wiki165k, learns on it and prunes it. Then ten times: adds 1 % of the documents and
 deletes 0.2 % of all, at random, and updates the pruned index. In the end verifies it, prunes the
-source anew with the same TDVs, learns anew and prunes with those, and measures all of them. Times
+source anew with the same TDVs, learns anew and prunes with those, and measures all of them. Learns
+with several seeds, before and anew: what only the seed changes is no effect of the updates. Times
 are without the start of Python and Java; those of the processor depend least on what else runs.
+TDVs and indexes that are in the work folder already are taken as they are.
 
     scripts/bench/update.py --collections DIR --work DIR --output FOLDER
 """
@@ -20,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from commands import Commands, folder_parser
 from results import machine, markdown_table, write_run
 from shards import index, read
@@ -29,10 +32,16 @@ from lucene_indexes import _directory, delete_document  # noqa: E402 - beside th
 
 import tdv_lucene as tdv  # noqa: E402
 from tdv_lucene.jvm import java_class  # noqa: E402
+from tdv_lucene.jvm.analysis import DEFAULT, analyze_topics  # noqa: E402
+from tdv_lucene.pruning import field_rule  # noqa: E402
+from tdv_lucene.vocabulary import ByteStrings  # noqa: E402
 
 LUCENE = "org.apache.lucene."
 COLLECTION = "wiki165k"
 UPDATES, ADDED, DELETED, FIRST = 10, 0.01, 0.002, 0.9
+SEEDS = range(3)
+REDUCTION = 0.45
+"""The same for all, so that they can be compared."""
 SETS = {"tydi-dev": ("queries.tydi-dev.tsv", "qrels.tydi-dev.txt"),
         "dbpedia": ("queries.dbpedia.tsv", "qrels.dbpedia.txt")}  # fmt: skip
 
@@ -78,8 +87,8 @@ def follow(ids: list[str], work: Path, values: Path) -> tuple[list[dict[str, Any
     for folder in (source, pruned, work / "warm"):
         shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(work / "first", source)
-    tdv.prune_index(source, values, work / "warm")
-    _, whole = timed(lambda: tdv.prune_index(source, values, pruned))
+    tdv.prune_index(source, values, work / "warm", reduction=REDUCTION)
+    _, whole = timed(lambda: tdv.prune_index(source, values, pruned, reduction=REDUCTION))
     rng, rows = random.Random(1), []
     first = int(len(ids) * FIRST)
     alive = ids[:first]
@@ -98,41 +107,96 @@ def follow(ids: list[str], work: Path, values: Path) -> tuple[list[dict[str, Any
 def main() -> None:
     args = folder_parser(__doc__).parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
-    folder, commands = args.collections / COLLECTION, Commands(args.collections, args.work)
-    ids = make_indexes(folder, args.work)
+    folder, work = args.collections / COLLECTION, args.work
+    ids = make_indexes(folder, work)
+    commands = Commands(args.collections, work)
     judged = ["--topics", folder / "queries.tydi-train.tsv", "--qrels",
               folder / "qrels.tydi-train.txt"]  # fmt: skip
-    values, anew, work = args.work / "values", args.work / "values-anew", args.work
-    if not values.exists():
-        commands.run("learn", "--index", work / "first", *judged, "--output", values)
-    rows, whole = follow(ids, work, values)
-    source = work / "source"
-    verified = tdv.verify_pruned(source, work / "pruned", values)
-    whole_after = timed(lambda: tdv.prune_index(source, values, work / "fresh", overwrite=True))[1]
-    if not anew.exists():
-        commands.run("learn", "--index", source, *judged, "--output", anew)
-    reduction = rows[-1]["requested_reduction"]
-    tdv.prune_index(source, anew, work / "anew", reduction=reduction, overwrite=True)
-    measured = measure(folder, work)
-    raw = {"machine": machine(), "updates": rows, "prune_seconds": [whole, whole_after],
-           "verified": verified, "measured": measured}  # fmt: skip
+
+    def learn(when: str, index: Path) -> list[Path]:
+        made = [work / f"v-{when}-{seed}" for seed in SEEDS]
+        for seed, values in zip(SEEDS, made):
+            if not values.exists():
+                commands.run("learn", "--index", index, *judged, "--output", values,
+                             "--seed", str(seed))  # fmt: skip
+        return made
+
+    before = learn("first", work / "first")
+    rows, whole = follow(ids, work, before[0])
+    source, pruned = work / "source", work / "pruned"
+    verified = tdv.verify_pruned(source, pruned, before[0])
+    _, whole_after = timed(
+        lambda: tdv.prune_index(source, before[0], work / "fresh", reduction=REDUCTION,
+                                overwrite=True)
+    )  # fmt: skip
+    anew = learn("final", source)
+    raw = {
+        "machine": machine(), "updates": rows, "prune_seconds": [whole, whole_after],
+        "verified": verified, "source": measure(folder, work, source),
+        "updated": measure(folder, work, pruned),
+        "learned": {values.name: learned(folder, work, values) for values in (*before, *anew)},
+        "unseen": unseen(folder, work, before[0], anew[0]),
+    }  # fmt: skip
     write_run(args.output, summary(raw) + "\n" + commands.listing() + "\n", raw,
-              ("README.md", "update.json"))  # fmt: skip
+              ("update.md", "update.json"))  # fmt: skip
 
 
-def measure(folder: Path, work: Path) -> dict[str, dict[str, dict[str, float]]]:
-    """Query set -> index -> measures, each searched as it says."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
+def learned(folder: Path, work: Path, values: Path) -> dict[str, Any]:
+    """What was chosen, and the measures of the last source pruned with it."""
+    output = work / f"by-{values.name}"
+    tdv.prune_index(work / "source", values, output, reduction=REDUCTION, overwrite=True)
+    manifest = json.loads((values / "manifest.json").read_text())
+    networks = [fold["network"] for fold in manifest["folds"]]
+    return {
+        "queries": manifest["queries"], **manifest["parameters"], **(manifest["lead"] or {}),
+        "recommended": manifest["recommended_reduction"],
+        "steps": [network["step"] for network in networks],
+        "slopes": [network["slope"] for network in networks],
+        "measured": measure(folder, work, output),
+    }  # fmt: skip
+
+
+def unseen(folder: Path, work: Path, before: Path, anew: Path) -> dict[str, Any]:
+    """What hangs on the TDVs of terms that learning has not seen: their share of the query terms,
+    and the measures with other TDVs for them, also with those that learning anew gives them.
+    """
+    known, later = tdv.TermValues.load(before), tdv.TermValues.load(anew)
+    ours = field_rule.tdvs_of_unseen
+
+    def as_learned(values: tdv.TermValues, terms: ByteStrings) -> np.ndarray:
+        places = later.vocabulary.find(terms)
+        learned = later.weights[np.maximum(places, 0)]
+        return np.where(places >= 0, learned, ours(values, terms)).astype(np.float32)
+
+    ways = {
+        "halved": lambda values, terms: ours(values, terms) / 2,
+        "doubled": lambda values, terms: ours(values, terms) * 2,
+        "as learned anew": as_learned,
+    }
+    found: dict[str, Any] = {"query_terms": {}, "measured": {}}
+    for name, (topics, _) in SETS.items():
+        asked = analyze_topics(tdv.read_topics(folder / topics), "contents", DEFAULT)
+        terms = [term for words in asked.values() for term in words]
+        new = (known.vocabulary.find(terms) < 0) & (later.vocabulary.find(terms) >= 0)
+        found["query_terms"][name] = {"unseen": int(new.sum()), "of": len(terms)}
+    for way, tdvs in ways.items():
+        field_rule.tdvs_of_unseen = tdvs
+        output = work / "unseen"
+        tdv.prune_index(work / "source", before, output, reduction=REDUCTION, overwrite=True)
+        found["measured"][way] = measure(folder, work, output)
+    field_rule.tdvs_of_unseen = ours
+    return found
+
+
+def measure(folder: Path, work: Path, index: Path) -> dict[str, dict[str, float]]:
+    """Query set -> measures, searched as the index says."""
+    found: dict[str, dict[str, float]] = {}
     for name, (topics, qrels) in SETS.items():
-        for which in ("source", "pruned", "fresh", "anew"):
-            run = work / f"{which}-{name}.run"
-            run.unlink(missing_ok=True)
-            tdv.search_index(work / which, folder / topics, run, overwrite=True)
-            asked, judged = tdv.read_topics(folder / topics), tdv.read_qrels(folder / qrels)
-            values = tdv.evaluate_run(run, asked, judged).values
-            found.setdefault(name, {})[which] = {
-                key: float(value.mean()) for key, value in values.items()
-            }
+        run = work / "run"
+        tdv.search_index(index, folder / topics, run, overwrite=True)
+        asked, judged = tdv.read_topics(folder / topics), tdv.read_qrels(folder / qrels)
+        values = tdv.evaluate_run(run, asked, judged).values
+        found[name] = {key: float(value.mean()) for key, value in values.items()}
     return found
 
 
@@ -151,18 +215,35 @@ def summary(raw: dict[str, Any]) -> str:
     ]  # fmt: skip
     head = ["update", "seconds", "of processors", "segments added", "dropped", "in all",
             "deletions", "postings read", "dropped in all", "moved", "unseen"]  # fmt: skip
-    figures = [
-        [name, *(f"{by[which]['nDCG@5']:.4f} / {by[which]['R@1000']:.3f}" for which in by)]
-        for name, by in raw["measured"].items()
-    ]
+    figures = [["source", *_shown(raw["source"])], ["updated", *_shown(raw["updated"])]]
+    terms = [f"{of['unseen']} of {of['of']:,} in {name}"
+             for name, of in raw["unseen"]["query_terms"].items()]  # fmt: skip
+    others = [[way, *_shown(measured)] for way, measured in raw["unseen"]["measured"].items()]
+    chosen = []
+    for name, one in raw["learned"].items():
+        when, seed = name.split("-")[1:]
+        said = f"learned {'before' if when == 'first' else 'anew'}, seed {seed}"
+        figures.append([f"pruned anew, {said}", *_shown(one["measured"])])
+        chosen.append([said, f"{one['queries']}", f"{one['k1']:g}, {one['b']:g}",
+                       f"{one['boost']:g}, {one['span']:g}", f"{one['steps'][0]}",
+                       f"{one['slopes'][0]:g}", f"{one['recommended']:g}"])  # fmt: skip
     return "\n".join([
-        "# A pruned index that follows its source", "",
         f"{raw['machine']}. Pruning all anew took {_seconds(before)} before the updates and "
         f"{_seconds(after)} after them. Verified after the last: {raw['verified']}.", "",
         markdown_table(head, rows), "",
         "nDCG@5 / R@1000 after the last update:", "",
-        markdown_table(["", "source", "updated", "pruned anew", "learned anew"], figures), "",
+        markdown_table(["", *SETS], figures), "",
+        "What learning chose:", "",
+        markdown_table(["", "queries", "k1, b", "boost, span", "steps", "slope of TDVs",
+                        "recommended"], chosen), "",
+        "Query terms that learning before has not seen: " + ", ".join(terms) + ". With other "
+        "TDVs for all terms that it has not seen, seed 0:", "",
+        markdown_table(["", *SETS], others), "",
     ])  # fmt: skip
+
+
+def _shown(measured: dict[str, dict[str, float]]) -> list[str]:
+    return [f"{measured[name]['nDCG@5']:.4f} / {measured[name]['R@1000']:.3f}" for name in SETS]
 
 
 def _seconds(took: dict[str, float]) -> str:

@@ -36,11 +36,15 @@ from tdv_lucene.jvm.analysis import DEFAULT, make_analyzer  # noqa: E402
 from tdv_lucene.jvm.index import identify, read_user_data  # noqa: E402
 from tdv_lucene.jvm.open_index import OpenIndex  # noqa: E402
 from tdv_lucene.jvm.searcher import make_similarity  # noqa: E402
+from tdv_lucene.ranking import SearchParameters  # noqa: E402
 
 LUCENE = "org.apache.lucene."
 FIRST, COMMITS, ADDED, DELETED = 20_000, 100, 100, 20
 HEAP = "256m"
-WORDS = "war", "music", "river", "city", "film", "king", "school", "company", "water", "game"
+WORDS = "war", "music", "river", "town", "film", "king", "school", "art", "water", "game"
+
+# pyjnius takes the first constructor whose arguments are objects, whatever their class.
+_OF_READER = "(Lorg/apache/lucene/index/IndexReader;)V"
 
 
 class Writer:
@@ -84,8 +88,8 @@ def search_all_the_time(pruned: str, stop: Any, answers: Any) -> None:
     while not asked_last:
         asked_last = stop.is_set()  # once more after the last update
         try:
-            searcher = java_class(LUCENE + "search.IndexSearcher")(reader)
-            with OpenIndex(pruned, make_similarity(tdv.SearchParameters()), "contents",
+            searcher = java_class(LUCENE + "search.IndexSearcher")(reader, signature=_OF_READER)
+            with OpenIndex(pruned, make_similarity(SearchParameters()), "contents",
                            DEFAULT) as opened:  # fmt: skip
                 for word in WORDS:
                     began = time.perf_counter()
@@ -103,6 +107,7 @@ def search_all_the_time(pruned: str, stop: Any, answers: Any) -> None:
                 documents.add(reader.numDocs())
         except Exception as error:
             found["failures"].append(repr(error))
+            asked_last |= len(found["failures"]) >= 10
     reader.close()
     answers.put({**found, "documents": sorted(documents)})
 
