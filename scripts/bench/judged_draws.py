@@ -54,6 +54,10 @@ class Draws:
         """Return that of the full index with the k1 and b that serve ``train`` best."""
         return float(self.full_tuned_by_query(train, test).mean())
 
+    def tuned_on(self, train: np.ndarray) -> Parameters:
+        """Return the k1 and b that serve ``train`` best with the full index."""
+        return Parameters(**self._tuning.best(train))
+
     def full_tuned_by_query(self, train: np.ndarray, test: np.ndarray) -> np.ndarray:
         """Return float64[n]: the same of each query."""
         best = self._tuning.choices.index(self._tuning.best(train))

@@ -16,7 +16,7 @@ the reduction that half of a query set chooses as a log, measured on the other h
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from prior_settings import left_out_parser, prior_without
 from results import machine, markdown_table, write_run
 
 from tdv_lucene.evaluation.significance import t_test
+from tdv_lucene.evaluation.tuning import OBJECTIVE
 from tdv_lucene.learning.by_log import CALIBRATION, MAX_LOSS
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.prior.prior import Prior
@@ -50,16 +51,19 @@ class Measured(NamedTuple):
     ----------
     full : float64[n, 3]
         Of the index as it is, with Anserini's parameters: what is ``SHOWN``.
+    finest : float64[n]
+        nDCG@5 of the re-weighted index with nothing dropped, at the largest scale.
     same : bool[n]
-        Whether its first answer is that of the re-weighted index with nothing dropped.
+        Whether its first answer is that of that index.
     pruned : float64[R, n, 3]
     by_first : float64[R, n]
-        nDCG@5 by those first answers.
+        nDCG@5 by the first answers of that index.
     size : float64[R]
         Bytes as a share of the index as it is: posting lists and dictionary, estimated.
     """
 
     full: np.ndarray
+    finest: np.ndarray
     same: np.ndarray
     pruned: np.ndarray
     by_first: np.ndarray
@@ -71,26 +75,27 @@ def measure(judged: Judged, prior: Prior) -> tuple[np.ndarray, Measured]:
     problem = judged.problem
     values = prior_values(problem.matrix, prior=prior, reductions=REDUCTIONS, quiet=True)
     searched = problem.with_parameters(Parameters(**values.parameters))
-    answers = None
+    finest = max(point["scale"] for point in values.points)
+    left, collection = searched.pruned(values.at_reduction(0.0, scale=finest))
+    answers = left.postings.top(left.impacts(collection), 1)[:, 0]
+    found = np.flatnonzero(answers >= 0)
+    finest_ndcg = left.measure(collection, found)[:, MEASURES.index(OBJECTIVE)]
     pruned, by_first, sizes = [], [], []
     for reduction in REDUCTIONS:
         left, collection = searched.pruned(values.at_reduction(reduction))
-        if answers is None:
-            answers = left.postings.top(left.impacts(collection), 1)[:, 0]
-        sizes.append(_bytes(left, collection))
-        found = np.flatnonzero(answers >= 0)
-        pruned.append(left.measure(collection, found)[:, _columns()])
+        sizes.append(bytes_of(left, collection))
+        pruned.append(left.measure(collection, found)[:, columns()])
         by_first.append(_answered(left, answers).measure(collection)[:, 0])
     plain = problem.full
-    full = plain.measure(plain.plain, found)[:, _columns()]
+    full = plain.measure(plain.plain, found)[:, columns()]
     same = _answered(plain, answers).measure(plain.plain)[:, 0] == 1
-    whole = _bytes(plain, plain.plain)
+    whole = bytes_of(plain, plain.plain)
     return found, Measured(
-        full, same, np.array(pruned), np.array(by_first), np.array(sizes) / whole
+        full, finest_ndcg, same, np.array(pruned), np.array(by_first), np.array(sizes) / whole
     )
 
 
-def _columns() -> list[int]:
+def columns() -> list[int]:
     return [MEASURES.index(name) for name in SHOWN]
 
 
@@ -99,7 +104,7 @@ def _answered(problem: Problem, answers: np.ndarray) -> Problem:
     return replace(problem, judged=replace(problem.judged, queries=queries))
 
 
-def _bytes(problem: Problem, collection: WeightedCollection) -> float:
+def bytes_of(problem: Problem, collection: WeightedCollection) -> float:
     terms = problem.matrix.vocabulary.terms
     dictionary = estimate_dictionary_bytes(terms, collection.statistics)
     return estimate_posting_bytes(problem.matrix, collection) + dictionary
@@ -114,6 +119,7 @@ def figures_of(measured: Measured, some: np.ndarray) -> dict[str, Any]:
         "bound": _rounded(-differences.mean(axis=1)),
         "bound_at_most": _rounded([_worst(of_point) for of_point in differences]),
         "full": _rounded(measured.full[some].mean(axis=0)),
+        "finest": round(float(measured.finest[some].mean()), 5),
         "pruned": [_rounded(of_point.mean(axis=0)) for of_point in measured.pruned[:, some]],
     }
 
@@ -143,10 +149,7 @@ def choices(raw: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name, of_set in raw["sets"].items():
         lines = fit_lines(raw["sets"], without=collection_of(name))
         for log, test in (of_set["halves"], of_set["halves"][::-1]):
-            allowed = [
-                n for n in range(len(REDUCTIONS)) if losses(lines, log, n)[AT_MOST] <= MAX_LOSS
-            ]
-            at = max(allowed, default=0)
+            at = allowed_by(lines, log)
             gains = np.array(test["pruned"][at]) / np.array(test["full"]) - 1
             yield {
                 "set": name, "log": log["queries"], "same": log["same"],
@@ -154,6 +157,12 @@ def choices(raw: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 "bound": log["bound"][at], **losses(lines, log, at),
                 "gains": _rounded(gains),
             }  # fmt: skip
+
+
+def allowed_by(lines: Mapping[str, Any], log: Mapping[str, Any]) -> int:
+    """Return the number of the largest reduction that a log allows."""
+    within = [losses(lines, log, at)[AT_MOST] <= MAX_LOSS for at in range(len(REDUCTIONS))]
+    return max(np.flatnonzero(within).tolist(), default=0)
 
 
 def markdown(raw: dict[str, Any]) -> str:

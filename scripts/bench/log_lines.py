@@ -39,7 +39,7 @@ def cells_of(sets: Mapping[str, Any]) -> Iterator[Cell]:
         for at in range(1, len(ndcg)):
             yield Cell(
                 name, figures["same"], figures["bound"][at], figures["bound_at_most"][at],
-                1 - ndcg[at] / ndcg[0], 1 - ndcg[at] / figures["full"][0],
+                1 - ndcg[at] / figures["finest"], 1 - ndcg[at] / figures["full"][0],
             )  # fmt: skip
 
 

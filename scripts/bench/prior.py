@@ -20,12 +20,10 @@ from typing import Any
 import numpy as np
 from prior_collections import ROWS, Judged, collection_of, read_collections
 from prior_network import network_part, train_together
-from prior_reduction import REDUCTIONS, carries_over, curves_of, expected, rule_of
+from prior_reduction import REDUCTIONS, curves_of, expected, rule_of
 from prior_settings import (
-    AS_IT_IS,
     CANDIDATES,
     CHOSEN_AT,
-    NOTHING,
     Key,
     chosen,
     gains_by_set,
@@ -137,12 +135,11 @@ class Run:
         for key in CANDIDATES:
             model, positions = key
             curves = curves_of(self.raw, key, without or None)
-            found = {**AS_IT_IS[model], "reduction": NOTHING}
-            if carries_over(curves):
-                rule = rule_of(curves, lengths)
-                found = {**chosen(self.raw, key, without or None), "reduction": rule}
+            rule = rule_of(curves, lengths)
+            if rule is not None:
                 about = expected(curves, lengths, rule["power"])
                 expects.setdefault(model, {})[positions] = about
+            found = {**chosen(self.raw, key, without or None), "reduction": rule}
             settings.setdefault(model, {})[positions] = found
         return {
             "format": 3, "name": name, "settings": settings,

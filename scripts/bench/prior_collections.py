@@ -22,6 +22,9 @@ from tdv_lucene.prior.prior import ASKED, DETAILS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.problem import Problem
 
+_MOST_SHOWN = 1500
+"""Queries of a set that is only measured."""
+
 BY_RULE = "by rule"
 """The kind of queries that nobody asked, beside the prior's kinds: tables show them, no more."""
 
@@ -115,9 +118,6 @@ ROWS = {
 """wikir is wiki165k without the two lines its queries are made of, and the xquads are one text in
 four languages: each counts as one collection."""
 
-_MOST_SHOWN = 1500
-"""Queries of a set that is only measured."""
-
 QUERY_SETS = {each.label(name): each for name, row in ROWS.items() for each in row.sets}
 _ROW_OF = {each.label(name): name for name, row in ROWS.items() for each in row.sets}
 
@@ -160,13 +160,19 @@ class Judged:
 
 
 def read_collections(
-    folder: Path, work: Path, most: int, seed: int, only: Collection[str] | None = None
+    folder: Path,
+    work: Path,
+    most: int,
+    seed: int,
+    only: Collection[str] | None = None,
+    *,
+    shown: int = _MOST_SHOWN,
 ) -> Iterator[Judged]:
     """Yield the collections (of ``only``) in ``folder``, query sets that the prior is made of cut
-    to ``most`` at random."""
+    to ``most`` at random, others to ``shown`` if that is more."""
     for name in ROWS if only is None else only:
         if source_of(name, folder).exists():
-            yield read_collection(name, folder, work, most, seed)
+            yield read_collection(name, folder, work, most, seed, shown=shown)
 
 
 def source_of(name: str, folder: Path) -> Path:
@@ -181,7 +187,9 @@ def sources_of(name: str, folder: Path, work: Path) -> Sources:
     return Sources(documents, work / name, flags)
 
 
-def read_collection(name: str, folder: Path, work: Path, most: int, seed: int) -> Judged:
+def read_collection(
+    name: str, folder: Path, work: Path, most: int, seed: int, *, shown: int = _MOST_SHOWN
+) -> Judged:
     """Read the collection's counts and its query sets."""
     source, row = source_of(name, folder), ROWS[name]
     matrix = _in_memory(load_matrix(sources_of(name, folder, work).matrix_with_positions))
@@ -191,7 +199,7 @@ def read_collection(name: str, folder: Path, work: Path, most: int, seed: int) -
         texts = read_topics(source / f"queries{end}.tsv")
         judged = read_qrels(source / f"qrels{end}.txt")
         ids = [q for q in texts if _is_about(each.documents, judged.get(q, {}))]
-        at_most = most if each.made else max(most, _MOST_SHOWN)
+        at_most = most if each.made else max(most, shown)
         drawn = sorted(np.random.default_rng(seed).permutation(len(ids))[:at_most])
         tokens = analyze([texts[ids[i]] for i in drawn], analysis=row.analysis)
         label = each.label(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from prior_collections import QUERY_SETS, collection_of
-from prior_settings import Key, chosen, label, left_of, utility
+from prior_settings import Key, chosen, label, left_of
 
 from tdv_lucene.prior.prior import ASKED, DETAILS, KINDS, MEASURED, reduction_for
 
@@ -16,9 +16,12 @@ REDUCTIONS = tuple(np.round(np.arange(0, 0.81, 0.1), 1).tolist())
 """What is measured; between them a curve is a line."""
 STEPS = tuple(np.round(np.arange(0, 0.76, 0.01), 2).tolist())
 POWERS = (0.0, 0.1, 0.2, 0.3, 0.4)
-LOSS = {ASKED: 0.015, DETAILS: 0.01}
+LOSS = 0.015
 """More than this no query set of the kind may lose, of nDCG@5 or of R@100, so that one of a
 collection that took no part does not lose more than 2 %."""
+_STEPS_BEFORE = 5
+"""A reduction is bearable if as many before it are, too: one alone may be so by chance. All before
+it need not be, for where little is dropped frequencies are coarser."""
 WIDER, AT_LEAST = {ASKED: 0.0, DETAILS: 1.0}, 0.01
 """How much further from the mean a range reaches than what was seen: as a share of that, and in
 shares of the measure. Of collections asked for details there are few."""
@@ -40,9 +43,9 @@ def gains_at(curve: np.ndarray, reduction: float) -> np.ndarray:
     return np.array([np.interp(reduction, REDUCTIONS, column) for column in curve.T])
 
 
-def rule_of(curves: Curves, lengths: Mapping[str, float]) -> dict[str, float]:
+def rule_of(curves: Curves, lengths: Mapping[str, float]) -> dict[str, float] | None:
     """Return the reduction of a collection of mean length 100 for either kind of query, and the
-    power of the length that makes it any other's.
+    power of the length that makes it any other's; None if somebody loses much at any reduction.
 
     The power is the one with which most is dropped, on the mean of the collections, for queries
     that are asked.
@@ -50,34 +53,34 @@ def rule_of(curves: Curves, lengths: Mapping[str, float]) -> dict[str, float]:
     asked, details = (_of_kind(curves, kind) for kind in KINDS)
 
     def dropped(power: float) -> float:
-        largest = _largest(asked, ASKED, lengths, power)
+        largest = _largest(asked, lengths, power) or 0.0
         by_collection = {collection_of(name): lengths[name] for name in asked}
         return float(np.mean([reduction_for(largest, power, n) for n in by_collection.values()]))
 
     power = max(POWERS, key=dropped)
-    found = {k: _largest(c, k, lengths, power) for k, c in ((ASKED, asked), (DETAILS, details))}
-    return {ASKED: found[ASKED], DETAILS: min(found.values()), "power": power}
-
-
-def carries_over(curves: Curves) -> bool:
-    """Whether the settings alone, with nothing dropped, gain on the mean."""
-    return utility({name: curve[0].tolist() for name, curve in curves.items()}) > 0
+    largest, small = (_largest(some, lengths, power) for some in (asked, details))
+    if largest is None:
+        return None
+    return {ASKED: largest, DETAILS: min(largest, small or 0.0), "power": power}
 
 
 def _of_kind(curves: Curves, kind: str) -> Curves:
     return {name: curve for name, curve in curves.items() if QUERY_SETS[name].kind == kind}
 
 
-def _largest(curves: Curves, kind: str, lengths: Mapping[str, float], power: float) -> float:
-    """Return the last of ``STEPS`` up to which nobody loses much."""
-    bearable = 0.0
-    for step in STEPS:
-        for name, curve in curves.items():
-            gains = gains_at(curve, reduction_for(step, power, lengths[name]))
-            if gains[: len(MEASURED)].min() < -LOSS[kind]:
-                return bearable
-        bearable = step
-    return bearable
+def _largest(curves: Curves, lengths: Mapping[str, float], power: float) -> float | None:
+    """Return the last of ``STEPS`` at which, and shortly before which, nobody loses much."""
+
+    def borne(step: float) -> bool:
+        at = ((curve, reduction_for(step, power, lengths[n])) for n, curve in curves.items())
+        return all(gains_at(*each)[: len(MEASURED)].min() >= -LOSS for each in at)
+
+    row, largest = 0, None  # bearable steps that end here
+    for number, step in enumerate(STEPS):
+        row = row + 1 if borne(step) else 0
+        if row > min(_STEPS_BEFORE, number):
+            largest = step
+    return largest
 
 
 def expected(curves: Curves, lengths: Mapping[str, float], power: float) -> dict[str, Any]:

@@ -60,13 +60,6 @@ CANDIDATES: dict[Key, list[dict[str, float]]] = {
 again with each collection left out."""
 AS_WITH: dict[Key, Key] = {("tfidf", "no positions"): ("tfidf", "positions")}
 """What is measured as another: without a first-position boost, positions do nothing."""
-AS_IT_IS: dict[str, dict[str, float]] = {
-    "bm25": {"k1": 0.9, "b": 0.4, "slope": 0, "scale": 1},
-    "qld": {"mu": 1000, "slope": 0, "scale": 1},
-    "tfidf": {"slope": 0, "scale": 1},
-}
-"""An index with nothing dropped, frequencies as they are and Anserini's parameters: it loses
-nothing."""
 NOTHING = {ASKED: 0.0, DETAILS: 0.0, "power": 0.0}
 
 
@@ -163,4 +156,5 @@ def left_out_parser(about: str | None, collections: Sequence[str]) -> argparse.A
 def prior_without(name: str, folder: Path = PRIOR_RUN) -> Prior:
     """The prior made without the collection ``name``, from ``prior.py``'s output ``folder``."""
     raw = json.loads((folder / "raw.json").read_text(encoding="utf-8"))
-    return Prior({**raw["priors"][collection_of(name)], "ranges": {}}, "")
+    priors = raw["priors"]
+    return Prior({**priors.get(collection_of(name), priors[""]), "ranges": {}}, "")

@@ -44,8 +44,10 @@ def print_log_points(values: TermValues) -> None:
 
 def said_of_log(chosen: Mapping[str, Any]) -> str:
     """What is known of the reduction that was chosen by a log."""
+    within = chosen["loss_at_most"] <= chosen["max_loss"]
     return (
-        f"Reduction {options.percent(chosen['reduction'])} is the largest expected to lose at "
+        f"Reduction {options.percent(chosen['reduction'])}: "
+        f"{'the largest' if within else 'nothing is dropped, for none is'} expected to lose at "
         f"most {options.percent(chosen['max_loss'])} of nDCG@5, by a careful estimate. By the "
         f"first answers to {chosen['log']['queries']:,} queries, pruning loses at most "
         f"{options.percent(max(0, _bound(chosen)))} (bound). Judged collections with such figures "

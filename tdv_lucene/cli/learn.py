@@ -141,7 +141,19 @@ def _recommended(values: TermValues) -> str:
     return (
         f"* recommended: the smallest index whose {measure} is not below the full index's (lower "
         "end of the 95 % interval) and whose R@1000 is not significantly below it. "
-        "'tdv-lucene prune' uses it by default."
+        f"'tdv-lucene prune' uses it by default.{_to_expect(values)}"
+    )
+
+
+def _to_expect(values: TermValues) -> str:
+    """What the choice of this point is worth on queries that had no part in it."""
+    choice = values.manifest.get("choice")
+    if choice is None:
+        return ""
+    low, high = choice["ci95"]
+    return (
+        f"\nOn as many other queries like these, expect {choice['mean']:+.3f} of {values.measure} "
+        f"({low:+.3f} to {high:+.3f}, 95 %): each fold measured at what the other folds recommend."
     )
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from ..simulation.problem import JudgedMatrix, Problem, Tuned
 from ..simulation.queries import unjudged_queries
 from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
-from ..values.losses import MEASURE, point_within_loss
+from ..values.losses import MEASURE, most_loss_of
 from ..values.operating_point import REDUCTIONS
 from ..values.term_values import TermValues
 from .learn import pool_of
@@ -90,7 +90,8 @@ def values_by_log(
             values.weights,
         )
         scores = TermScores(values.weights, values.priority, values.posting_rule)
-        found = _measured(problem, scores, values.points[0]["scale"], progress)
+        scales = {point["reduction"]: point["scale"] for point in values.points}
+        found = _measured(problem, scores, scales, progress)
     return replace(values, manifest={**values.manifest, **found})
 
 
@@ -102,20 +103,24 @@ def drawn(texts: Mapping[str, str], seed: int) -> dict[str, str]:
 
 
 def _measured(
-    problem: Problem, scores: TermScores, scale: float, progress: Progress
+    problem: Problem, scores: TermScores, scales: Mapping[float, float], progress: Progress
 ) -> dict[str, Any]:
-    """Return what the manifest says of the operating points."""
-    here, collection = _nothing_dropped(problem, scores).prune(scale)
+    """Return what the manifest says of the operating points.
+
+    First answers are those at the largest of the ``scales``, whatever the bytes: they rank best.
+    """
+    finest = max(scales.values())
+    here, collection = _nothing_dropped(problem, scores).prune(finest)
     answers = here.postings.top(here.impacts(collection), 1)[:, 0]
     queries = problem.queries.answered_by(answers)
     problem = replace(problem, judged=replace(problem.judged, queries=queries))
     whole = _nothing_dropped(problem, scores)
     plain = problem.full.with_parameters(Parameters())
     visited = mean_visited(problem, plain.plain.statistics)
-    points, _, about = validate_points(
+    points, _, about, _ = validate_points(
         whole.tuned, scores, [scores], list(whole.folds),
-        FullIndex(whole.held_out([scale]), plain.parameters, visited),
-        REDUCTIONS, "posting", progress, partial(given_scale, scale=scale),
+        FullIndex(whole.held_out([finest]), plain.parameters, visited),
+        REDUCTIONS, "posting", progress, lambda at: given_scale(at, scale=scales[at.reduction]),
     )  # fmt: skip
     same = float(np.mean(plain.measure(plain.plain)[:, 0] == 1))
     points = [{**point, "expected": expected(point, same)} for point in points]
@@ -123,8 +128,14 @@ def _measured(
         "points": points,
         "full": about,
         "log": {"queries": len(queries), "same_first_answer": same, "max_loss": MAX_LOSS},
-        "recommended_reduction": point_within_loss(points, MAX_LOSS)["reduction"],
+        "recommended_reduction": _recommended(points),
     }
+
+
+def _recommended(points: Sequence[Mapping[str, Any]]) -> float:
+    """Return the largest reduction within the loss; if none is, that of dropping nothing."""
+    within = (point for point in points if most_loss_of(point) <= MAX_LOSS)
+    return max((float(point["reduction"]) for point in within), default=0.0)
 
 
 def _nothing_dropped(problem: Problem, scores: TermScores) -> Reduced:

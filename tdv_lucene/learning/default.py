@@ -101,16 +101,16 @@ def learn_default(
     ]
     choose_scale = _scale_choice(problem, start, few)
     tuned_full = measure_full(problem, folds, some, progress)
-    points, reports, full = validate_points(
+    validated = validate_points(
         chosen, final, of_folds, folds, tuned_full, recipe.reductions, recipe.unit, progress,
         choose_scale,
     )  # fmt: skip
-    for report, network in zip(reports, networks):
+    for report, network in zip(validated.folds, networks):
         report["network"] = network
     moved = None
     if start is not None:
         moved = start.moved(chosen, final, of_folds, folds, choose_scale)
-    return Learned(chosen.of_all, final, points, reports, full, moved)
+    return Learned(chosen.of_all, final, *validated[:3], moved=moved, choice=validated.choice)
 
 
 def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
@@ -119,8 +119,10 @@ def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> Scal
         first = 1.0 if start is None else start.settings.scale
         others = () if few else RANKING_SCALES
         return partial(best_ranking_scale, first=first, others=others)
-    unsure = start is not None and len(problem.queries) < _TELL_A_SCALE
-    return partial(faithful_scale, least=start.settings.scale if start and unsure else 0.0)
+    if start is None or len(problem.queries) >= _TELL_A_SCALE:
+        return faithful_scale
+    settings = start.settings
+    return lambda at: faithful_scale(at, least=settings.scale_at(at.reduction))
 
 
 class _Counter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,9 @@ from ..simulation.problem import Problem, Tuned
 from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
 from ..simulation.weighted_collection import WeightedCollection
+from ..values.dropped_terms import nearest
+from ..values.losses import MEASURES as RECOMMEND_BY
+from ..values.losses import recommend
 
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference between measures if the queries have no spread to estimate one."""
@@ -42,6 +46,8 @@ class Learned(NamedTuple):
         ``dictionary_bytes`` and the postings ``visited``, as the points have them.
     moved : dict or None
         How far learning left the prior, see :meth:`..prior.as_start.PriorStart.moved`.
+    choice : dict or None
+        See :func:`held_out_choice`.
     """
 
     problem: Problem
@@ -50,6 +56,16 @@ class Learned(NamedTuple):
     folds: list[dict[str, Any]]
     full: dict[str, Any]
     moved: dict[str, Any] | None = None
+    choice: dict[str, Any] | None = None
+
+
+class Validated(NamedTuple):
+    """See :class:`Learned`."""
+
+    points: list[dict[str, Any]]
+    folds: list[dict[str, Any]]
+    full: dict[str, Any]
+    choice: dict[str, Any]
 
 
 def validate_points(
@@ -62,8 +78,8 @@ def validate_points(
     unit: str,
     progress: Progress,
     choose_scale: ScaleChoice = faithful_scale,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
-    """Return (points, folds, full): the measures of every reduction, together and by fold.
+) -> Validated:
+    """Return the measures of every reduction, together and by fold.
 
     Every query is measured with the training of the fold it is held out of, on the integer index
     that pruning would write at the point's scale, and searched with parameters that it had no part
@@ -72,7 +88,7 @@ def validate_points(
     problem = tuned.of_all
     plain = problem.full.plain
     full_bytes = estimate_posting_bytes(problem.full.matrix, plain)
-    points = []
+    points, every = [], []
     by_fold: list[dict[str, Any]] = [
         {
             "queries": len(fold),
@@ -88,6 +104,7 @@ def validate_points(
         at = Reduced(tuned, final, of_folds, folds, reduction, unit)
         chosen = choose_scale(at)
         measured = at.held_out(chosen.of_folds)
+        every.append(measured - full.measured)
         scale, pruned = chosen.entry["scale"], at.prune(chosen.entry["scale"])[1]
         points.append(
             {
@@ -97,7 +114,7 @@ def validate_points(
                 **_cost(problem, pruned),
                 "measures": mean_measures(measured),
                 "full": mean_measures(full.measured),
-                "difference": _differences(measured, full.measured),
+                "difference": _differences(every[-1]),
                 "scale": scale,
                 "scales": chosen.table,
             }
@@ -116,12 +133,50 @@ def validate_points(
             "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics, positions=True),
         },
     }
-    return points, by_fold, about_full
+    return Validated(points, by_fold, about_full, held_out_choice(points, every, folds))
 
 
-def _differences(measured: np.ndarray, full: np.ndarray) -> dict[str, dict[str, Any]]:
+def held_out_choice(
+    points: Sequence[Mapping[str, Any]],
+    differences: Sequence[np.ndarray],
+    folds: Sequence[np.ndarray],
+) -> dict[str, Any]:
+    """Return the difference from the full index to expect of the recommended point on as many other
+    queries, by the measure that recommends: its ``mean`` and ``ci95``.
+
+    Of several points the recommended one is among those that luck has favoured, so the mean of its
+    own queries is too high. Here each fold is measured at what the other folds recommend. Both this
+    mean and that of other queries vary, so the interval is wider than that of a mean by the square
+    root of two.
+
+    Parameters
+    ----------
+    differences
+        Of each point float64[Q, measures], of held-out queries from the full index.
+    """
+    found, reductions = {}, [point["reduction"] for point in points]
+    numbers = np.arange(len(differences[0]))
+    by_others = [
+        [
+            {**point, "difference": _differences(np.delete(of_point, fold, axis=0))}
+            for point, of_point in zip(points, differences)
+        ]
+        for fold in folds
+        if len(fold) < len(numbers)
+    ]
+    for measure in RECOMMEND_BY if by_others else ():
+        gains, column = np.zeros(len(numbers)), MEASURES.index(measure)
+        for fold, seen in zip(folds, by_others):
+            at = nearest(reductions, recommend(seen, measure))
+            gains[fold] = differences[at][fold, column]
+        low, high = t_test(gains)[1] or _ANYTHING
+        mean, half = float(gains.mean()), (high - low) / 2**0.5
+        found[measure] = {"mean": mean, "ci95": [mean - half, mean + half]}
+    return found
+
+
+def _differences(differences: np.ndarray) -> dict[str, dict[str, Any]]:
     """Return the mean difference of each measure with its interval, over paired queries."""
-    differences = measured - full
     return {
         name: {"mean": float(per_query.mean()), "ci95": list(t_test(per_query)[1] or _ANYTHING)}
         for name, per_query in zip(MEASURES, differences.T)

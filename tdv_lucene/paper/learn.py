@@ -86,7 +86,7 @@ def _learn(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress)
     *of_folds, (final, _, _) = trained
     scored = [scores for scores, *_ in of_folds]
     full = measure_full(problem, folds, tuning_queries(problem, seed), progress)
-    points, reports, about = validate_points(
+    points, reports, about, _ = validate_points(
         Tuned.untuned(problem, folds), final, scored, folds, full, recipe.reductions, "term",
         progress,
     )  # fmt: skip

@@ -23,7 +23,7 @@ from ..values.term_orders import check_preference
 from ..values.term_values import KIND, TermValues
 from ..values.unvalidated import unvalidated_values
 from ..vocabulary import ByteStrings, Vocabulary
-from .prior import ASKED, Prior, Settings, mean_length, settings_for
+from .prior import AS_IT_IS, ASKED, Prior, Settings, mean_length, settings_for
 
 _log = logging.getLogger(__name__)
 
@@ -75,8 +75,11 @@ def prior_values(
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
     if not quiet:
         _warn(settings, differences, model, positions)
+    recommended = settings.reduction or 0.0
+    if settings.reduction is None:
+        settings = AS_IT_IS
     # One out of range is refused where it is used.
-    points = [r if r is not None and 0 <= r < 1 else settings.reduction for r in reductions]
+    points = [r if r is not None and 0 <= r < 1 else recommended for r in reductions]
     counted = matrix.with_position_boost(settings.boost)
     order, rule = rule_of_order(counted, prefer, model, settings.parameters, RuleRecipe(), points)
     about = {
@@ -97,8 +100,8 @@ def prior_values(
         rule,
         about,
         reductions=points,
-        scale=settings.scale,
-        recommended=settings.reduction,
+        scale=settings.scale_at,
+        recommended=recommended,
     )
 
 
@@ -115,9 +118,12 @@ def _warn(settings: Settings, differences: Sequence[str], model: str, positions:
         where = "with positions" if positions else "without positions"
         _log.warning(
             "for %s %s the prior drops nothing here: whatever share was tried, some query set that "
-            "it knows lost more than 2 %% of nDCG@5 or of R@100. Say how much to drop, or learn "
-            "from judged queries",
+            "it knows lost more than 2 %% of nDCG@5 or of R@100. %s Say how much to drop, pass a "
+            "query log, or learn from judged queries",
             model, where,
+            "Frequencies and parameters stay as they are, too."
+            if settings.reduction is None
+            else "Frequencies are weighted all the same.",
         )  # fmt: skip
 
 

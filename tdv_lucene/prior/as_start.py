@@ -63,14 +63,14 @@ class PriorStart(NamedTuple):
         tokens = np.asarray(problem.matrix.total_term_freq, np.float64)
         away = np.abs(final.weights - self.problem.base_values)
         boost = self.problem.matrix.position_boost
-        reduction = self.settings.reduction
+        reduction = self.settings.reduction or 0.0
         learned = Reduced(tuned, final, of_folds, folds, reduction, "posting")
         own, everyone = self._scores(), [np.arange(len(problem.queries))]
         unmoved = Tuned.untuned(self.problem, everyone)
         alone = Reduced(unmoved, own, [own], everyone, reduction, "posting")
         if ranking_function(problem.model).scale_ranks:
             ours = learned.held_out(choose_scale(learned).of_folds)
-            differences = ours - alone.held_out([self.settings.scale])
+            differences = ours - alone.held_out([self.settings.scale_at(reduction)])
         else:
             differences = learned.held_out([None] * len(folds)) - alone.held_out([None])
         gains = differences[:, MEASURES.index(_MEASURE)]
@@ -88,7 +88,7 @@ class PriorStart(NamedTuple):
 
     def _scores(self) -> TermScores:
         """Return the scores of the prior alone."""
-        problem, at = self.problem, (self.settings.reduction,)
+        problem, at = self.problem, (self.settings.reduction or 0.0,)
         order, rule = rule_of_order(
             problem.matrix, None, problem.model, problem.parameters, RuleRecipe(), at
         )

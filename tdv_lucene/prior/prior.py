@@ -40,6 +40,9 @@ _LENGTH = 100
 _GROWING = {"k1": (0.5, 4.5), "mu": (30.0, 4000.0)}
 """Parameters that may grow with a power of it, and their limits."""
 _MOST_DROPPED = 0.8
+_SCALES = ((0.33, np.inf), (0.26, 1.5), (0.0, 1.0))
+"""Scales at most, from which reduction on. Larger frequencies take more bytes than so few dropped
+postings save: of no collection known is an index without positions smaller than what is made."""
 _COUNTED, MEASURED = ("query_sets", "collections"), ("nDCG@5", "R@100")
 _POSITIONS, _NO_POSITIONS = "positions", "no positions"
 
@@ -56,17 +59,28 @@ class Settings:
     slope : float
         How far TDVs may differ from their mean, within [0, 1].
     scale : float
-        What TDVs are multiplied by before frequencies are rounded. TF-IDF counts every occurrence
-        in full, so it ranks better with one far below 1, which leaves most frequencies at 1.
-    reduction : float
-        The share of the postings to drop unless told otherwise.
+        What TDVs are multiplied by before frequencies are rounded, where much is dropped (see
+        :meth:`scale_at`). TF-IDF counts every occurrence in full, so it ranks better with one far
+        below 1, which leaves most frequencies at 1.
+    reduction : float or None
+        The share of the postings to drop unless told otherwise. None where some known query set
+        loses by these settings alone: without judgements the index is left ``AS_IT_IS``.
     """
 
     parameters: Parameters
     boost: FirstPositionBoost | None
     slope: float
     scale: float
-    reduction: float
+    reduction: float | None
+
+    def scale_at(self, reduction: float) -> float:
+        """Return what TDVs are multiplied by in an index that drops this share of the postings."""
+        return min(self.scale, next(most for least, most in _SCALES if reduction >= least))
+
+
+AS_IT_IS = Settings(Parameters(), None, 0.0, 1.0, 0.0)
+"""An index with nothing dropped, frequencies as they are and Anserini's parameters: it loses
+nothing."""
 
 
 def reduction_for(at_mean_length: float, power: float, mean_length: float) -> float:
@@ -144,6 +158,7 @@ class Prior:
         ``expect`` loses more than 2 %.
         """
         found = self._found(model, positions)
+        bears = found["reduction"]
         given = {name: found[name] for name in ("k1", "b", "mu") if name in found}
         for name, (least, most) in _GROWING.items():
             if power := found.get(f"{name}_power", 0):
@@ -155,7 +170,7 @@ class Prior:
             FirstPositionBoost(boost, found["span"]) if boost else None,
             found["slope"],
             found["scale"],
-            reduction_for(found["reduction"][expect], found["reduction"]["power"], mean_length),
+            bears and reduction_for(bears[expect], bears["power"], mean_length),
         )
 
     def expected(

@@ -140,10 +140,12 @@ def _at_loss(task: Task, values: TermValues) -> Task:
     config, log = task.config, values.manifest.get("log")
     max_loss, measure = config.max_loss, values.measure
     if log and (config.reduction, max_loss, config.max_bytes) == (None, None, None):
-        max_loss = log["max_loss"]
-    if max_loss is None:
+        max_loss, points = log["max_loss"], values.points
+        point = next(p for p in points if p["reduction"] == values.recommended_reduction)
+    elif max_loss is None:
         return task
-    point = point_within_loss(values.points, max_loss, measure)
+    else:
+        point = dict(point_within_loss(values.points, max_loss, measure))
     chosen = {
         **({"log": log, "difference": point["difference"]} if log else {}),
         "max_loss": max_loss,

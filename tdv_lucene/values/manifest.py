@@ -26,7 +26,7 @@ _FURTHER: _Types = {
     "source": dict, "recipe": dict, "lead": (dict, type(None)), "posting_rule": dict, "unit": str,
     "folds": list, "self_supervised": dict, "queries": int, "full": dict, "pool": dict,
     "analysis": dict, "prior": dict, "seed": int, "vectors": dict, "tuned_on": int,
-    "measure": str, "log": dict,
+    "measure": str, "log": dict, "choice": dict,
 }  # fmt: skip
 _POINT: _Types = {"reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": dict,
           "scales": (list, dict)}  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ def unvalidated_values(
     about: Mapping[str, Any],
     *,
     reductions: Sequence[float],
-    scale: float,
+    scale: float | Callable[[float], float],
     recommended: float,
 ) -> TermValues:
     """Return these TDVs with operating points that have no measures.
@@ -37,10 +37,15 @@ def unvalidated_values(
         How single postings are dropped; None if only whole terms are.
     about
         What the manifest says of their origin: ``model``, ``parameters``, ``recipe`` and more.
+    scale
+        What frequencies are multiplied by, or a function of the reduction.
     recommended
         The reduction that pruning takes unless told otherwise.
     """
-    points = [{"reduction": r, "removed": r, **unmeasured(scale)} for r in reductions]
+    points = [
+        {"reduction": r, "removed": r, **unmeasured(scale(r) if callable(scale) else scale)}
+        for r in reductions
+    ]
     return TermValues.of(
         matrix, weights, priority, rule,
         **about, queries=0, points=points, recommended_reduction=recommended,

@@ -12,11 +12,13 @@ from small_problem import NOISE_WORDS, TOPIC_WORDS, make_collection
 from tdv_lucene.core.tdv import term_values
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
+from tdv_lucene.evaluation.significance import t_test
 from tdv_lucene.learning import listwise
 from tdv_lucene.learning.features import term_features
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.listwise import train
+from tdv_lucene.learning.points import held_out_choice
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.learning.training_task import make_task
@@ -29,6 +31,7 @@ from tdv_lucene.simulation.choice_of_scale import (
     best_ranking_scale,
     faithful_scale,
 )
+from tdv_lucene.simulation.measures import MEASURES
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.values.losses import recommend
 
@@ -244,3 +247,19 @@ def test_parameters_out_of_range_are_refused(bad):
 
 def test_what_was_compiled_is_not_kept_for_ever():
     assert listwise._compiled.cache_info().maxsize <= 8
+
+
+def test_what_the_choice_of_a_point_is_worth_is_measured_on_queries_that_had_no_part_in_it():
+    """Two points of which one is worth .1 for each half of the queries, and the other -.1."""
+    folds = [np.arange(20), np.arange(20, 40)]
+    noise = np.random.default_rng(0).normal(0, 0.01, 40)
+    gains = np.repeat([0.1, -0.1], 20) + noise
+    points = [{"reduction": r, "posting_bytes": 1 - r} for r in (0.0, 0.3, 0.6)]
+    columns = [np.zeros((40, len(MEASURES))) for _ in points]
+    columns[1][:, 0], columns[2][:, 0] = gains, -gains
+    found = held_out_choice(points, columns, folds)["nDCG@5"]
+    assert found["mean"] == pytest.approx(-0.1, abs=0.01), "each half takes what is bad for it"
+    low, high = found["ci95"]
+    of_mean = t_test(np.concatenate([columns[2][:20, 0], columns[1][20:, 0]]))[1]
+    assert high - low == pytest.approx(2**0.5 * (of_mean[1] - of_mean[0]))
+    assert held_out_choice(points, columns, [np.arange(40)]) == {}, "nobody else could choose"

@@ -63,7 +63,8 @@ def test_the_prior_that_comes_with_the_package_is_whole() -> None:
     for model in MODELS:
         for positions in (False, True):
             asked, details = (prior.settings(model, positions, 100, kind) for kind in KINDS)
-            assert 0 <= details.reduction <= asked.reduction < 1
+            if asked.reduction is not None:
+                assert 0 <= details.reduction <= asked.reduction < 1
             assert 0 <= asked.slope <= 1
             assert positions or asked.boost is None
 
@@ -108,6 +109,28 @@ def test_more_is_dropped_of_long_documents_and_for_what_is_asked() -> None:
     assert dropped(25) == pytest.approx(1 - 0.4 ** (0.25**0.3), abs=1e-3)
     assert dropped(25) < dropped(100) < dropped(400) <= dropped(1e9) == 0.8
     assert dropped(0.0) == dropped(1.0), "an empty collection has a reduction, too"
+
+
+def test_frequencies_are_no_larger_than_dropped_postings_pay_for() -> None:
+    """Else an index with little dropped is larger than its source."""
+    of = _prior(bm25={"scale": 3}, tfidf={"scale": 0.2}).settings
+    bm25, tfidf = (of(model, False, 100) for model in ("bm25", "tfidf"))
+    assert [bm25.scale_at(r) for r in (0, 0.12, 0.3, 0.33, 0.8)] == [1, 1, 1.5, 3, 3]
+    assert {tfidf.scale_at(r) for r in (0, 0.3, 0.8)} == {0.2}
+    values = prior_values(make_collection()[0], reductions=(0.0, 0.3, 0.6), quiet=True)
+    assert [point["scale"] for point in values.points] == [1, 1.5, 3]
+
+
+def test_where_known_query_sets_lose_by_the_settings_alone_nothing_changes(caplog) -> None:
+    """Query likelihood, TF-IDF: without judgements the index stays as its source is."""
+    matrix = make_collection()[0]
+    for model in ("qld", "tfidf"):
+        assert Prior.load().settings(model, False, 30).reduction is None
+        values = prior_values(matrix, model=model, reductions=(None,))
+        assert values.recommended_reduction == 0 and values.parameters == Parameters().values()
+        point = values.at_reduction()
+        assert point.scale == 1 and set(point.tdv) == {1} and point.position_boost is None
+        assert "Frequencies and parameters stay as they are" in caplog.messages[-1]
 
 
 def test_what_to_expect_is_read_where_a_collection_bears_as_much() -> None:
@@ -187,13 +210,13 @@ def test_the_prior_is_that_of_its_run_and_no_query_set_loses_more_than_it_says()
     tested = 0
     for model, of_model in prior.content["settings"].items():
         for positions, settings in of_model.items():
-            settings, drops = {**settings}, settings["reduction"]
+            settings, drops = {**settings}, settings["reduction"] or dict.fromkeys(KINDS, 0.0)
             del settings["reduction"]
             curves = raw["curves"].get(f"{model}/{positions}", {}).get(json.dumps(settings), {})
             for each in prior.content["collections"]:
                 for kind, sets in each["queries"].items():
                     length = each["statistics"]["mean length"]
-                    at = reduction_for(drops[kind], drops["power"], length)
+                    at = drops[kind] and reduction_for(drops[kind], drops["power"], length)
                     for name in sets if at and curves else ():
                         of_measures = np.array(curves[name]).T[:2]
                         steps = np.linspace(0, 0.8, len(curves[name]))
