@@ -66,7 +66,7 @@ def _full(each: Judged, model: str = "bm25") -> np.ndarray:
 
 def _pruned(each: Judged, key: Key, prior: Prior, kind: str) -> tuple[float, np.ndarray]:
     length = mean_length(each.problem.matrix)
-    reduction = prior.settings(key[0], key[1] == "positions", length, kind).reduction
+    reduction = prior.settings(key[0], key[1] == "positions", length, kind).reduction or 0.0
     return reduction, measure_pruned(each, key, prior, (reduction,))[0]
 
 
