@@ -22,7 +22,7 @@ _TABLES = {
     "compare": ("Effectiveness",),
     "query": ("Ranked better", "Ranked worse"),
 }
-_SHOWN = re.compile(r"reduction |postings|bytes|The loss|  Queries|To find")
+_SHOWN = re.compile(r"reduction |postings|bytes")
 _DEMO = ("demo", "--output", "demo-output")
 PRUNE = ("prune", "--index", "demo-output/index", "--output", "pruned")
 
@@ -35,7 +35,10 @@ def printed_blocks(folder: Path) -> dict[str, str]:
 
 def prune_block(stdout: str) -> str:
     """The counts and the sentences that the README shows."""
-    return "\n".join(line for line in stdout.splitlines() if _SHOWN.match(line))
+    lines = stdout.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("The loss"))
+    end = next(at for at, line in enumerate(lines) if line.startswith("To find"))
+    return "\n".join([*filter(_SHOWN.match, lines[:start]), *lines[start : end + 1]])
 
 
 def demo_blocks(stdout: str) -> dict[str, str]:

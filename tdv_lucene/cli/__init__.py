@@ -83,7 +83,8 @@ class _Commands(LazyGroup):
 def _group(context: click.Context, heap: str | None, verbose: bool) -> None:
     """Prune a Lucene index with learned term discrimination values (TDVs).
 
-    Start with inspect, learn, prune and compare. Each command has --help.
+    Try demo first. On your own index, prune is enough. With judged queries, learn before you prune,
+    and compare afterwards. Each command has --help.
     """
     _set_up_logging(verbose)
     _log.info("tdv-lucene %s: %s", __version__, context.invoked_subcommand)

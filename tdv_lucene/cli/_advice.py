@@ -43,16 +43,15 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
     """What other collections gained or lost by as much, as a prior tells it (see
     :meth:`..prior.prior.Prior.expected`), and that only queries of its own settle it."""
     told = [
-        f"  {_ASKED_HOW[line['kind']]}: "
-        + ", ".join(f"{measure} {_gain(line[measure])}" for measure in ("nDCG@5", "R@100"))
-        + f"; {line['query_sets']} query sets of {line['collections']} collections."
+        f"  {_ASKED_HOW[line['kind']]} ({line['query_sets']} query sets of {line['collections']} "
+        f"collections):\n    nDCG@5 {_gain(line['nDCG@5'])}, R@100 {_gain(line['R@100'])}"
         for line in lines
     ]
     return "\n".join(
         [
-            "\nThe loss depends on your users' queries, which an index alone cannot show. Results "
-            "on collections left out of the prior, pruned by the same share, against their full "
-            "index (mean, lowest to highest):",
+            "\nThe loss depends on your users' queries, which an index alone cannot show.",
+            "Other collections, left out of the prior, pruned by the same share (mean, lowest to "
+            "highest):",
             *told,
             "To find out for this index, pass a query log (--queries), or run 'learn' with judged "
             "queries.",

@@ -197,7 +197,7 @@ def say(line: str, err: bool = False) -> None:
 
 
 def show_tables(tables: Iterable[Table]) -> None:
-    """Print tables on the terminal, as wide as it is."""
+    """Print tables on the terminal, as wide as it is, each after a blank line."""
     from rich.console import Console
 
     from ..report.table import print_table
@@ -208,6 +208,7 @@ def show_tables(tables: Iterable[Table]) -> None:
 
     console = Screen(markup=False, highlight=False, emoji=False)
     for table in tables:
+        console.print()
         print_table(console, table)
 
 

@@ -19,8 +19,8 @@ from . import _options as options
 def command(as_json: bool, **arguments: Any) -> None:
     """Run the whole job on a demonstration collection: 4,000 Wikipedia articles.
 
-    Needs no download. The 600 queries are of people, and so are the judgements. Half of the queries
-    are learned from, half measure the result.
+    Downloads nothing. People asked the 600 queries and judged the answers. Learns from half of the
+    queries and measures on the other half.
     """
     from ..demo.run import run_demo
     from .compare import show_comparison
@@ -38,7 +38,7 @@ def _close(report: dict[str, Any], folder: Path) -> None:
     from ..demo.examples import example_tables
     from ..demo.words import NEXT_STEPS, kinds_table, tell_outcomes
 
-    click.echo("It begins with a picture of all this, and lists every query.\n")
+    click.echo("It begins with a picture of all this, and lists every query.")
     collection = DemoCollection.at(folder.parent / "collection")
     examples = example_tables(collection, folder)
     options.show_tables([kinds_table(folder / "per_query.tsv"), *examples])

@@ -126,8 +126,8 @@ class SideBySide:
         (tokens,) = analyze([query], self.field, self.analysed.analysis)
         if not tokens:
             raise TdvError(
-                f"nothing is left of '{shortened(query)}' after analysis as "
-                f"{self.analysed.describe()} (only stop words?): ask another query"
+                f"nothing is left of '{shortened(query)}', analysed as "
+                f"{self.analysed.describe()}: it may be only stop words; ask another query"
             )
         return Counter(tokens)
 

@@ -440,13 +440,19 @@ def test_the_switch_of_the_measure_changes_every_figure_of_the_overview(which, t
 
 
 @pytest.mark.slow
-def test_a_narrow_page_scrolls_its_tables_and_not_itself(several, tmp_path):
+def test_a_narrow_page_scrolls_its_tables_and_cuts_nothing(several, tmp_path):
     """Several indexes make the widest tables; 500 pixels is the narrowest window of Chromium."""
     script = """addEventListener('load', () => {
         const page = document.documentElement;
-        document.body.dataset.over = String(page.scrollWidth - page.clientWidth); });"""
+        document.body.dataset.over = String(page.scrollWidth - page.clientWidth);
+        const box = (node) => node.getBoundingClientRect();
+        const names = [...document.querySelectorAll('#plot-latency .name')].map(box);
+        const inside = names.every((b) => b.right <= box($('plot-latency')).right);
+        const apart = names.every((b, i) => !i || b.left - names[i - 1].left > 18);
+        document.body.dataset.names = `${names.length} ${inside} ${apart}`; });"""
     dom = operated(several, tmp_path, script, width=400)
     assert 'data-over="0"' in dom
+    assert 'data-names="4 true true"' in dom
 
 
 @pytest.mark.slow

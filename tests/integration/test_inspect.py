@@ -158,5 +158,6 @@ def test_command_prints_tables_and_json(tiny_index: Path) -> None:
     assert shown.exit_code == 0, shown.output
     for text in ("can be pruned   yes", "DOCS_AND_FREQS", "postings", "Bytes by kind", "raw"):
         assert text in shown.output
+    assert "\n\nFields\n" in shown.output, "a table stands apart"
     as_json = CliRunner().invoke(command, ["--index", str(tiny_index), "--json"])
     assert json.loads(as_json.output) == inspect_index(tiny_index)

@@ -22,6 +22,7 @@ from tdv_lucene.comparison import served_answer, serving
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.side_by_side import SideBySide
 from tdv_lucene.errors import TdvError
+from tdv_lucene.report import serve_page
 
 pytestmark = pytest.mark.jvm
 
@@ -107,6 +108,10 @@ def test_three_indexes_and_none_with_text(make_index, answered):
     for name, index in found["indexes"].items():
         (hit,) = index["hits"]
         assert hit["excerpt"] is None and hit["ranks"] == dict.fromkeys(indexes.keys() - {name}, 1)
+    about = {"folder": "x", "bytes": 1, "parameters": {"model": "bm25"}, "tdv_kind": "ratio"}
+    page = serve_page.render({"indexes": dict.fromkeys(indexes, about)}, "fox", found, "")
+    assert page.count("no text is stored") == 3, "once an index, not once a document"
+    assert "No text" not in page
 
 
 def test_another_field(tmp_path, pair):

@@ -22,7 +22,7 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["tf_encodings.py", "analysis_detection.py", "full_against_pruned.py", "rewriting.py",
            "table.py", "frontier.py",
-           "size.py", "shards.py", "evidence.py", "orders.py", "permuted.py",
+           "rivals.py", "size.py", "shards.py", "evidence.py", "orders.py", "permuted.py",
            "gains.py", "update.py"]  # fmt: skip
 READING = ["picture.py", "prior_picture.py", "table_at_bytes.py"]
 """Scripts that read a run's figures, and need no folder to work in."""
@@ -111,7 +111,7 @@ def test_every_line_of_the_ablation_is_a_recipe(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("script", "option", "figures", "picture"),
     [
-        ("picture.py", "--raw", "2026-11-23-frontier/raw.json", "frontier.svg"),
+        ("picture.py", "--raw", "2026-11-24-rivals/raw.json", "rivals.svg"),
         ("prior_picture.py", "--curve", "2026-11-22-prior/curve.json", "curve.svg"),
     ],
 )

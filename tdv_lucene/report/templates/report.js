@@ -55,6 +55,10 @@
 
   const tuned = systems.length > data.indexes ? data.indexes : null;
 
+  /** A drawing's width on this page, so that a narrow one does not shrink its letters. */
+  const widthFor = (most) =>
+    Math.max(280, Math.min(most, document.querySelector("main").clientWidth));
+
   // The matrix: a line an index, a column a cost or a query set.
 
   function matrix() {
@@ -209,12 +213,15 @@
 
   /** Names above the plot, pushed apart, with a thin line down to where each index stands. */
   function nameIndexes(drawn, x, top, floor, places, width) {
-    const apart = 15;
+    const apart = 20, letter = 5.2;
     const named = places.filter((p) => !p.aside).map(({ i, x: at }) => ({ i, at: x(at) }));
     let last = -Infinity;
     for (const name of named) last = name.put = Math.max(name.at, last + apart);
-    let next = width - 20;
-    for (const name of [...named].reverse()) next = (name.put = Math.min(name.put, next)) - apart;
+    let next = width;
+    for (const name of [...named].reverse()) {
+      const ends = width - 8 - letter * shorten(systems[name.i]).length;
+      next = (name.put = Math.min(name.put, next, ends)) - apart;
+    }
     for (const { i, at, put } of named) {
       const label = text(0, 0, shorten(systems[i]), "start", "name");
       label.setAttribute("transform", `translate(${put - 2} ${top - 14}) rotate(-38)`);
@@ -263,14 +270,14 @@
 
   /** Megabytes of each kind of file, a group of bars each, a bar an index. */
   function kinds() {
-    const names = systems.slice(0, data.indexes), thick = 12, gap = 10, width = 620;
+    const names = systems.slice(0, data.indexes), thick = 12, gap = 10, width = widthFor(620);
     const left = 92, right = 60, top = 8;
     const group = names.length * thick + gap, height = top + group * data.kinds.length + 34;
     const x = scale([0, ...data.kinds.flatMap(([, sizes]) => sizes.map((size) => size / 1e6))],
       left, width - right, 0);
     const drawn = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
       "aria-label": "Bytes by kind of file; the tables of sizes have the numbers" });
-    for (const value of ticks(x.low, x.high, 6).found) {
+    for (const value of ticks(x.low, x.high, width < 420 ? 4 : 6).found) {
       drawn.append(line(x(value), top, x(value), height - 34, "grid"),
         text(x(value), height - 18, threeDigits(value), "middle"));
     }
@@ -360,7 +367,7 @@
 
   /** Every query's difference, the largest gain first: two areas. */
   function differences(values) {
-    const width = 520, height = 220, left = 46, bottom = 34, top = 12;
+    const width = widthFor(520), height = 220, left = 46, bottom = 34, top = 12;
     const ordered = [...values].sort((a, b) => b - a);
     const y = scale([...ordered, 0, 0.1, -0.1], height - bottom, top, 0.04);
     const step = (width - left - 6) / ordered.length;
@@ -392,12 +399,12 @@
   function forest() {
     const measures = Object.entries(sets[state.set].measures)
       .map(([name, tested]) => [name, test(tested, 0, state.system)]).filter(([, found]) => found);
-    const width = 520, row = 38, left = 84, top = 10, height = top + row * measures.length + 34;
+    const width = widthFor(520), row = 38, left = 84, top = 10, height = top + row * measures.length + 34;
     const x = scale(measures.flatMap(([, t]) => [t.difference, t.low ?? 0, t.high ?? 0, 0]),
       left, width - 24, 0.08);
     const drawn = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
       "aria-label": `Differences of all measures, ${pairName()}` });
-    const along = ticks(x.low, x.high, 6);
+    const along = ticks(x.low, x.high, width < 420 ? 4 : 6);
     for (const value of along.found) {
       drawn.append(line(x(value), top, x(value), height - 34, "grid"),
         text(x(value), height - 18, number(value, along.decimals), "middle"));
@@ -466,11 +473,14 @@
   }
   addEventListener("hashchange", unfold);
   document.querySelector("nav").addEventListener("click", () => setTimeout(unfold));
+  function draw() {
+    overview();
+    kinds();
+    queries();
+  }
   let width = innerWidth;
-  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; overview(); } });
+  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; draw(); } });
   for (const part of document.querySelectorAll(".scripted")) part.hidden = false;
   unfold();
-  overview();
-  kinds();
-  queries();
+  draw();
 })();
