@@ -72,9 +72,9 @@ require_space() {
         needed=$needed_light_mb
     elif brings_cuda; then
         needed=$needed_cuda_mb
-        remedies=("or let pip find a CPU build of PyTorch ($needed_mb MB then): README.md, \"Two commands\"")
+        remedies=("or let pip find a CPU build of PyTorch ($needed_mb MB then): tdv_lucene/README.md, \"Installing\"")
         say "PyTorch comes with CUDA's libraries, 3.3 GB to download in all, though nothing here uses" \
-            "them: README.md, \"Two commands\", says how pip finds its CPU build"
+            "them: tdv_lucene/README.md, \"Installing\", says how pip finds its CPU build"
     fi
     free_mb=$(df -Pm "$checkout" | awk 'NR == 2 { print $4 }')
     [ "$free_mb" -ge "$needed" ] && return
@@ -153,7 +153,7 @@ show_install_progress() { # a line for every 25 packages; the rest of pip's word
     while IFS= read -r line; do
         case $line in
         Collecting*) [ $((++found % 25)) -ne 0 ] || say "  $found packages found" ;;
-        "Installing collected"*) say "  unpacking $(wc -w <<<"${line#*:}") packages" ;;
+        "Installing collected"*) say "  unpacking $(wc -w <<<"${line#*:}") packages, for a minute or two" ;;
         esac
     done
 }
