@@ -59,9 +59,9 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
     max_loss: float | None = option(
         None,
         "Take the largest validated reduction that loses at most this share of nDCG@5 on held-out "
-        "queries, such as 0.01. Judged by the worse end of the 95 % interval. With --queries: limit "
-        "the estimated loss, which three quarters of our judged test sets stayed below (default "
-        "0.02). Excludes --reduction.",
+        "queries, such as 0.01. Judged by the worse end of the 95 % interval. With --queries: "
+        "limit the estimated loss, which three quarters of our judged test sets stayed below "
+        "(default 0.02). Excludes --reduction.",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     max_bytes: int | str | None = option(
