@@ -124,7 +124,7 @@ def shown(row: dict[str, Any], full: dict[str, Any]) -> list[str]:
 def main() -> None:
     parser = folder_parser(__doc__)
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=["ridf", "carmel-delta"])
-    parser.add_argument("--shares", nargs="*", type=float, default=[0.85, 0.7, 0.55, 0.4, 0.3],
+    parser.add_argument("--shares", nargs="*", type=float, default=[0.85, 0.7, 0.55, 0.4],
                         help="of the full index's bytes")  # fmt: skip
     args = parser.parse_args()
     commands = Commands(args.collections, args.work)
