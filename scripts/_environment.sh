@@ -153,7 +153,7 @@ show_install_progress() { # a line for every 25 packages; the rest of pip's word
     while IFS= read -r line; do
         case $line in
         Collecting*) [ $((++found % 25)) -ne 0 ] || say "  $found packages found" ;;
-        "Installing collected"*) say "  unpacking $(wc -w <<<"${line#*:}") packages, for a minute or two" ;;
+        "Installing collected"*) say "  unpacking $(wc -w <<<"${line#*:}") packages" ;;
         esac
     done
 }
