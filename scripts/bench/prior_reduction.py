@@ -19,6 +19,8 @@ POWERS = (0.0, 0.1, 0.2, 0.3, 0.4)
 LOSS = 0.015
 """More than this no query set of the kind may lose, of nDCG@5 or of R@100, so that one of a
 collection that took no part does not lose more than 2 %."""
+_WORTH = 0.1
+"""Less is not dropped: it saves a few per cent of the bytes."""
 _STEPS_BEFORE = 5
 """A reduction is bearable if as many before it are, too: one alone may be so by chance. All before
 it need not be, for where little is dropped frequencies are coarser."""
@@ -61,7 +63,8 @@ def rule_of(curves: Curves, lengths: Mapping[str, float]) -> dict[str, float] | 
     largest, small = (_largest(some, lengths, power) for some in (asked, details))
     if largest is None:
         return None
-    return {ASKED: largest, DETAILS: min(largest, small or 0.0), "power": power}
+    found = {ASKED: largest, DETAILS: min(largest, small or 0.0)}
+    return {**{k: r if r >= _WORTH else 0.0 for k, r in found.items()}, "power": power}
 
 
 def _of_kind(curves: Curves, kind: str) -> Curves:

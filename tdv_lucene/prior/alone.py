@@ -117,9 +117,9 @@ def _warn(settings: Settings, differences: Sequence[str], model: str, positions:
     if not settings.reduction:
         where = "with positions" if positions else "without positions"
         _log.warning(
-            "for %s %s the prior drops nothing here: whatever share was tried, some query set that "
-            "it knows lost more than 2 %% of nDCG@5 or of R@100. %s Say how much to drop, pass a "
-            "query log, or learn from judged queries",
+            "for %s %s the prior drops nothing here: where a tenth of the postings or more was "
+            "dropped, some query set that it knows lost more than 2 %% of nDCG@5 or of R@100. %s "
+            "Say how much to drop, pass a query log, or learn from judged queries",
             model, where,
             "Frequencies and parameters stay as they are, too."
             if settings.reduction is None
