@@ -251,6 +251,17 @@ class OfField(Config):
     field: str = option("contents", "Use this field.")
 
 
+class Named(Config):
+    """Of what names documents."""
+
+    id_field: str | None = option(
+        None,
+        "Name documents by this field, stored or with doc values, or by their numbers: none.  "
+        "[default: as the index records, else 'id', else none]",
+        metavar="NAME", group=INPUT,
+    )  # fmt: skip
+
+
 class TopicField(Config):
     """Of what reads topics."""
 

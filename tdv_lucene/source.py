@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .errors import TdvError
+from .errors import TdvError, argument
 
 SEPARATOR = "\x1e"
 """Between the folders of shards in what Java takes for a path: ASCII's record separator."""
+ID_FIELD = "id_field"
+"""Of the commit's user data, and of a source's identity: by which field documents are named."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,14 @@ class Source(os.PathLike[str]):
     is_sharded : bool
         Whether it was named as shards, even if there is only one. What is made of each has a folder
         of its own.
+    id_field : str or None
+        The field that was asked for as the documents' id; ``"none"`` for their numbers.
     """
 
     parts: tuple[Part, ...]
     scheduler: str | None = None
     is_sharded: bool = True
+    id_field: str | None = None
 
     @classmethod
     def of(cls, index: str | os.PathLike[str]) -> Source:
@@ -107,3 +112,22 @@ class Source(os.PathLike[str]):
             return self.parts[0].folder
         above = os.path.commonpath([os.path.dirname(folder) for folder in self.folders])
         return f"{len(self.parts)} shards of {above}"
+
+
+def named_by(index: str | os.PathLike[str], id_field: str | None) -> str | os.PathLike[str]:
+    """The index with the field that was asked for as its documents' id, if one was.
+
+    Raises
+    ------
+    TdvError
+        For shards: what names documents of one may name others in another.
+    """
+    if id_field is None:
+        return index
+    source = Source.of(index)
+    if source.is_sharded:
+        raise TdvError(
+            f"{argument('id_field', id_field)} is for an index in one folder, and the documents of "
+            "shards are named by 'id': leave it out, or merge the shards"
+        )
+    return replace(source, id_field=id_field)

@@ -41,6 +41,9 @@ def _print(found: dict[str, Any]) -> None:
     if soft := sum(segment["soft_deleted"] for segment in found["segments"]):
         head["deleted"] += f", {soft:,} of them soft-deleted"
     head["stored fields"] = ", ".join(found["stored_fields"]) or "none"
+    head["ids"] = found["named_by"] + (
+        f"; --id-field could be {', '.join(found['id_fields'])}" if found["id_fields"] else ""
+    )
     head["files"] = _checked(found["checked"])
     prunable = ", ".join(f["name"] for f in found["fields"] if not f["why_not_pruned"])
     head["can be pruned"] = (

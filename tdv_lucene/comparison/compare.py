@@ -23,6 +23,7 @@ from .systems import (
     QuerySet,
     Results,
     System,
+    named_alike,
     pairs_to_test,
     search_all,
 )
@@ -81,6 +82,7 @@ def compare_indexes(
     config = CompareConfig.of(config, options)
     first, second = config.names
     paths = {first: index, second: pruned, **(config.further_indexes or {})}
+    paths = named_alike(paths, config.id_field)
     by_name = values_by_name(config.values, paths)
     read = [*paths.values(), *by_name.values(), topics, qrels, *(config.tune or ())]
     read += [path for pair in config.further_queries for path in pair]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysed
 from ..arguments import LARGEST_PORT, LARGEST_SEED, MOST_HITS, MOST_THREADS
-from ..options import PYTHON_ONLY, OfField, Overwrite, Seed, Threads, TopicField, option
+from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
 from ..ranking.options import SearchedModel
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def _check_measures(measures: str | Sequence[str], name: str) -> None:
     parse_measures(measures)
 
 
-class CompareConfig(SearchedModel, Threads, Seed, TopicField, Analysed, OfField, Overwrite):
+class CompareConfig(SearchedModel, Threads, Seed, TopicField, Analysed, OfField, Named, Overwrite):
     """How :func:`tdv_lucene.compare_indexes` compares."""
 
     measures: str | Sequence[str] = option(
@@ -90,7 +90,7 @@ class CompareConfig(SearchedModel, Threads, Seed, TopicField, Analysed, OfField,
         return LatencyPlan(budget_seconds=self.latency_budget_seconds, seed=self.seed)
 
 
-class ExplainConfig(SearchedModel, Analysed, OfField):
+class ExplainConfig(SearchedModel, Analysed, OfField, Named):
     """How :func:`tdv_lucene.explain_query` explains."""
 
     values: str | os.PathLike[str] | None = option(
@@ -99,7 +99,7 @@ class ExplainConfig(SearchedModel, Analysed, OfField):
     hits: int = option(10, "Show this many documents.", least=1, most=MOST_HITS)
 
 
-class ServeConfig(SearchedModel, Analysed, OfField):
+class ServeConfig(SearchedModel, Analysed, OfField, Named):
     """What :func:`tdv_lucene.serve_indexes` shows, and where."""
 
     values: Mapping[str, str | os.PathLike[str]] | None = option(

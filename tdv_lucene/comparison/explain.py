@@ -55,7 +55,7 @@ def explain_query(
     given = {} if config.values is None else {"after": config.values}
     paths = {"before": index, "after": pruned}
     asked: dict[str, Any] = {"model": model, "field": field, "analysis": config.analysis}
-    with SideBySide(paths, values=given, **asked) as both:
+    with SideBySide(paths, values=given, id_field=config.id_field, **asked) as both:
         check_query_terms(index, field, both.analysed, [query])
         terms = both.analyze(query)
         answers = both.ask(query, list(terms), config.hits)

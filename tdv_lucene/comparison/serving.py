@@ -77,6 +77,7 @@ def serve_indexes(
             field=config.field,
             analysis=config.analysis,
             values=config.values,
+            id_field=config.id_field,
         )
         with opened.result() as session:
             about = java.submit(_describe, session).result()

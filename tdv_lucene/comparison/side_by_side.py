@@ -20,7 +20,7 @@ from ..indexes.user_data import (
 )
 from ..ranking import SearchParameters
 from ..report.wording import shortened
-from .systems import shared_model
+from .systems import named_alike, shared_model
 from .term_changes import TermMeasure, Value, measure_terms
 
 if TYPE_CHECKING:
@@ -93,8 +93,10 @@ class SideBySide:
         field: str = "contents",
         analysis: Analysis | None = None,
         values: Mapping[str, str | os.PathLike[str]] | None = None,
+        id_field: str | None = None,
     ) -> None:
         self.field = field
+        indexes = named_alike(indexes, id_field)
         found = {name: analysis_of(path, field, analysis) for name, path in indexes.items()}
         self.analysed = refuse_different(found, "the indexes")
         model = model or shared_model(indexes, field)

@@ -28,10 +28,11 @@ from ..evaluation.topics import (
     relevant_documents,
 )
 from ..indexes.queries import searchable_topics
-from ..indexes.user_data import recorded_model
+from ..indexes.user_data import recorded_model, user_data_of
 from ..output import Output
 from ..ranking import SearchParameters
 from ..searching.search import RUN, search_with
+from ..source import ID_FIELD, Source, named_by
 from ..timing.latency import DEPTH
 
 _LOOKED_UP = 10_000
@@ -185,6 +186,21 @@ def shared_model(paths: Mapping[str, str | os.PathLike[str]], field: str) -> str
             f"them with ({argument('model')}), or compare indexes of one model"
         )
     return models.pop() if models else None
+
+
+def named_alike(
+    paths: Mapping[str, str | os.PathLike[str]], id_field: str | None
+) -> dict[str, str | os.PathLike[str]]:
+    """Return the indexes with the field that names documents, if one was asked for or recorded by
+    any: an index is named as those that were pruned from it."""
+    recorded = {name: user_data_of(path).get(ID_FIELD) for name, path in paths.items()}
+    by_others = next((field for field in recorded.values() if field is not None), None)
+    return {
+        name: named_by(path, id_field)
+        if id_field is not None or recorded[name] is not None or Source.of(path).is_sharded
+        else named_by(path, by_others)
+        for name, path in paths.items()
+    }
 
 
 def search_all(

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from .named_topics import dataset_qrels, dataset_topics, without_prefix
 from .topic_formats import TOPIC_FIELDS, form_of, lines
 
@@ -188,7 +188,8 @@ def check_overlap(
         example = min(relevant).decode()
         raise TdvError(
             f"qrels and index share no document: none of the {len(relevant):,} relevant documents "
-            f"(such as '{example}') is in the index; are the qrels of another collection?"
+            f"(such as '{example}') is in the index; are the qrels of another collection, or does "
+            f"another field name the documents ({argument('id_field')})?"
         )
     return judged
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..options import Config, Overwrite, option
+from ..options import Config, Named, Overwrite, option
 
 
 class BuildConfig(Config):
@@ -11,7 +11,7 @@ class BuildConfig(Config):
     overwrite: bool = option(False, "Replace an empty folder. Never replaces an index.")
 
 
-class InspectConfig(Config):
+class InspectConfig(Named):
     """How :func:`tdv_lucene.inspect_index` inspects."""
 
     check: bool = option(

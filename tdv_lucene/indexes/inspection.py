@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..progress import Progress, silent
-from ..source import Source
+from ..source import Source, named_by
 from .analysis import analysis_of
 from .config import InspectConfig
 from .user_data import user_data_of
@@ -58,8 +58,10 @@ def inspect_index(
         ``none``), counts of documents, terms, postings and tokens (Lucene's: deleted documents
         count), and ``why_not_pruned``, empty where it can be pruned. ``can_be_pruned`` says
         whether any field can, ``why_not`` gives any other reason against it, such as documents
-        without ids. ``analyses`` has of each field that can be searched how it was analysed,
-        and how that is known (see :mod:`.analysis`). ``notes`` tell of ids that are not unique.
+        without ids. ``named_by`` says what names documents, and ``id_fields``, where they have no
+        ids, which fields could. ``analyses`` has of each field that can be searched how it was
+        analysed, and how that is known (see :mod:`.analysis`). ``notes`` tell of ids that are not
+        unique.
 
     Raises
     ------
@@ -68,7 +70,8 @@ def inspect_index(
     """
     from ..jvm.index import inspect
 
-    check = InspectConfig.of(config, options).check
+    config = InspectConfig.of(config, options)
+    index, check = named_by(index, config.id_field), config.check
     found = inspect(index, True if check else None, progress)
     if Source.of(index).is_sharded:
         found["user_data"] = user_data_of(index)

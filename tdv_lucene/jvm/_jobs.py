@@ -19,6 +19,8 @@ from ._start import HEAP_VARIABLE, heap_size, start
 _log = logging.getLogger(__name__)
 
 _STEP_MILLIS = 50
+_UNIT = "\x1f"
+"""Around the name of a field behind a path: ASCII's unit separator."""
 _USER_EXCEPTION = "tdvlucene.common.UserException"
 
 
@@ -33,9 +35,11 @@ def java_class(name: str) -> Any:
 def java_path(path: str | os.PathLike[str]) -> str:
     """``path`` as Java takes it: absolute, for Java stays in the folder it was started in.
 
-    Of shards all their folders.
+    Of shards all their folders; behind them the field that names documents, if one was asked for.
     """
-    return os.fspath(Source.of(path))
+    source = Source.of(path)
+    by = "" if source.id_field is None else f"{_UNIT}{source.id_field}{_UNIT}"
+    return os.fspath(source) + by
 
 
 @contextmanager

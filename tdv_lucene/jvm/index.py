@@ -16,7 +16,7 @@ import numpy as np
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..progress import Progress, silent
-from ..source import Source
+from ..source import ID_FIELD, Source
 from ._jobs import java_class, java_path, run_job, translate_errors
 from .analysis import make_analyzer
 
@@ -38,7 +38,8 @@ def identify(index: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _identity(index: str | os.PathLike[str], found: Mapping[str, Any]) -> dict[str, Any]:
     _log.info("%s is at commit %s, of Lucene %s", index, found["commit"], found["lucene_version"])
-    return {"path": os.path.abspath(index), **found}
+    id_field = Source.of(index).id_field
+    return {"path": os.path.abspath(index), **found, **({ID_FIELD: id_field} if id_field else {})}
 
 
 def require_current(index: str | os.PathLike[str], commit: str) -> None:

@@ -17,6 +17,7 @@ from ..options import (
     TRAINING,
     VECTORS,
     Effect,
+    Named,
     OfField,
     Overwrite,
     Seed,
@@ -94,7 +95,15 @@ def _fixed(name: str, default: float) -> Any:
 
 
 class LearnConfig(
-    _Training, Parameters, TrustPickle, OfMatrix, TopicField, Analysed, OfField, Overwrite
+    _Training,
+    Parameters,
+    TrustPickle,
+    OfMatrix,
+    TopicField,
+    Analysed,
+    OfField,
+    Named,
+    Overwrite,
 ):
     """How :func:`tdv_lucene.learn_from_index` learns."""
 
@@ -141,8 +150,9 @@ class LearnConfig(
 
     EFFECTS = (
         Effect(
-            ("topics", "qrels", "topic_field", *Analysed.OPTIONS, "vectors", "trust_pickle",
-             "prior", "term_values", "seed", "k1", "b", "mu", "measure", "pool", "memory", "plot"),
+            ("topics", "qrels", "topic_field", "id_field", *Analysed.OPTIONS, "vectors",
+             "trust_pickle", "prior", "term_values", "seed", "k1", "b", "mu", "measure", "pool",
+             "memory", "plot"),
             "no_judgements", "nothing is learned, and nothing measured", only=(False,),
         ),
         Effect(

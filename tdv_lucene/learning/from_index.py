@@ -23,6 +23,7 @@ from ..prior.alone import prior_values, prior_values_of_index
 from ..progress import Progress, silent
 from ..report.path_plot import check_plot, plot_points
 from ..simulation.predicted_sizes import with_index_bytes
+from ..source import named_by
 from ..values.term_values import KIND, TermValues
 from .by_log import drawn, values_by_log
 from .config import LearnConfig, TermValuesConfig
@@ -61,6 +62,7 @@ def learn_from_index(
         anything is written.
     """
     config = LearnConfig.of(config, options, topics=topics, qrels=qrels)
+    index = named_by(index, config.id_field)
     read = [index, topics, qrels, config.vectors, config.matrix]
     place = Output.folder(output, KIND, inputs=read, overwrite=config.overwrite, made_by="learn")
     picture = None

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import TdvError
 from ..output import Output
 from ..progress import Progress, silent
+from ..source import named_by
 from ..vocabulary import ByteStrings, StrPath
 from .config import ExportConfig
 from .extract import open_matrix
@@ -69,7 +70,7 @@ def export_ciff(
         of another field or state, or ``output`` exists or is one of the inputs.
     """
     config = ExportConfig.of(config, options)
-    field, matrix = config.field, config.matrix
+    field, matrix, index = config.field, config.matrix, named_by(index, config.id_field)
     place = Output.file(output, KIND, inputs=[index, matrix], overwrite=config.overwrite)
     with open_matrix(index, matrix, field=field, progress=progress) as found:
         description = _describe(index, field)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..options import INPUT, Config, OfField, Overwrite, Threads, option
+from ..options import INPUT, Config, Effect, Named, OfField, Overwrite, Threads, option
 
 
 class OfMatrix(Config):
@@ -16,7 +16,7 @@ class OfMatrix(Config):
     )  # fmt: skip
 
 
-class ExtractConfig(OfField, Threads, Overwrite):
+class ExtractConfig(OfField, Threads, Named, Overwrite):
     """What :func:`tdv_lucene.extract_matrix` writes."""
 
     positions: bool = option(
@@ -30,5 +30,7 @@ class ExtractConfig(OfField, Threads, Overwrite):
     )
 
 
-class ExportConfig(OfField, OfMatrix, Overwrite):
+class ExportConfig(OfField, OfMatrix, Named, Overwrite):
     """What :func:`tdv_lucene.export_ciff` writes."""
+
+    EFFECTS = (Effect(("id_field",), "matrix", "the matrix has the ids", only=(None,)),)

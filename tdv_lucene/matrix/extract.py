@@ -17,7 +17,7 @@ from ..arguments import cores
 from ..errors import TdvError, argument
 from ..output import Output, remove_abandoned
 from ..progress import Progress, silent
-from ..source import Source
+from ..source import Source, named_by
 from ..vocabulary import StrPath
 from .config import ExtractConfig
 from .merge import merge_matrices
@@ -67,7 +67,8 @@ def extract_matrix(
         lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
         index; when ``tokens`` are asked for and cannot be had, or beside ``documents``.
     """
-    config, source = ExtractConfig.of(config, options), Source.of(index)
+    config = ExtractConfig.of(config, options)
+    index = source = Source.of(named_by(index, config.id_field))
     if config.tokens and (documents is not None or source.is_sharded):
         raise TdvError(
             f"{argument('tokens', True)} is for all documents of one index: leave it out, or "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..analysis import Analysed
 from ..arguments import checked_share, parse_bytes
 from ..errors import TdvError, argument
-from ..options import Config, Effect, OfField, Overwrite, Threads, option
+from ..options import Config, Effect, Named, OfField, Overwrite, Threads, option
 
 if TYPE_CHECKING:
     from .search_target import SearchTarget
@@ -37,7 +37,7 @@ class SearchAs(Config):
     )  # fmt: skip
 
 
-class PruneConfig(SearchAs, Threads, Analysed, OfField, Overwrite):
+class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
     """How :func:`tdv_lucene.prune_index` prunes."""
 
     reduction: float | None = option(

@@ -15,7 +15,7 @@ from ..indexes.shards.record import SOURCE_PATH, SOURCE_VERSION, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord, read_records
 from ..progress import Progress
 from ..ranking import DEFAULT_MODEL
-from ..source import Source
+from ..source import ID_FIELD, Source, named_by
 from ..values.term_values import TermValues
 from .config import PruneConfig
 from .field_description import TUNED
@@ -128,9 +128,12 @@ def pruned_anew(
 
     None where the TDVs were kept or are given; and of shards or several fields, which need them.
     """
+    from ..jvm.index import read_user_data
+
     record = records[0]
     if given or len(held) > 1 or len(records) > 1 or VALUES_FOLDER in record.content:
         return None
+    source = named_by(sources[0], read_user_data(held[0].index).get(ID_FIELD))
     config = PruneConfig(
         reduction=record.requested_reduction,
         tf=record.tf,
@@ -140,12 +143,12 @@ def pruned_anew(
         search_as="recorded" if record.baked is None else _searcher(record),
     )
     if record.learned_from.startswith(TUNED):
-        values = values_again(sources[0], record, progress)
+        values = values_again(source, record, progress)
     elif record.learned_from.startswith("prior"):
-        values = values_without_judgements(sources[0], config, progress)
+        values = values_without_judgements(source, config, progress)
     else:
         return None
-    return Rewriting(sources[0], [values], config)
+    return Rewriting(source, [values], config)
 
 
 def _searcher(record: FieldRecord) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import TdvError, argument
 from ..output import Output
 from ..progress import Progress, silent
-from ..source import Source
+from ..source import Source, named_by
 from ..values.losses import loss_of, most_loss_of, point_within_loss
 from ..values.term_values import KIND as VALUES
 from ..values.term_values import TermValues
@@ -100,6 +100,7 @@ def write_pruned(
     from ..jvm.index import identify
 
     given = [v for v in (values, *others) if v is not None]
+    index = named_by(index, config.id_field)
     source, whole = Source.of(index), Task(os.path.abspath(output), config, made_by)
     place = (
         check_shards(source, Path(whole.output), given, config)

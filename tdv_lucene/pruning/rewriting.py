@@ -16,6 +16,7 @@ from ..indexes.analysis import IN_VALUES, FieldAnalysis, analysis_of, record_to_
 from ..indexes.shards.record import SOURCE_PATH, ShardRecord, shard_as_user_data
 from ..indexes.user_data import as_user_data, carried_over
 from ..ranking import Baking
+from ..source import ID_FIELD
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .config import PruneConfig
@@ -102,8 +103,15 @@ class Rewriting:
             **as_user_data(self.described),
             **shard_as_user_data(self.shard, made),
             **said,
+            **self._id_field,
             SOURCE_PATH: os.path.abspath(self.index),
         }
+
+    @property
+    def _id_field(self) -> dict[str, str]:
+        """What was asked for as the documents' id, here or when TDVs were learned."""
+        asked = self.source, *(values.manifest["source"] for values in self.fields)
+        return next(({ID_FIELD: said[ID_FIELD]} for said in asked if ID_FIELD in said), {})
 
     @cached_property
     def analysed(self) -> dict[str, FieldAnalysis]:

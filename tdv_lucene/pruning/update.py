@@ -17,7 +17,7 @@ from ..indexes.shards.record import PREFIX, SOURCE_PATH, UPDATES, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord
 from ..interruption import check, deferred
 from ..progress import Progress, silent
-from ..source import Source
+from ..source import ID_FIELD, Source
 from ..store import replace_manifest
 from ..values.term_values import TermValues
 from .config import UpdateConfig
@@ -219,7 +219,7 @@ def _write(
 
 def _kept(part: Followed, fields: Sequence[tuple[TermValues, OperatingPoint]]) -> dict[str, str]:
     """What the last commit says of how it was pruned; all else is the source's."""
-    ours = PREFIX, ANALYSIS
+    ours = PREFIX, ANALYSIS, ID_FIELD
     told = {key: value for key, value in part.user_data.items() if key.startswith(ours)}
     for record, (values, _) in zip(part.records, fields):
         if values.folder is not None:

@@ -9,6 +9,7 @@ from ..options import (
     PYTHON_ONLY,
     RESOURCES,
     Effect,
+    Named,
     OfField,
     Overwrite,
     Threads,
@@ -19,7 +20,7 @@ from ..pruning.config import SearchAs
 from ..ranking.options import Parameters, SearchedModel
 
 
-class SearchConfig(SearchedModel, Parameters, TopicField, Analysed, OfField, Overwrite):
+class SearchConfig(SearchedModel, Parameters, TopicField, Analysed, OfField, Named, Overwrite):
     """How :func:`tdv_lucene.search_index` searches."""
 
     tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-MODEL]")
@@ -38,7 +39,7 @@ class SearchConfig(SearchedModel, Parameters, TopicField, Analysed, OfField, Ove
     )  # fmt: skip
 
 
-class TuneConfig(SearchAs, TopicField, Analysed, OfField, Threads, Overwrite):
+class TuneConfig(SearchAs, TopicField, Analysed, OfField, Threads, Named, Overwrite):
     """How :func:`tdv_lucene.tune_index` tunes."""
 
     EFFECTS = (Effect(("topic_field",), "topics", "no topics are read", only=(ANYTHING,)),)

@@ -21,7 +21,7 @@ from ..indexes.user_data import FieldRecord, parameters_of, recorded_parameters,
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
-from ..source import Source
+from ..source import Source, named_by
 from .config import SearchConfig
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def search_index(
         the index has few of the queries' terms, and many by another analysis.
     """
     config = SearchConfig.of(config, options)
+    index = named_by(index, config.id_field)
     place = Output.file(
         output, RUN, inputs=[index, topics], overwrite=config.overwrite, made_by="search"
     )

@@ -18,7 +18,7 @@ from ..pruning.config import PruneConfig
 from ..pruning.prune import write_pruned
 from ..pruning.search_target import RECORDED
 from ..ranking import DEFAULT_MODEL, SearchParameters
-from ..source import Source
+from ..source import Source, named_by
 from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
 from .baseline_tuning import tune_parameters
@@ -74,10 +74,11 @@ def tune_index(
             "go into its norms; name a searcher, or leave it out"
         )
     field, threads = config.field, config.threads
+    index = named_by(index, config.id_field)
     require_prunable(index, field)
     copied = PruneConfig(
         reduction=0, tf="original", search_as=config.search_as, threads=threads,
-        field=field, overwrite=config.overwrite, **config.asked_analysis,
+        field=field, overwrite=config.overwrite, id_field=config.id_field, **config.asked_analysis,
     )  # fmt: skip
     tuned: SearchParameters | None = None
     about: dict[str, Any] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..vocabulary import ByteStrings
 
@@ -107,7 +107,8 @@ def make_queries(
     if not records:
         raise TdvError(
             f"no relevant document of the qrels (such as {_some(qrels[shared[0]])}) is in the "
-            f"index (which has ids such as {matrix.doc_ids[0].decode(errors='replace')!r})"
+            f"index (which has ids such as {matrix.doc_ids[0].decode(errors='replace')!r}); "
+            f"documents that another field names need {argument('id_field')}"
         )
     ids, terms, tf, docs, grades, ideal = zip(*records)
     if not any(len(t) for t in terms):

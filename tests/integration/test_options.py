@@ -83,7 +83,7 @@ UNTRIED = {
 SAMPLES: dict[str, tuple[str, ...]] = {
     "analyzer": ("org.apache.lucene.analysis.standard.StandardAnalyzer",),
     "b": ("0.9",), "dimensions": ("3",), "documents": ("{ids}",), "field": ("title",),
-    "folds": ("3",), "hits": ("2",), "k1": ("3",), "language": ("de",),
+    "folds": ("3",), "hits": ("2",), "id_field": ("none",), "k1": ("3",), "language": ("de",),
     "latency_budget_seconds": ("0.3",),
     "matrix": ("{matrix}",), "max_bytes": ("{size}",),
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
@@ -121,7 +121,7 @@ SAME = {
 _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
     r"goes with one|tuning needs|go into its norms|needs points that were validated|"
-    r"is for (bm25|all documents)|was given: leave it out"
+    r"is for (bm25|all documents)|was given: leave it out|another field names? "
 )
 _TOLD = (
     "postings",
@@ -234,6 +234,7 @@ def _content(path: Path, work: Path) -> dict[str, Any]:
             name: [
                 points,
                 [told.get(key) for key in (*_TOLD, "parameters", "lead", "field", "origin")],
+                (told.get("source") or {}).get("id_field"),
             ]
         }
     return {} if path.suffix == ".html" else {name: None}

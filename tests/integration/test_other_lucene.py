@@ -44,6 +44,7 @@ MODULES = {
     "random cases": ("integration/test_fuzz.py",),
     "searching": (
         "integration/test_latency.py",
+        "integration/test_lucene_programs.py",
         "integration/test_search.py",
         "integration/test_shards_search.py",
     ),

@@ -58,7 +58,7 @@ public final class Indexes {
   }
 
   private static Directory folder(String index) throws IOException {
-    Path path = Paths.get(index);
+    Path path = Paths.get(IdField.path(index));
     if (!Files.isDirectory(path)) {
       throw new UserException("no such index: " + index + " is not a folder");
     }
@@ -94,7 +94,9 @@ public final class Indexes {
 
   /** Opens the last commit of an index, or of each of its shards; {@link #read} from it. */
   public static DirectoryReader open(String index) throws IOException {
-    return Shards.areSeveral(index) ? openShards(index, Indexes::openFolder) : openFolder(index);
+    return Shards.areSeveral(index)
+        ? openShards(index, Indexes::openFolder)
+        : openFolder(IdField.path(index));
   }
 
   /** The shards of an opened index; of one that has none, itself. */
@@ -165,7 +167,7 @@ public final class Indexes {
   static DirectoryReader openUnlocked(String index) throws IOException {
     return Shards.areSeveral(index)
         ? openShards(index, Indexes::openUnlockedFolder)
-        : openUnlockedFolder(index);
+        : openUnlockedFolder(IdField.path(index));
   }
 
   private static DirectoryReader openUnlockedFolder(String index) throws IOException {

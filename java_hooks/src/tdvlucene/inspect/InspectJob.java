@@ -22,6 +22,7 @@ import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Damage;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.IdField;
 import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
@@ -72,10 +73,16 @@ public final class InspectJob extends Job {
       found.put("checked", check());
       found.put("deleted", deleted(reader));
       found.put("locked", isLocked(reader));
-      found.put("without_ids", whyNotNamed(reader));
+      String why = whyNotNamed(reader);
+      found.put("without_ids", why);
       found.put("segments", segments(reader));
       found.put("fields", fields(reader));
-      found.put("stored_fields", storedFields(reader));
+      TreeSet<String> stored = storedFields(reader);
+      found.put("stored_fields", stored);
+      IdField names = IdField.of(reader, index);
+      found.put("named_by", names.show());
+      boolean isOpen = names.isNumber() || !why.isEmpty();
+      found.put("id_fields", isOpen ? IdCandidates.of(reader, index, stored) : List.of());
       found.put("files", FileSizes.byExtension(reader));
       if (isOne) { // several commits have none in common
         found.put("user_data", new TreeMap<>(reader.getIndexCommit().getUserData()));

@@ -13,9 +13,11 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.StringHelper;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.IdField;
 import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
+import tdvlucene.common.UserException;
 
 /**
  * Finds out what tells whether a document is in two shards: a hash of each live document's id.
@@ -50,6 +52,11 @@ public final class ShardJob extends Job {
     try (DirectoryReader reader = open(index);
         NpyWriter out = new NpyWriter(hashes, "<i8")) {
       phase("reading document ids", reader.maxDoc());
+      if (IdField.of(reader, index).isNumber() && reader.maxDoc() > 0) {
+        throw new UserException(
+            "documents of " + index + " have no 'id', and in shards their numbers name several: "
+                + "index with ids, or merge the shards");
+      }
       for (LeafReaderContext leaf : reader.leaves()) {
         read(leaf, out);
       }

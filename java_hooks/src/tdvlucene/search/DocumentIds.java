@@ -2,43 +2,106 @@ package tdvlucene.search;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import org.apache.lucene.index.DirectoryReader;
+import java.util.Map;
+import java.util.Set;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexOptions;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.Terms;
-import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.util.Bits;
+import tdvlucene.common.ExternalIds;
+import tdvlucene.common.IdField;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 
-/** Finds out which documents an index has, by the collection's ids. */
+/** Finds documents of an index by their ids. */
 public final class DocumentIds {
   private DocumentIds() {}
 
   /**
-   * A JSON array of those of the given ids that are in the index; one dictionary lookup each.
+   * A JSON array of those of the given ids that are in the index.
    *
    * @param ids a JSON array
    */
   public static String known(String index, String ids) throws IOException {
     List<String> asked = Json.parseStrings(ids);
     return Indexes.read(index, reader -> {
-      List<String> known = new ArrayList<>();
-      for (String id : asked) {
-        if (contains(reader, new BytesRef(id))) {
-          known.add(id);
-        }
-      }
+      Map<String, Integer> found = find(reader, index, asked);
+      List<String> known = new ArrayList<>(asked);
+      known.removeIf(id -> !found.containsKey(id));
       return Json.of(known);
     });
   }
 
-  private static boolean contains(DirectoryReader reader, BytesRef id) throws IOException {
-    for (LeafReaderContext leaf : reader.leaves()) {
-      Terms terms = leaf.reader().terms("id");
-      if (terms != null && terms.iterator().seekExact(id)) {
-        return true;
+  /**
+   * The numbers in the index of those that it has, in the order asked for: by one dictionary lookup
+   * each where the ids' field is indexed as whole terms, else by reading the ids of all documents.
+   */
+  static Map<String, Integer> find(IndexReader reader, String index, Collection<String> asked)
+      throws IOException {
+    IdField names = IdField.of(reader, index);
+    FieldInfo info =
+        names.isNumber() ? null : FieldInfos.getMergedFieldInfos(reader).fieldInfo(names.field());
+    boolean isIndexed = info != null && info.getIndexOptions() == IndexOptions.DOCS;
+    Map<String, Integer> all = isIndexed ? null : read(reader, names, new HashSet<>(asked));
+    Map<String, Integer> found = new LinkedHashMap<>();
+    for (String id : asked) {
+      int doc =
+          isIndexed
+              ? lookUp(reader, new Term(names.field(), id))
+              : all.getOrDefault(id, DocIdSetIterator.NO_MORE_DOCS);
+      if (doc != DocIdSetIterator.NO_MORE_DOCS) {
+        found.put(id, doc);
       }
     }
-    return false;
+    return found;
+  }
+
+  private static Map<String, Integer> read(IndexReader reader, IdField names, Set<String> wanted)
+      throws IOException {
+    Map<String, Integer> found = new LinkedHashMap<>();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      ExternalIds ids = new ExternalIds(leaf, names);
+      Bits live = leaf.reader().getLiveDocs();
+      for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
+        String id = live == null || live.get(doc) ? ids.of(doc).utf8ToString() : null;
+        if (wanted.contains(id)) {
+          found.put(id, leaf.docBase + doc);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** The last living document with a term, {@code NO_MORE_DOCS} for none. */
+  private static int lookUp(IndexReader reader, Term term) throws IOException {
+    int found = DocIdSetIterator.NO_MORE_DOCS;
+    for (LeafReaderContext leaf : reader.leaves()) {
+      int doc = lookUp(leaf.reader(), term);
+      found = doc == DocIdSetIterator.NO_MORE_DOCS ? found : leaf.docBase + doc;
+    }
+    return found;
+  }
+
+  private static int lookUp(LeafReader leaf, Term term) throws IOException {
+    PostingsEnum postings = leaf.postings(term, PostingsEnum.NONE);
+    if (postings == null) {
+      return DocIdSetIterator.NO_MORE_DOCS;
+    }
+    Bits live = leaf.getLiveDocs();
+    int doc = postings.nextDoc();
+    while (doc != DocIdSetIterator.NO_MORE_DOCS && live != null && !live.get(doc)) {
+      doc = postings.nextDoc();
+    }
+    return doc;
   }
 }

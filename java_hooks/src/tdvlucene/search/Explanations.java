@@ -24,12 +24,14 @@ public final class Explanations {
     return Indexes.read(index, reader -> {
       Searchable.require(reader, index, queries.field);
       Map<String, List<List<Object>>> all = new LinkedHashMap<>();
-      Ranking ranking = new Ranking(reader, similarity);
+      Ranking ranking = new Ranking(reader, index, similarity);
       for (Queries.Topic topic : queries.parse()) {
         List<List<Object>> rows = new ArrayList<>();
-        for (ScoreDoc hit : ranking.top(topic.query, hits)) {
-          Number explained = ranking.searcher().explain(topic.query, hit.doc).getValue();
-          rows.add(List.of(ranking.id(hit), hit.score, explained));
+        ScoreDoc[] found = ranking.top(topic.query, hits);
+        String[] ids = ranking.ids(found);
+        for (int i = 0; i < found.length; i++) {
+          Number explained = ranking.searcher().explain(topic.query, found[i].doc).getValue();
+          rows.add(List.of(ids[i], found[i].score, explained));
         }
         all.put(topic.id, rows);
       }

@@ -40,7 +40,8 @@ final class Feedback implements Closeable {
    */
   static Feedback open(
       String index, DirectoryReader reader, Similarity similarity, Queries queries, String method)
-      throws ReflectiveOperationException {
+      throws IOException, ReflectiveOperationException {
+    Searchable.requireAnserinisIds(reader, index);
     requireVectors(index, reader, method);
     refuseSoftDeleted(index, reader, method);
     Object searcher = Class.forName(SEARCHER).getConstructor(String.class).newInstance(index);

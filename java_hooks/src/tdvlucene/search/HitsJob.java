@@ -62,7 +62,7 @@ public final class HitsJob extends Job {
       }
       IndexSearcher searcher =
           statistics == null ? new IndexSearcher(reader) : statistics.searcher(reader);
-      Ranking ranking = new Ranking(searcher, similarity);
+      Ranking ranking = new Ranking(searcher, index, similarity);
       List<Queries.Topic> topics = queries.parse();
       phase("searching", topics.size());
       TopicSearches.each(
@@ -82,10 +82,11 @@ public final class HitsJob extends Job {
   private Found search(Ranking ranking, Queries.Topic topic) throws IOException {
     checkCancelled(); // so that what is queued ends at once
     ScoreDoc[] best = ranking.topOfOneSearch(topic.query, hits);
+    String[] ids = ranking.ids(best);
     Found found = new Found(best.length);
     for (int i = 0; i < best.length; i++) {
       found.scores[i] = best[i].score;
-      found.ids[i] = ranking.id(best[i]).getBytes(StandardCharsets.UTF_8);
+      found.ids[i] = ids[i].getBytes(StandardCharsets.UTF_8);
     }
     return found;
   }

@@ -41,7 +41,7 @@ public final class OpenIndex implements Closeable {
     try {
       ranking = Indexes.read(index, reader, opened -> {
         Searchable.require(opened, index, field);
-        return new Ranking(opened, similarity);
+        return new Ranking(opened, index, similarity);
       });
     } catch (Throwable t) {
       reader.close();
@@ -58,13 +58,14 @@ public final class OpenIndex implements Closeable {
       StoredFields stored = opened.storedFields();
       List<List<Object>> best = new ArrayList<>();
       List<String> below = new ArrayList<>();
-      for (ScoreDoc hit : ranking.top(parse(text), Math.max(hits, depth))) {
-        String id = ranking.id(hit);
-        if (best.size() < hits) {
-          String content = texts.of(stored.document(hit.doc, texts.fields()));
-          best.add(Arrays.asList(id, hit.score, content));
+      ScoreDoc[] found = ranking.top(parse(text), Math.max(hits, depth));
+      String[] ids = ranking.ids(found);
+      for (int i = 0; i < found.length; i++) {
+        if (i < hits) {
+          String content = texts.of(stored.document(found[i].doc, texts.fields()));
+          best.add(Arrays.asList(ids[i], found[i].score, content));
         } else {
-          below.add(id);
+          below.add(ids[i]);
         }
       }
       return Json.of(Map.of("hits", best, "below", below));
@@ -88,7 +89,7 @@ public final class OpenIndex implements Closeable {
 
   /** As {@link QueryPostings#of}. */
   public String postings(String terms, String ids) throws IOException {
-    return Indexes.read(index, reader, opened -> QueryPostings.of(opened, field, terms, ids));
+    return Indexes.read(index, reader, opened -> QueryPostings.of(opened, index, field, terms, ids));
   }
 
   @Override

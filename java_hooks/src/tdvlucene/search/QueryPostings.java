@@ -9,13 +9,12 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.ReaderUtil;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.BooleanQuery;
-import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.TermQuery;
-import org.apache.lucene.util.Bits;
 import tdvlucene.common.Json;
 
 /** Reads the frequencies of some terms in some documents. */
@@ -29,7 +28,7 @@ final class QueryPostings {
    * @param terms a JSON array
    * @param ids a JSON array of the collection's ids; those the index lacks are left out
    */
-  static String of(IndexReader reader, String field, String terms, String ids)
+  static String of(IndexReader reader, String index, String field, String terms, String ids)
       throws IOException {
     List<Term> asked = new ArrayList<>();
     BooleanQuery.Builder any = new BooleanQuery.Builder();
@@ -39,30 +38,15 @@ final class QueryPostings {
       any.add(new TermQuery(term), BooleanClause.Occur.SHOULD);
     }
     Map<String, List<Integer>> documents = new LinkedHashMap<>();
-    for (String id : Json.parseStrings(ids)) {
-      for (LeafReaderContext leaf : reader.leaves()) {
-        int doc = find(leaf.reader(), id);
-        if (doc != DocIdSetIterator.NO_MORE_DOCS) {
-          documents.put(id, frequencies(leaf.reader(), doc, asked));
-        }
-      }
+    List<LeafReaderContext> leaves = reader.leaves();
+    Map<String, Integer> found = DocumentIds.find(reader, index, Json.parseStrings(ids));
+    for (Map.Entry<String, Integer> each : found.entrySet()) {
+      LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(each.getValue(), leaves));
+      int doc = each.getValue() - leaf.docBase;
+      documents.put(each.getKey(), frequencies(leaf.reader(), doc, asked));
     }
     IndexSearcher searcher = new IndexSearcher(reader);
     return Json.of(Map.of("matching", searcher.count(any.build()), "documents", documents));
-  }
-
-  /** The living document of this id, {@code NO_MORE_DOCS} where the segment has none. */
-  private static int find(LeafReader leaf, String id) throws IOException {
-    PostingsEnum postings = leaf.postings(new Term("id", id), PostingsEnum.NONE);
-    if (postings == null) {
-      return DocIdSetIterator.NO_MORE_DOCS;
-    }
-    Bits live = leaf.getLiveDocs();
-    int doc = postings.nextDoc();
-    while (doc != DocIdSetIterator.NO_MORE_DOCS && live != null && !live.get(doc)) {
-      doc = postings.nextDoc();
-    }
-    return doc;
   }
 
   private static List<Integer> frequencies(LeafReader leaf, int doc, List<Term> terms)

@@ -2,7 +2,6 @@ package tdvlucene.search;
 
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import org.apache.lucene.index.BinaryDocValues;
@@ -21,6 +20,8 @@ import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
+import tdvlucene.common.ExternalIds;
+import tdvlucene.common.IdField;
 
 /**
  * The one search of these hooks: returns what Anserini's {@code SimpleSearcher} returns, without
@@ -39,14 +40,17 @@ final class Ranking {
   private static final int SPARE_SHARE = 10;
 
   private final IndexSearcher searcher;
+  private final String index;
+  private IdField names; // found when first needed; by whatever thread, it is the same
   private final boolean tiesById;
 
-  Ranking(IndexReader reader, Similarity similarity) {
-    this(new IndexSearcher(reader), similarity);
+  Ranking(IndexReader reader, String index, Similarity similarity) {
+    this(new IndexSearcher(reader), index, similarity);
   }
 
-  Ranking(IndexSearcher searcher, Similarity similarity) {
+  Ranking(IndexSearcher searcher, String index, Similarity similarity) {
     this.searcher = searcher;
+    this.index = index;
     searcher.setSimilarity(similarity);
     searcher.setQueryCache(null); // a cached query is not a search
     tiesById = ordersTiesById(searcher.getIndexReader());
@@ -107,16 +111,11 @@ final class Ranking {
 
   /** The hits with score and id, as a search by {@link #BY_SCORE_THEN_ID} returns them. */
   private ScoreDoc[] withIds(ScoreDoc[] hits) throws IOException {
-    long[] inIndexOrder = new long[hits.length]; // in which alone ids can be read
-    for (int i = 0; i < hits.length; i++) {
-      inIndexOrder[i] = (long) hits[i].doc << Integer.SIZE | i;
-    }
-    Arrays.sort(inIndexOrder);
     List<LeafReaderContext> leaves = searcher.getIndexReader().leaves();
     LeafReaderContext leaf = null;
     BinaryDocValues ids = null;
     ScoreDoc[] identified = new ScoreDoc[hits.length];
-    for (long next : inIndexOrder) {
+    for (long next : inIndexOrder(hits)) {
       ScoreDoc hit = hits[(int) next];
       if (leaf == null || hit.doc >= leaf.docBase + leaf.reader().maxDoc()) {
         leaf = leaves.get(ReaderUtil.subIndex(hit.doc, leaves));
@@ -133,12 +132,37 @@ final class Ranking {
     return (BytesRef) ((FieldDoc) hit).fields[1];
   }
 
-  /** The collection's id of a hit. */
-  String id(ScoreDoc hit) throws IOException {
-    if (hit instanceof FieldDoc && idBytes(hit) != null) { // else of a segment without the column
-      return idBytes(hit).utf8ToString();
+  /** The places of the hits in the lower half of each number: ids are read in index order. */
+  private static long[] inIndexOrder(ScoreDoc[] hits) {
+    long[] places = new long[hits.length];
+    for (int i = 0; i < hits.length; i++) {
+      places[i] = (long) hits[i].doc << Integer.SIZE | i;
     }
-    return searcher.storedFields().document(hit.doc, Collections.singleton(ID)).get(ID);
+    Arrays.sort(places);
+    return places;
+  }
+
+  /** The ids of the hits, in their order. */
+  String[] ids(ScoreDoc[] hits) throws IOException {
+    IdField by = names == null ? IdField.of(searcher.getIndexReader(), index) : names;
+    names = by;
+    List<LeafReaderContext> leaves = searcher.getIndexReader().leaves();
+    LeafReaderContext leaf = null;
+    ExternalIds ids = null;
+    String[] found = new String[hits.length];
+    for (long next : inIndexOrder(hits)) {
+      ScoreDoc hit = hits[(int) next];
+      if (by.isAnserinis() && hit instanceof FieldDoc && idBytes(hit) != null) {
+        found[(int) next] = idBytes(hit).utf8ToString(); // else of a segment without the column
+        continue;
+      }
+      if (leaf == null || hit.doc >= leaf.docBase + leaf.reader().maxDoc()) {
+        leaf = leaves.get(ReaderUtil.subIndex(hit.doc, leaves));
+        ids = new ExternalIds(leaf, by);
+      }
+      found[(int) next] = ids.of(hit.doc - leaf.docBase).utf8ToString();
+    }
+    return found;
   }
 
   /**

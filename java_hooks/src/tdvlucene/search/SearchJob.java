@@ -76,7 +76,7 @@ public final class SearchJob extends Job {
           reader, index, queries.field, bytes -> phase("checking the index", bytes), this::advance);
       List<Queries.Topic> topics = queries.parse();
       RunNames.require(topics.stream().map(topic -> topic.id).collect(Collectors.toList()), tag);
-      Ranking ranking = new Ranking(reader, similarity);
+      Ranking ranking = new Ranking(reader, index, similarity);
       phase("searching", topics.size());
       TopicSearches.each(
           topics,
@@ -89,7 +89,8 @@ public final class SearchJob extends Job {
     }
   }
 
-  private Feedback expansion(DirectoryReader reader) throws ReflectiveOperationException {
+  private Feedback expansion(DirectoryReader reader)
+      throws IOException, ReflectiveOperationException {
     return feedback == null ? null : Feedback.open(index, reader, similarity, queries, feedback);
   }
 
@@ -111,9 +112,10 @@ public final class SearchJob extends Job {
     checkCancelled(); // so that what is queued ends at once
     ScoreDoc[] found = ranking.topOfOneSearch(topic.query, hits);
     float[] scores = ranking.printedScores(found);
+    String[] ids = ranking.ids(found);
     RunLines lines = new RunLines(topic.id, tag, found.length);
     for (int i = 0; i < found.length; i++) {
-      lines.add(found[i].doc, ranking.id(found[i]), scores[i]);
+      lines.add(found[i].doc, ids[i], scores[i]);
     }
     return lines;
   }

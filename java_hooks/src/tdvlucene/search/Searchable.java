@@ -5,6 +5,7 @@ import java.util.function.LongConsumer;
 import org.apache.lucene.index.DirectoryReader;
 import tdvlucene.common.Damage;
 import tdvlucene.common.ExternalIds;
+import tdvlucene.common.IdField;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
@@ -34,14 +35,26 @@ public final class Searchable {
     ExternalIds.requireAll(reader, index);
   }
 
-  /** As below, of an index that another program will search, perhaps in other fields. */
+  /** As below, of an index that Pyserini will search, perhaps in other fields. */
   public static void require(String index, String field) throws IOException {
     Indexes.read(index, reader -> {
+      requireAnserinisIds(reader, index);
       if (Indexes.hasField(reader, field)) {
         require(reader, index, field);
       }
       return null;
     });
+  }
+
+  /** Refuses an index of which Anserini's and Pyserini's searchers could not name the hits. */
+  static void requireAnserinisIds(DirectoryReader reader, String index) throws IOException {
+    IdField names = IdField.of(reader, index);
+    if (!names.isAnserinis() && reader.maxDoc() > 0) {
+      throw new UserException(
+          index + " names its documents by " + names.show() + ", and Anserini and Pyserini only by "
+              + "the stored field 'id': search it with tdv-lucene, without feedback, or with "
+              + "Lucene");
+    }
   }
 
   /** As above, in a moment. */

@@ -65,7 +65,7 @@ public final class ServiceTimes extends Job {
       for (int i = 0; i < paths.size(); i++) {
         DirectoryReader reader = open(paths.get(i));
         readers.add(reader);
-        List<ScoreDoc[]> found = search(new Ranking(reader, similarities.get(i)), topics);
+        List<ScoreDoc[]> found = search(new Ranking(reader, paths.get(i), similarities.get(i)), topics);
         StoredFields stored = reader.storedFields();
         fetches.add(query -> fetch(stored, found.get(query)));
       }

@@ -64,7 +64,8 @@ public final class ThroughputJob extends Job {
       List<IndexSearcher> searchers = new ArrayList<>();
       for (int i = 0; i < paths.size(); i++) {
         readers.add(open(paths.get(i)));
-        searchers.add(new Ranking(readers.get(i), similarities.get(i)).searcher());
+        Ranking ranking = new Ranking(readers.get(i), paths.get(i), similarities.get(i));
+        searchers.add(ranking.searcher());
       }
       try (Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
         runRounds(searchers, topics, pool);

@@ -3,7 +3,6 @@ package tdvlucene.search;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Paths;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -62,7 +61,7 @@ final class TimedIndex implements Closeable {
   /** Opens the index and the run. */
   void open(Job job) throws IOException {
     reader = job.open(path);
-    ranking = new Ranking(reader, similarity);
+    ranking = new Ranking(reader, path, similarity);
     expected = new RunFile(Paths.get(run));
   }
 
@@ -78,7 +77,7 @@ final class TimedIndex implements Closeable {
   long countPostings(Queries.Topic topic, Mode mode) throws IOException {
     if (counting == null) {
       countingReader = new CountingReader(reader);
-      counting = new Ranking(countingReader, similarity).searcher();
+      counting = new Ranking(countingReader, path, similarity).searcher();
     }
     search(counting, topic, mode);
     return countingReader.takeCount();
@@ -96,10 +95,7 @@ final class TimedIndex implements Closeable {
   /** Throws when a timed search finds other documents than the run holds. */
   void check(Queries.Topic topic) throws IOException {
     ScoreDoc[] ranked = ranking.top(topic.query, RUN_DEPTH);
-    List<String> ids = new ArrayList<>();
-    for (ScoreDoc hit : ranked) {
-      ids.add(ranking.id(hit));
-    }
+    List<String> ids = List.of(ranking.ids(ranked));
     require(ids.equals(expected.documents(topic.id)), topic, "search");
     for (Mode mode : Mode.values()) {
       require(sameButForTies(ranked, search(topic, mode), mode.hits), topic, mode.toString());

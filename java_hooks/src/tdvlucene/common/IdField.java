@@ -1,0 +1,97 @@
+package tdvlucene.common;
+
+import java.io.IOException;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.IndexReader;
+
+/**
+ * What names the documents of an index: the field that was asked for, or that the index records;
+ * else Anserini's {@code id}, and where no document has that, their numbers among the live ones.
+ */
+public final class IdField {
+  private static final String ANSERINIS = "id";
+
+  /** Of the commit's user data, and of what is asked for: their numbers. */
+  private static final String RECORD = "id_field";
+
+  private static final String NUMBERS = "none";
+
+  /** ASCII's unit separator, around the field's name behind an index's path. */
+  private static final String SEPARATOR = "\u001f";
+
+  final IndexReader reader;
+  final String index;
+
+  private final String name;
+
+  private IdField(IndexReader reader, String index, String name) {
+    this.reader = reader;
+    this.index = index;
+    this.name = name;
+  }
+
+  /**
+   * That of an index.
+   *
+   * @param index its path, and behind it the field that was asked for, if any
+   */
+  public static IdField of(IndexReader reader, String index) throws IOException {
+    int from = index.indexOf(SEPARATOR);
+    String asked = from < 0 ? null : index.substring(from + 1, index.length() - 1);
+    String recorded = Indexes.userData(reader).get(RECORD);
+    if (asked != null && recorded != null && !asked.equals(recorded)) {
+      throw new UserException(
+          index + " records that its documents are named by " + show(recorded) + ", and --id-field "
+              + asked + " was given: leave it out");
+    }
+    FieldInfos fields = FieldInfos.getMergedFieldInfos(reader);
+    String name = asked != null ? asked : recorded;
+    if (name == null) {
+      name = fields.fieldInfo(ANSERINIS) == null ? NUMBERS : ANSERINIS;
+    } else if (!name.equals(NUMBERS) && fields.fieldInfo(name) == null && reader.maxDoc() > 0) {
+      throw new UserException(
+          "no field '" + name + "' in " + index + ", by which documents are to be named: see "
+              + "'inspect' for the fields that name each");
+    }
+    return new IdField(reader, index, name.equals(NUMBERS) ? null : name);
+  }
+
+  /** A field, whatever was asked for. */
+  public static IdField named(IndexReader reader, String index, String name) {
+    return new IdField(reader, index, name);
+  }
+
+  /** Whether it is the field by which Anserini, Pyserini and their tools name documents. */
+  public boolean isAnserinis() {
+    return ANSERINIS.equals(name);
+  }
+
+  /** The field; null where documents are named by their numbers. */
+  public String field() {
+    return name;
+  }
+
+  public boolean isNumber() {
+    return name == null;
+  }
+
+  /** In words. */
+  public String show() {
+    return show(name == null ? NUMBERS : name);
+  }
+
+  private static String show(String name) {
+    return name.equals(NUMBERS) ? "their numbers" : "'" + name + "'";
+  }
+
+  /** An index's path without the field. */
+  static String path(String index) {
+    int from = index.indexOf(SEPARATOR);
+    return from < 0 ? index : index.substring(0, from);
+  }
+
+  /** A message without the fields behind paths. */
+  static String hide(String message) {
+    return message.replaceAll(SEPARATOR + "[^" + SEPARATOR + "]*" + SEPARATOR, "");
+  }
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Twelve collections in other languages and of passages: full, tuned, without judgements, learned.
+
+    scripts/bench/languages.py --collections DIR --work DIR --output RUN [--only fr-piaf ...]
+
+The prior is the one made without the collection. Learning starts from it and sees the training
+half; all is measured on the other half, by `compare`. Analyses are not named: the commands find
+them. ``--work`` holds the indexes and matrices (see ``prior_collections.py``). The full index is
+the one without positions, which the pruned ones do not have either. Collections that
+``RUN/raw.json`` has are not measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from commands import Commands
+from prior_collections import ROWS, source_of, sources_of
+from prior_settings import left_out_parser, prior_without
+from results import machine, markdown_table, write_run
+
+from tdv_lucene import learn_term_values, load_matrix, read_qrels, read_topics
+from tdv_lucene.jvm.analysis import analyze_topics
+from tdv_lucene.prior.alone import prior_values
+from tdv_lucene.prior.prior import KINDS
+
+COLLECTIONS = tuple(name for name, row in ROWS.items() if row.subfolder == "lang")
+UNJUDGED = {kind: f"unjudged-{kind}" for kind in KINDS}
+SYSTEMS = ("full", "full-tuned", *UNJUDGED.values(), "learned")
+MEASURES = ("nDCG@5", "R@100", "R@1000")
+
+
+def measure(name: str, collections: Path, work: Path, prior_run: Path) -> dict[str, Any]:
+    """What `compare` says of all systems, on the test half."""
+    source, sources, prior = (
+        source_of(name, collections), sources_of(name, collections, work),
+        prior_without(name, prior_run),
+    )  # fmt: skip
+    (train, train_qrels), (test, test_qrels) = (
+        (source / f"queries.{half}.tsv", source / f"qrels.{half}.txt") for half in ("train", "test")
+    )
+    matrix = load_matrix(sources.matrix_with_positions)
+    values = {n: prior_values(matrix, prior=prior, expect=kind) for kind, n in UNJUDGED.items()}
+    topics = analyze_topics(read_topics(train), "contents", ROWS[name].analysis)
+    values["learned"] = learn_term_values(matrix, topics, read_qrels(train_qrels), prior=prior)
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder)
+        commands = Commands(collections, made)
+        for system, of_system in values.items():
+            of_system.save(made / f"{system}-values")
+            commands.run(
+                "prune", "--index", sources.index_with_positions, "--output", made / system,
+                "--tdv", made / f"{system}-values",
+            )  # fmt: skip
+        report = commands.run(
+            "compare", "--index", f"full={sources.index}",
+            *(word for system in values for word in ("--index", f"{system}={made / system}")),
+            "--topics", test, "--qrels", test_qrels, "--tune-topics", train,
+            "--tune-qrels", train_qrels, "--measures", "R@100", "--latency-budget", "1",
+            "--output", made / "report",
+        )  # fmt: skip
+    return {key: report[key] for key in ("queries", "indexes", "measures", "tuning", "versions")}
+
+
+def table(raw: dict[str, Any]) -> str:
+    rows = []
+    for name, report in raw.items():
+        kind = ROWS[name].sets[0].kind
+        for system in SYSTEMS:
+            index = report["indexes"].get(system, report["indexes"]["full"])
+            full = report["indexes"]["full"]
+            first = (
+                (name, kind, str(report["queries"]["judged"])) if system == "full" else ("",) * 3
+            )
+            sizes = f"{index['bytes']:,}", f"{1 - index['postings'] / full['postings']:.0%}"
+            rows.append((*first, system, *(_cell(report, m, system) for m in MEASURES), *sizes))
+    head = ("collection", "queries are", "queries", "system", *MEASURES, "bytes", "dropped")
+    return markdown_table(head, rows)
+
+
+def _cell(report: dict[str, Any], measure: str, system: str) -> str:
+    value: float = report["measures"][measure][system]
+    return f"{value:.3f}"
+
+
+def main() -> None:
+    args = left_out_parser(__doc__, COLLECTIONS).parse_args()
+    kept = args.output / "raw.json"
+    raw = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    for name in args.only:
+        if name not in raw:
+            raw[name] = measure(name, args.collections, args.work, args.prior_run)
+            text = f"{machine()}\n\n{table(raw)}\n"
+            write_run(args.output, text, raw, ("tables.md", "raw.json"))
+    print(table(raw))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""Indexes that Lucene itself wrote, without Anserini's ``id``: a field names documents, or nothing.
+
+Everything works on them: the one here has several analysed fields, doc values of all kinds, points,
+soft deletes and an index sort. Blocks of nested documents are apart.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import _bytes_ref, _directory
+from lucene_reading import open_reader
+
+from tdv_lucene.cli.inspect import command
+from tdv_lucene.comparison.compare import compare_indexes
+from tdv_lucene.comparison.explain import explain_query
+from tdv_lucene.errors import TdvError
+from tdv_lucene.indexes.inspection import inspect_index
+from tdv_lucene.indexes.shards.finding import find_shards
+from tdv_lucene.jvm import java_class
+from tdv_lucene.jvm.index import read_user_data
+from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.update import update_index
+from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.searching.search import open_searcher, search_index
+
+pytestmark = pytest.mark.jvm
+
+LUCENE = "org.apache.lucene."
+WORDS = "index postings terms documents ranking retrieval pruning query search weight".split()
+DOCUMENTS = 24
+GONE = (3, 17)
+"""Soft-deleted."""
+NAMES = {"url": "http://a/{}", "number": "{}", "key": "k{}", "isbn": "{}"}
+"""Field -> what it calls a document: sorted, numeric and binary doc values, and stored only."""
+
+
+def _text(number: int) -> str:
+    """Of words that fewer documents have the later they come in the list."""
+    words = [word for at, word in enumerate(WORDS) if number % (at + 1) == 0]
+    return " ".join([*words, f"Word{number}", *["the"] * (number % 5)])
+
+
+def _document(number: int, names: bool = True):
+    document = java_class(LUCENE + "document.Document")()
+    stored = java_class(LUCENE + "document.Field$Store")
+    for name, value in (("body", _text(number)), ("title", "日本語の本 " + WORDS[number % 10])):
+        document.add(java_class(LUCENE + "document.TextField")(name, value, stored.YES))
+    document.add(java_class(LUCENE + "document.LongPoint")("year", 1900 + number))
+    document.add(java_class(LUCENE + "document.NumericDocValuesField")("rank", -number))
+    tags = java_class(LUCENE + "document.SortedSetDocValuesField")
+    for tag in (b"x", b"y"):
+        document.add(tags("tags", _bytes_ref(tag)))
+    if names:
+        _name(document, number)
+    return document
+
+
+def _name(document, number: int) -> None:
+    values = {"url": "SortedDocValuesField", "key": "BinaryDocValuesField"}
+    for name, kind in values.items():
+        value = _bytes_ref(NAMES[name].format(number).encode())
+        document.add(java_class(f"{LUCENE}document.{kind}")(name, value))
+    document.add(java_class(LUCENE + "document.NumericDocValuesField")("number", number))
+    document.add(java_class(LUCENE + "document.StoredField")("isbn", str(number)))
+
+
+def _writer(path: Path):
+    fields = java_class("java.util.HashMap")()
+    fields.put("title", java_class(LUCENE + "analysis.cjk.CJKAnalyzer")())
+    standard = java_class(LUCENE + "analysis.standard.StandardAnalyzer")()
+    per_field = java_class(LUCENE + "analysis.miscellaneous.PerFieldAnalyzerWrapper")
+    config = java_class(LUCENE + "index.IndexWriterConfig")(per_field(standard, fields))
+    config.setMergePolicy(java_class(LUCENE + "index.NoMergePolicy").INSTANCE)
+    config.setSoftDeletesField("gone")
+    longs = java_class(LUCENE + "search.SortField$Type").LONG
+    by = java_class(LUCENE + "search.SortField")("rank", longs)
+    config.setIndexSort(java_class(LUCENE + "search.Sort")(by))
+    return java_class(LUCENE + "index.IndexWriter")(_directory(path), config)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a Lucene program wrote: two segments, sorted by falling numbers."""
+    path = tmp_path_factory.mktemp("program") / "index"
+    writer = _writer(path)
+    _add(writer, range(DOCUMENTS // 2))
+    _add(writer, range(DOCUMENTS // 2, DOCUMENTS))
+    mark = java_class(LUCENE + "document.NumericDocValuesField")("gone", 1)
+    for number in GONE:
+        writer.updateDocValues(java_class(LUCENE + "index.Term")("body", f"word{number}"), mark)
+    writer.close()
+    return path
+
+
+def _add(writer, numbers: range) -> None:
+    for number in numbers:
+        writer.addDocument(_document(number))
+    writer.flush()
+
+
+@pytest.fixture(scope="module")
+def pruned(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Without judgements, for Lucene's defaults."""
+    made = tmp_path_factory.mktemp("pruned")
+    prune_index(
+        program, None, made / "pruned", field="body", id_field="url", search_as="lucene",
+        reduction=0.3, save_values=made / "values",
+    )  # fmt: skip
+    return made / "pruned"
+
+
+def _run(index: Path, folder: Path, query: str = "ranking the postings", **options) -> list[tuple]:
+    """(id, score) of the hits."""
+    search_index(index, {"q": query}, folder / "run", field="body", overwrite=True, **options)
+    lines = (folder / "run").read_text(encoding="utf-8").splitlines()
+    return [(line.split()[2], float(line.split()[4])) for line in lines]
+
+
+def _by_lucene(index: Path, words: str = "ranking the postings") -> list[tuple]:
+    """(isbn, score) of the hits of Lucene's own searcher with all its defaults."""
+    builder = java_class(LUCENE + "search.BooleanQuery$Builder")()
+    should = java_class(LUCENE + "search.BooleanClause$Occur").SHOULD
+    for word in words.split():
+        term = java_class(LUCENE + "index.Term")("body", word)
+        builder.add(java_class(LUCENE + "search.TermQuery")(term), should)
+    with open_reader(index) as reader:
+        of_reader = "(Lorg/apache/lucene/index/IndexReader;)V"
+        searcher = java_class(LUCENE + "search.IndexSearcher")(reader, signature=of_reader)
+        stored = searcher.storedFields()
+        hits = searcher.search(builder.build(), 1000).scoreDocs
+        return [(stored.document(hit.doc).get("isbn"), hit.score) for hit in hits]
+
+
+@pytest.mark.parametrize("field", NAMES)
+def test_hits_are_those_of_lucene_named_by_any_field(field: str, program, tmp_path: Path) -> None:
+    expected = [(NAMES[field].format(isbn), score) for isbn, score in _by_lucene(program)]
+    found = _run(program, tmp_path, id_field=field, k1=1.2, b=0.75)
+    assert [name for name, _ in found] == [name for name, _ in expected] and len(found) > 9
+    assert [s for _, s in found] == pytest.approx([s for _, s in expected], abs=1e-5)
+
+
+def test_numbers_name_documents_where_nothing_else_does(program, tmp_path: Path) -> None:
+    """Living ones are counted; so they are the same in the pruned index."""
+    in_order = [n for half in (range(12), range(12, 24)) for n in reversed(half) if n not in GONE]
+    numbered = {str(place): f"http://a/{n}" for place, n in enumerate(in_order)}
+    named = _run(program, tmp_path, id_field="url")
+    for none in ({}, {"id_field": "none"}):
+        found = _run(program, tmp_path, **none)
+        assert [(numbered[name], score) for name, score in found] == named
+    prune_index(program, None, tmp_path / "pruned", field="body", reduction=0.3)
+    by_number = [numbered[name] for name, _ in _run(tmp_path / "pruned", tmp_path)]
+    assert by_number == [name for name, _ in _run(tmp_path / "pruned", tmp_path, id_field="url")]
+
+
+def test_a_pruned_index_keeps_its_names_and_all_else(program, pruned, tmp_path: Path) -> None:
+    assert read_user_data(pruned)["id_field"] == "url"
+    found = verify_pruned(program, pruned, pruned.with_name("values"))
+    assert found["equal"], found
+    found = _run(pruned, tmp_path)
+    assert [(name.removeprefix("http://a/"), score) for name, score in found] == [
+        (isbn, pytest.approx(score, abs=1e-5)) for isbn, score in _by_lucene(pruned)
+    ]
+    with pytest.raises(TdvError, match="records that its documents are named by 'url'"):
+        _run(pruned, tmp_path, id_field="number")
+
+
+def test_the_pruned_index_tells_how_its_source_is_named(program, pruned, tmp_path: Path) -> None:
+    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
+    topics.write_text("q\tranking the postings\n")
+    qrels.write_text("q 0 http://a/20 1\n")
+    asked = {"field": "body", "latency_budget_seconds": 0.1}
+    report = compare_indexes(program, pruned, topics, qrels, tmp_path / "report", **asked)
+    assert report["measures"]["R@1000"]["full"] == 1
+    explained = explain_query(program, pruned, "ranking", field="body")
+    assert explained["hits"]["before"][0]["document"].startswith("http://a/")
+
+
+def test_it_is_learned_from_and_followed(program, tmp_path: Path) -> None:
+    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
+    topics.write_text("".join(f"{n}\tranking Word{n}\n" for n in range(5)))
+    qrels.write_text("".join(f"{n} 0 http://a/{n} 1\n" for n in range(5)))
+    source = tmp_path / "source"
+    writer = _writer(source)
+    _add(writer, range(DOCUMENTS))
+    writer.close()
+    asked = {"field": "body", "term_values": False}
+    with pytest.raises(TdvError, match="documents that another field names need"):
+        learn_from_index(source, topics, qrels, tmp_path / "values", **asked)
+    learn_from_index(source, topics, qrels, tmp_path / "values", **asked, id_field="url")
+    prune_index(source, tmp_path / "values", tmp_path / "pruned", reduction=0.2)
+    writer = _writer(source)
+    _add(writer, range(DOCUMENTS, DOCUMENTS + 6))
+    writer.close()
+    assert update_index(tmp_path / "pruned")["segments_added"] == 1
+    assert "http://a/28" in dict(_run(tmp_path / "pruned", tmp_path, "Word28"))
+
+
+def test_inspect_proposes_fields(program: Path) -> None:
+    found = inspect_index(program)
+    assert found["can_be_pruned"] and found["named_by"] == "their numbers"
+    assert found["id_fields"] == ["isbn", "key", "number", "rank", "url"]
+    shown = CliRunner().invoke(command, ["--index", str(program)]).output
+    assert "their numbers; --id-field could be isbn, key, number, rank, url" in shown
+    assert "title: Chinese (detected from stored text)" in shown  # CJKAnalyzer
+
+
+def test_what_names_not_every_document_is_refused(program: Path, tmp_path: Path) -> None:
+    nested = tmp_path / "nested"
+    writer = _writer(nested)
+    _add(writer, range(2))
+    writer.addDocument(_document(2, names=False))
+    writer.close()
+    for index, field, why in (
+        (program, "tags", "has no 'tags'"),
+        (program, "title2", "no field 'title2'"),
+        (nested, "url", "document 2 of .* has no 'url'"),
+    ):
+        with pytest.raises(TdvError, match=why):
+            _run(index, tmp_path, id_field=field)
+    with pytest.raises(TdvError, match="for an index in one folder"):
+        _run(find_shards([str(program), str(nested)]), tmp_path, id_field="url")
+    with pytest.raises(TdvError, match="their numbers, and Anserini and Pyserini"):
+        open_searcher(program)
