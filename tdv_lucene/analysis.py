@@ -89,6 +89,11 @@ class Analysis:
         """Whether it is what Anserini and Pyserini do unless told otherwise."""
         return self == DEFAULT
 
+    @property
+    def language_tag(self) -> str:
+        """For a page that shows the text; empty where nothing is known."""
+        return "" if self.analyzer is not None or self.pretokenized else self.language
+
     def describe(self) -> str:
         """In words."""
         if self.analyzer is not None:

@@ -202,8 +202,11 @@ def _describe(session: SideBySide) -> dict[str, Any]:
         for name, opened in session.opened.items()
     }
     return {
-        "indexes": indexes, "field": session.field, "analysis": session.analysed.describe()
-    }  # fmt: skip
+        "indexes": indexes,
+        "field": session.field,
+        "analysis": session.analysed.describe(),
+        "language": session.analysed.analysis.language_tag,
+    }
 
 
 def _number(given: str | None, default: int) -> int:

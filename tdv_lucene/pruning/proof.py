@@ -12,6 +12,7 @@ from ..errors import TdvError, argument
 from ..indexes.shards.record import SHARDS, UPDATES, shard_name
 from ..indexes.user_data import FieldRecord, read_records
 from ..progress import Progress, silent
+from ..source import ID_FIELD, named_by
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .drift import changed_field
@@ -37,6 +38,7 @@ def prove_part(
 
     commit = identify(pruned)["commit"]
     user_data = read_user_data(pruned)
+    index = named_by(index, user_data.get(ID_FIELD))  # the ids are compared, too
     records = read_records(pruned, user_data)
     given = {values.vocabulary.field: values for values in load_fields(values)}
     _refuse_other_fields(pruned, [record.field for record in records], list(given))

@@ -45,8 +45,9 @@ def asset(name: str) -> str:
 
 
 def _lines(text: str) -> Markup:
-    """A piece of a text, in which line breaks and tabs stay what they are."""
-    return Markup(escape(visible(text, keep="\n\t")))
+    """A piece of a text, in which line breaks and tabs stay what they are, and what writing from
+    right to left and without blanks needs: its paragraph keeps marks of direction to itself."""
+    return Markup(escape(visible(text, keep="\n\t\u061c\u200b\u200e\u200f")))
 
 
 def _moved(rank: int, was: int | None, shown: int, depth: int) -> tuple[str, str]:

@@ -160,7 +160,8 @@ def client():
         return {"query": query, "hits": hits}
 
     index = {"folder": "x", "bytes": 1, "parameters": {"model": "bm25"}, "tdv_kind": "ratio"}
-    about = {"indexes": {"full": index, "pruned": index}, "field": "contents"}
+    about = {"indexes": {"full": index, "pruned": index}, "field": "contents",
+             "analysis": "German", "language": "de"}  # fmt: skip
     app = serving.make_app(about, ask, "secret")
     app.config["HOSTS"] = frozenset({"127.0.0.1:8000"})
     return app.test_client()

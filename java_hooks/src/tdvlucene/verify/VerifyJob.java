@@ -24,6 +24,7 @@ import tdvlucene.common.Job;
 import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
+import tdvlucene.common.Shards;
 import tdvlucene.extract.MatrixPlan;
 import tdvlucene.prune.OriginalLengths;
 import tdvlucene.prune.PrunableField;
@@ -126,9 +127,11 @@ public final class VerifyJob extends Job {
 
   /** Two indexes differ as well where one of them is damaged. */
   private void requireSound(String each) throws IOException {
-    IndexFiles files = IndexFiles.of(each);
-    phase("checking the files", files.bytes());
-    Damage.refuse(each, files, true, this::advance);
+    for (String folder : Shards.of(each)) {
+      IndexFiles files = IndexFiles.of(folder);
+      phase("checking the files", files.bytes());
+      Damage.refuse(folder, files, true, this::advance);
+    }
   }
 
   private void compare(Map<String, Object> report, Pool pool) throws IOException {
