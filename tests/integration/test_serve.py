@@ -109,7 +109,8 @@ def test_three_indexes_and_none_with_text(make_index, answered):
         (hit,) = index["hits"]
         assert hit["excerpt"] is None and hit["ranks"] == dict.fromkeys(indexes.keys() - {name}, 1)
     about = {"folder": "x", "bytes": 1, "parameters": {"model": "bm25"}, "tdv_kind": "ratio"}
-    page = serve_page.render({"indexes": dict.fromkeys(indexes, about)}, "fox", found, "")
+    shown = {"indexes": dict.fromkeys(indexes, about), "analysis": "German", "language": "de"}
+    page = serve_page.render(shown, "fox", found, "")
     assert page.count("no text is stored") == 3, "once an index, not once a document"
     assert "No text" not in page
 
