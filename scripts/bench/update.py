@@ -6,7 +6,7 @@ deletes 0.2 % of all, at random, and updates the pruned index. In the end verifi
 source anew with the same TDVs, learns anew and prunes with those, and measures all of them. Learns
 with several seeds, before and anew: what only the seed changes is no effect of the updates. Times
 are without the start of Python and Java; those of the processor depend least on what else runs.
-TDVs and indexes that are in the work folder already are taken as they are.
+TDVs, indexes and times that are in the work folder already are taken as they are.
 
     scripts/bench/update.py --collections DIR --work DIR --output FOLDER
 """
@@ -39,7 +39,7 @@ from tdv_lucene.vocabulary import ByteStrings  # noqa: E402
 LUCENE = "org.apache.lucene."
 COLLECTION = "wiki165k"
 UPDATES, ADDED, DELETED, FIRST = 10, 0.01, 0.002, 0.9
-SEEDS = range(3)
+SEEDS = {"first": 2, "final": 2}
 REDUCTION = 0.45
 """The same for all, so that they can be compared."""
 SETS = {"tydi-dev": ("queries.tydi-dev.tsv", "qrels.tydi-dev.txt"),
@@ -81,8 +81,8 @@ def timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
     return done, {"seconds": time.perf_counter() - started, "cpu_seconds": cpu}
 
 
-def follow(ids: list[str], work: Path, values: Path) -> tuple[list[dict[str, Any]], dict]:
-    """A row of each update, and how long pruning the first state took."""
+def follow(ids: list[str], work: Path, values: Path) -> dict[str, Any]:
+    """A row of each update, how long pruning the first and the last state took, and the proof."""
     source, pruned = work / "source", work / "pruned"
     for folder in (source, pruned, work / "warm"):
         shutil.rmtree(folder, ignore_errors=True)
@@ -101,7 +101,11 @@ def follow(ids: list[str], work: Path, values: Path) -> tuple[list[dict[str, Any
         report, took = timed(lambda: tdv.update_index(pruned))
         rows.append({**took, **report})
         print(took, report, file=sys.stderr, flush=True)
-    return rows, whole
+    _, after = timed(
+        lambda: tdv.prune_index(source, values, work / "warm", reduction=REDUCTION, overwrite=True)
+    )
+    verified = tdv.verify_pruned(source, pruned, values)
+    return {"updates": rows, "prune_seconds": [whole, after], "verified": verified}
 
 
 def main() -> None:
@@ -114,25 +118,21 @@ def main() -> None:
               folder / "qrels.tydi-train.txt"]  # fmt: skip
 
     def learn(when: str, index: Path) -> list[Path]:
-        made = [work / f"v-{when}-{seed}" for seed in SEEDS]
-        for seed, values in zip(SEEDS, made):
+        made = [work / f"v-{when}-{seed}" for seed in range(SEEDS[when])]
+        for seed, values in enumerate(made):
             if not values.exists():
                 commands.run("learn", "--index", index, *judged, "--output", values,
                              "--seed", str(seed))  # fmt: skip
         return made
 
-    before = learn("first", work / "first")
-    rows, whole = follow(ids, work, before[0])
+    before, followed = learn("first", work / "first"), work / "followed.json"
+    if not followed.exists():
+        followed.write_text(json.dumps(follow(ids, work, before[0])))
     source, pruned = work / "source", work / "pruned"
-    verified = tdv.verify_pruned(source, pruned, before[0])
-    _, whole_after = timed(
-        lambda: tdv.prune_index(source, before[0], work / "fresh", reduction=REDUCTION,
-                                overwrite=True)
-    )  # fmt: skip
     anew = learn("final", source)
     raw = {
-        "machine": machine(), "updates": rows, "prune_seconds": [whole, whole_after],
-        "verified": verified, "source": measure(folder, work, source),
+        "machine": machine(), **json.loads(followed.read_text()),
+        "source": measure(folder, work, source),
         "updated": measure(folder, work, pruned),
         "learned": {values.name: learned(folder, work, values) for values in (*before, *anew)},
         "unseen": unseen(folder, work, before[0], anew[0]),
