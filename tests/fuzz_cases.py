@@ -263,7 +263,7 @@ def _rule(rng: random.Random, written: Case, field: str) -> FieldRule:
     # Without a draw, so that a seed is the case it always was.
     least_lead = lead and (lead, None, (2 * lead[0], 2 * lead[1]))[len(terms) % 3]
     scale = rng.choice(_SCALES)
-    baked = None if kind["norms"] == "none" else _BAKED[written.seed % len(_BAKED)]
+    baked = None if kind["norms"] in ("none", "impact") else _BAKED[written.seed % len(_BAKED)]
     return FieldRule(tf, scale, tdv, least, length_norm, lead, least_lead, baked)
 
 

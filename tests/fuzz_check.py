@@ -68,6 +68,9 @@ class Postings:
     def _below(self, rule: FieldRule, norms: str) -> np.ndarray:
         """bool[postings]: saturation below the term's least, by the length the norm tells."""
         lengths = np.bincount(self.docs, self.before, self.documents).astype(np.int64)
+        if norms == "impact":  # the largest weight
+            lengths[:] = 0
+            np.maximum.at(lengths, self.docs, self.before)
         if norms == "default":
             lengths = np.array([byte4_to_int(int_to_byte4(n)) for n in lengths.tolist()], np.int64)
         least = np.array([rule.least[term] for term in self.terms], np.float32)[self.rows]
@@ -201,8 +204,6 @@ def _why_refused(case: Case) -> list[str]:
     """
     present = {name for doc in case.read() for name in doc["fields"]}
     found = [f"no field '{field}'" for field in case.rules if field not in present]
-    if any(_norms(case, field) == "impact" for field in case.rules if field in present):
-        found.append("its norms are all 1")
     if found:  # before anything is written
         return found
     for field, rule in case.rules.items():
@@ -225,8 +226,7 @@ def _norms(case: Case, field: str) -> str:
     lengths = [len(terms_of(doc, field)) for doc in case.read()]
     if written == "accurate" and max(lengths, default=0) <= _EXACT:
         return "default"
-    documents = sum(length > 0 for length in lengths)
-    if written == "impact" and documents >= sum(lengths) * 7 / 8:
+    if written == "impact" and max(lengths, default=0) <= 1:
         return "default"
     return written
 
@@ -295,7 +295,7 @@ def _check_field(case: Case, field: str, before: dict[str, Any], after: dict[str
 
 
 def _norm(length: int, kind: str) -> int:
-    return length if kind == "accurate" else int_to_byte4(length)
+    return {"accurate": length, "impact": min(length, 1)}.get(kind, int_to_byte4(length))
 
 
 def byte4_to_int(norm: int) -> int:

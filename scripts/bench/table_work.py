@@ -38,7 +38,7 @@ from tdv_lucene.embedding.embed import load_term_vectors
 from tdv_lucene.evaluation.evaluate import trec_eval_values
 from tdv_lucene.evaluation.tuning import OBJECTIVE, Choice, Tuning, parameters_to_try, tune
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.indexes.user_data import recorded_parameters
+from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.jvm.analysis import analyze_topics
 from tdv_lucene.paper.learn import learn_by_paper
 from tdv_lucene.paper.pairwise import PaperRecipe

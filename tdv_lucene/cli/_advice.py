@@ -13,7 +13,8 @@ def how_to_search(report: dict[str, Any]) -> str:
     """How to search with other programs: by the model that was validated, and no other."""
     model, search = report["model"], report["search"]
     if model not in MODELS:  # any will do
-        return _to_be_told([ranking_function(name) for name in MODELS], search)
+        functions = map(ranking_function, MODELS)
+        return _to_be_told([each for each in functions if not each.of_weights], search)
     function = ranking_function(model)
     if not function.parameters:
         return (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..learning.config import LearnConfig
-from ..ranking import MODELS
+from ..ranking import MODELS, ranking_function
 from ..values.losses import loses_nothing
 from . import _options as options
 from ._log_points import print_log_points
@@ -118,7 +118,7 @@ def _notes(values: TermValues) -> Iterator[str]:
             f"First-position boost: a term counts x{first:g} at the beginning of a document. The "
             f"added part falls to a quarter by position {values.position_boost.span:g}."
         )
-    elif values.manifest["recipe"].get("lead") and not values.manifest.get("positions"):
+    elif _lacks_positions(values.manifest):
         yield (
             "Learned without positions. Index with -storePositions to allow a first-position "
             "boost, which improves rankings."
@@ -126,6 +126,12 @@ def _notes(values: TermValues) -> Iterator[str]:
     if prior := values.manifest.get("prior"):
         yield _moved(prior, values)
     yield _recommended(values)
+
+
+def _lacks_positions(manifest: Mapping[str, Any]) -> bool:
+    """Whether an index with positions would have given more."""
+    by_words = not ranking_function(manifest["model"]).of_weights
+    return by_words and bool(manifest["recipe"].get("lead")) and not manifest.get("positions")
 
 
 def _recommended(values: TermValues) -> str:

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from ..indexes.query_terms import check_query_terms
-from ..indexes.user_data import recorded_model
+from ..indexes.search_parameters import recorded_model
 from .config import ExplainConfig
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
 

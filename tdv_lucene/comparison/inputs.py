@@ -11,7 +11,8 @@ from ..errors import TdvError, argument
 from ..indexes.analysis import FieldAnalysis, analysis_of, refuse_different
 from ..indexes.inspection import inspect_index
 from ..indexes.query_terms import check_query_terms, note_on_nothing_found, notes_on_query_terms
-from ..indexes.user_data import FieldRecord, recorded_parameters
+from ..indexes.search_parameters import recorded_parameters
+from ..indexes.user_data import FieldRecord
 from . import content
 from .config import CompareConfig
 from .systems import QuerySet, Results, System, read_query_sets, shared_model

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..indexes.analysis import analysis_of, refuse_different
+from ..indexes.search_parameters import recorded_parameters
 from ..indexes.search_warnings import warn_of_another_search
-from ..indexes.user_data import (
-    recorded_parameters,
-)
 from ..ranking import SearchParameters
 from ..report.wording import shortened
 from .systems import named_alike, shared_model

@@ -28,7 +28,8 @@ from ..evaluation.topics import (
     relevant_documents,
 )
 from ..indexes.queries import searchable_topics
-from ..indexes.user_data import recorded_model, user_data_of
+from ..indexes.search_parameters import recorded_model
+from ..indexes.user_data import user_data_of
 from ..output import Output
 from ..ranking import SearchParameters
 from ..searching.search import RUN, search_with

@@ -6,12 +6,18 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from ..errors import TdvError, argument
 
 TOPIC_FIELDS = {"title": ("title", "text", "query"), "desc": ("desc", "description"),
                 "narr": ("narr", "narrative")}  # fmt: skip
 """Parts of a topic that can be the query, and what JSON and Anserini call them."""
+
+VECTOR = "vector"
+"""What JSON calls the weights of a topic's terms, in place of its text."""
+LARGEST_WEIGHT = 10_000
+"""More would be asked for by many megabytes of text."""
 
 _ID_KEYS = ("id", "qid", "query_id", "_id")
 _TOP = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
@@ -54,14 +60,36 @@ def _json_topics(text: str, path: Path, topic_field: str) -> Iterator[tuple[str,
             raise TdvError(f"{where}: expected an object such as {{'id': '1', 'title': 'text'}}")
         qid, query = (
             next((topic[key] for key in keys if topic.get(key) not in (None, "")), None)
-            for keys in (_ID_KEYS, TOPIC_FIELDS[topic_field])
+            for keys in (_ID_KEYS, (VECTOR, *TOPIC_FIELDS[topic_field]))
         )
+        if isinstance(query, dict):
+            query = _repeated(query, where)
+        texts = ", ".join((*TOPIC_FIELDS[topic_field], VECTOR))
         if not isinstance(qid, (str, int)) or not isinstance(query, str) or not query.strip():
             raise TdvError(
-                f"{where}: expected an id ({', '.join(_ID_KEYS)}) and a text "
-                f"({', '.join(TOPIC_FIELDS[topic_field])}), found {', '.join(topic) or 'nothing'}"
+                f"{where}: expected an id ({', '.join(_ID_KEYS)}) and a text ({texts}), found "
+                f"{', '.join(topic) or 'nothing'}"
             )
         yield where, str(qid), query
+
+
+def _repeated(vector: dict[str, Any], where: str) -> str:
+    """The text of a topic that gives each term a weight: terms, repeated as often."""
+    terms = []
+    for term, weight in vector.items():
+        is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+        if not (is_number and 0 <= weight <= LARGEST_WEIGHT and weight == int(weight)):
+            raise TdvError(
+                f"{where}: the weight {weight!r} of '{term[:60]}' is out of range: write a whole "
+                f"number from 0 to {LARGEST_WEIGHT:,}, as the index has them"
+            )
+        if term.split() != [term]:
+            raise TdvError(
+                f"{where}: the term '{term[:60]}' is empty or holds a blank: impact indexes have "
+                "no such term"
+            )
+        terms += [term] * int(weight)
+    return " ".join(terms)
 
 
 def _tsv(text: str, path: Path, topic_field: str) -> Iterator[tuple[str, str, str]]:

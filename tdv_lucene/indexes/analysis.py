@@ -13,6 +13,7 @@ from typing import Any
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..source import Source
+from .search_parameters import holds_weights
 from .user_data import FieldRecord, user_data_of
 
 _log = logging.getLogger(__name__)
@@ -161,6 +162,8 @@ def record_to_add(found: FieldAnalysis, field: str) -> dict[str, str]:
 def _detected(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
     from ..jvm.index import identify
 
+    if holds_weights(index, field):
+        return FieldAnalysis(Analysis(pretokenized=True), "weights", evidence="its norms are all 1")
     is_pruned = FieldRecord.read(index, field).values_sha256 is not None
     found = _detect_once(os.path.abspath(index), identify(index)["commit"], field, is_pruned)
     _log.info("%s, field '%s': %s, %s", index, field, found.describe(), found.evidence)

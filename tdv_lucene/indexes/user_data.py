@@ -7,18 +7,15 @@ that TDVs have too is called as in their manifest (see :mod:`..values.manifest`)
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError
-from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, DEFAULT_MODEL, MODELS, SearchParameters
+from ..ranking import ANSERINI_DEFAULTS, ANY_MODEL, MODELS, SearchParameters
 from ..source import Source
 from .shards.record import CHECKSUM, PREFIX, user_data_of_whole
-
-_log = logging.getLogger(__name__)
 
 OTHERS = f"{PREFIX}fields."
 
@@ -87,7 +84,7 @@ class FieldRecord:
     def learned_parameters(self) -> SearchParameters:
         """The ``parameters`` of the TDVs."""
         return SearchParameters().with_values(
-            {name: float(self.content[name]) for name in ANSERINI_DEFAULTS}
+            {n: float(self.content[n]) for n in ANSERINI_DEFAULTS if n in self.content}
         )
 
     @property
@@ -143,10 +140,8 @@ class FieldRecord:
             for name in MODELS.get(model, ())
         }
 
-    def search_parameters(self, model: str | None, **given: float | None) -> SearchParameters:
-        """As :func:`recorded_parameters`."""
-        if model is None:
-            model = self.model if self.model in MODELS else DEFAULT_MODEL
+    def search_parameters(self, model: str, **given: float | None) -> SearchParameters:
+        """Of a ranking function, the recorded parameters unless others are given."""
         named = {name: value for name, value in given.items() if value is not None}
         return SearchParameters(model, **{**self.parameters(model), **named})
 
@@ -243,54 +238,3 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]
         else:
             pairs.append((prefix + key, value))
     return pairs
-
-
-def recorded_model(index: str | os.PathLike[str], field: str | None = None) -> str | None:
-    """Return the ranking function that a field's TDVs were learned for; None if any will do."""
-    model = FieldRecord.read(index, field).model
-    return model if model in MODELS else None
-
-
-def recorded_parameters(
-    index: str | os.PathLike[str],
-    model: str | None = None,
-    *,
-    field: str | None = None,
-    k1: float | None = None,
-    b: float | None = None,
-    mu: float | None = None,
-) -> SearchParameters:
-    """Return the ranking function and the parameters to search an index with.
-
-    A pruned index records the model its TDVs were learned for and, with scaled frequencies, the
-    parameters that go with the scale (k1 * s, mu * s). Any other index gets BM25 and Anserini's
-    defaults: k1 0.9, b 0.4, mu 1000. Arguments given here take precedence.
-
-    Parameters
-    ----------
-    field
-        The field searched; None for the one the index names. A field without a record was not
-        pruned.
-
-    Raises
-    ------
-    TdvError
-        When there is no such index or model, the model has no such parameter, or a value is out
-        of its range.
-    """
-    return parameters_of(index, FieldRecord.read(index, field), model, k1=k1, b=b, mu=mu)
-
-
-def parameters_of(
-    index: str | os.PathLike[str], record: FieldRecord, model: str | None, **given: float | None
-) -> SearchParameters:
-    """Do the work of :func:`recorded_parameters` with what ``index`` records."""
-    if record.content.get("shards.count"):
-        _log.warning(
-            "%s is one of %s shards and is searched by itself, with its own statistics: for those "
-            "of the whole, name all of them",
-            index, record.content["shards.count"],
-        )  # fmt: skip
-    parameters = record.search_parameters(model, **given)
-    _log.info("search %s with %s", index, parameters.describe())
-    return parameters

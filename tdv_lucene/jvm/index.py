@@ -68,6 +68,14 @@ def whole_identity(source: Source, parts: Sequence[Mapping[str, Any]]) -> dict[s
     }
 
 
+def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
+    """Whether the frequencies of a field are weights; None without norms, which tell it."""
+    with translate_errors():
+        told = java_class("tdvlucene.inspect.Identity").holdsWeights(java_path(index), field)
+    found: bool | None = json.loads(told)
+    return found
+
+
 def written_lucene_version() -> str:
     """The version of the Lucene in use, which is that of every index it writes."""
     return java_class("org.apache.lucene.util.Version").LATEST.toString()

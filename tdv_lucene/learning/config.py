@@ -24,7 +24,7 @@ from ..options import (
     TopicField,
     option,
 )
-from ..ranking import MODELS, SearchParameters, ranking_function
+from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
 from ..ranking.options import ForModel, Parameters, parameter_option
 from ..values.losses import MEASURE, MEASURES
 from ..values.term_orders import PREFERENCES, check_preference
@@ -151,17 +151,18 @@ class LearnConfig(
     EFFECTS = (
         Effect(
             ("topics", "qrels", "topic_field", "id_field", *Analysed.OPTIONS, "vectors",
-             "trust_pickle", "prior", "term_values", "seed", "k1", "b", "mu", "measure", "pool",
+             "trust_pickle", "prior", "term_values", "seed", *ANSERINI_DEFAULTS, "measure", "pool",
              "memory", "plot"),
             "no_judgements", "nothing is learned, and nothing measured", only=(False,),
         ),
         Effect(
-            ("vectors", "trust_pickle", "prior", "term_values", "k1", "b", "mu", "measure", "plot"),
+            ("vectors", "trust_pickle", "prior", "term_values", *ANSERINI_DEFAULTS, "measure",
+             "plot"),
             "qrels", "from queries without judgements nothing is learned", only=(ANYTHING,),
         ),
         *(
             Effect(names, "model", f"only {ranking_function(name).title} has such a parameter",
-                   only=(name,))
+                   only=(name, None))
             for name, names in MODELS.items() if names
         ),
         Effect(("vectors",), "term_values", "only learned TDVs need vectors", only=(True,)),
@@ -169,4 +170,4 @@ class LearnConfig(
     )  # fmt: skip
 
     def validate(self) -> None:
-        check_preference(self.prefer, self.model)
+        check_preference(self.prefer, self.model or DEFAULT_MODEL)

@@ -16,6 +16,7 @@ from ..indexes.analysis import FieldAnalysis, analysis_of
 from ..indexes.inspection import inspect_fields, require_prunable
 from ..indexes.queries import searchable_topics
 from ..indexes.query_terms import check_query_terms
+from ..indexes.search_parameters import suiting_model
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
@@ -94,6 +95,8 @@ def values_from_index(
     """Yield the TDVs that are learned, or without ``qrels`` the prior's, measured by the topics as
     a log. Their vocabulary is mapped from a folder that is removed in the end.
     """
+    model = suiting_model(index, config.field, config.model)
+    config = replace(config, model=model)
     recipe = _recipe(config.recipe or DefaultRecipe(), config)
     analysed = analysis_of(index, config.field, config.analysis)
     asked = _read_questions(topics, qrels, config, analysed.analysis)
@@ -108,9 +111,7 @@ def values_from_index(
         index, config.matrix, field=config.field, positions=recipe.lead, progress=watched
     ) as counts:
         counts.require_whole("learning")
-        search = search_lucene(
-            index, asked.texts, config.model, config.field, analysed.analysis, watched
-        )
+        search = search_lucene(index, asked.texts, model, config.field, analysed.analysis, watched)
         learn = _learn_by_log if asked.qrels is None else _learn_from_judgements
         learned = learn(counts, asked, recipe, config, search, progress)
         yield _with_analysis(with_index_bytes(learned, index), analysed)

@@ -71,7 +71,7 @@ def learn_term_values(
         than ``memory``.
     """
     config = TermValuesConfig.of(config, options)
-    model, seed, vectors = config.model, config.seed, config.vectors
+    model, seed, vectors = matrix.searched_by(config.model), config.seed, config.vectors
     chosen = config.recipe or DefaultRecipe()
     check_preference(chosen.prefer, model)
     matrix.require_whole("learning")
@@ -148,9 +148,9 @@ def _known(
     prior: Prior | None,
 ) -> tuple[Prior, Settings] | None:
     """Return the prior and its settings for this collection; None if learning starts without."""
-    if not recipe.prior:
-        return None
     prior = prior or Prior.load()
+    if not recipe.prior or not prior.knows(model):
+        return None
     positions = recipe.lead and matrix.first_positions is not None
     return prior, settings_for(prior, matrix, model, positions=positions)[0]
 

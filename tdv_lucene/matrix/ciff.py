@@ -113,7 +113,8 @@ def write_ciff(
 
 
 def _describe(index: StrPath, field: str) -> str:
-    from ..indexes.user_data import FieldRecord, recorded_parameters
+    from ..indexes.search_parameters import recorded_parameters
+    from ..indexes.user_data import FieldRecord
     from ..store import versions
 
     text = f"field '{field}' of a Lucene index, exported by tdv-lucene {versions()['tdv-lucene']}"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError
+from ..ranking import model_for
 from ..vocabulary import ByteStrings, Vocabulary
 from .first_positions import FirstPositionBoost
 from .norms import NormKind, kind_of_norms
@@ -116,6 +117,17 @@ class TermDocumentMatrix:
                 f"documents ('extract --documents'), and {purpose} counts the postings of all: "
                 "extract the whole index, or leave the matrix out"
             )
+
+    def searched_by(self, asked: str | None) -> str:
+        """Return the ranking function that was asked for, or else suits the field.
+
+        Raises
+        ------
+        TdvError
+            When there is none, or it would rank the field wrongly.
+        """
+        weights = self.norm_kind is NormKind.ONES if np.any(self.norms) else None
+        return model_for(weights, asked, f"the field '{self.vocabulary.field}'")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..core import scoring
+from .blocks import blocks, row_sums
 from .term_document_matrix import TermDocumentMatrix
 
 
@@ -72,3 +73,17 @@ def standardise(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     mean = np.average(values, axis=0, weights=weight)
     deviation = np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weight))
     return np.clip((values - mean) / np.where(deviation > 0, deviation, 1), -4, 4)
+
+
+def spread_of_weights(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return float64[V]: the standard deviation of each term's frequencies, as a share of their
+    mean; one pass over the postings."""
+    sizes = np.maximum(np.diff(matrix.indptr), 1)
+    total, squares = np.zeros((2, matrix.shape[0]))
+    for first, last in blocks(matrix.indptr):
+        tf = np.asarray(matrix.data[matrix.indptr[first] : matrix.indptr[last]], np.float64)
+        rows = np.diff(matrix.indptr[first : last + 1])
+        total[first:last], squares[first:last] = row_sums(tf, rows), row_sums(tf**2, rows)
+    mean = np.maximum(total / sizes, 1e-9)
+    spread: np.ndarray = np.sqrt(np.maximum(squares / sizes - mean**2, 0)) / mean
+    return spread

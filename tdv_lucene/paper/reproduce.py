@@ -16,7 +16,7 @@ from ..embedding.lsa import latent_semantic_vectors
 from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
 from ..indexes.analysis import analysis_of
-from ..indexes.user_data import recorded_parameters
+from ..indexes.search_parameters import recorded_parameters
 from ..learning.learn import learn_term_values
 from ..learning.recipes import DefaultRecipe
 from ..matrix.extract import open_matrix

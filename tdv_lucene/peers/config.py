@@ -13,5 +13,8 @@ class PeersConfig(OfMatrix, Seed, OfField, Overwrite, Parameters):
     k1: float | None = parameter_option("BM25's k1 that the index records.", flag=PYTHON_ONLY)
     b: float | None = parameter_option("BM25's b that the index records.", flag=PYTHON_ONLY)
     mu: float | None = parameter_option("QLD's mu that the index records.", flag=PYTHON_ONLY)
+    min_idf: float | None = parameter_option(
+        "Pyserini's min_idf that the index records.", flag=PYTHON_ONLY
+    )
 
     EFFECTS = (Effect(("seed",), "name", "nothing else is random", only=("random",)),)

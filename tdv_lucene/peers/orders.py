@@ -23,10 +23,18 @@ CARMEL_K = 10
 
 
 class Order(NamedTuple):
-    """An order of terms (given a seed) or a factor of postings (given K_d), and what it is."""
+    """An order of terms (given a seed) or a factor of postings (given K_d), and what it is.
+
+    Attributes
+    ----------
+    of_weights : (k1, b) or None
+        Of the saturation, where the order is for impact indexes: with so large a k1 it is the
+        weight, or with b = 1 its share of the document's largest.
+    """
 
     compute: Callable[..., np.ndarray]
     about: str
+    of_weights: tuple[float, float] | None = None
 
 
 def _by_doc_freq(matrix: TermDocumentMatrix, seed: int) -> np.ndarray:
@@ -59,6 +67,10 @@ def _uniform(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
     return np.asarray(bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count))
 
 
+def _same(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
+    return np.ones(matrix.shape[0])
+
+
 def _delta(matrix: TermDocumentMatrix, length_norm: np.ndarray) -> np.ndarray:
     """A posting's score as a share of the best of its list; idf cancels."""
     return 1 / _best_saturations(matrix, length_norm, 1)
@@ -88,6 +100,8 @@ POSTINGS = {
     "carmel-epsilon": Order(
         _epsilon, f"postings of the smallest share of their list's {CARMEL_K}th best"
     ),
+    "abs-value": Order(_same, "postings of the smallest weight, of an impact index", (1e4, 0)),
+    "max-ratio": Order(_same, "of the smallest share of their document's largest weight", (1e4, 1)),
 }
 
 ORDERS = {
@@ -99,4 +113,4 @@ ORDERS = {
 
 PEERS = {name: order.about for name, order in (ORDERS | POSTINGS).items()}
 """Name -> what is dropped first. Carmel et al.: "Static index pruning for information retrieval
-systems" (SIGIR 2001), with BM25 as the score."""
+systems" (SIGIR 2001), with BM25 as the score. The last two are OpenSearch's, of the same name."""

@@ -20,7 +20,7 @@ from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import ANY_MODEL, SearchParameters
+from ..ranking import ANY_MODEL, SearchParameters, ranking_function
 from ..values.dropped_postings import PostingRule
 from ..values.operating_point import REDUCTIONS
 from ..values.posting_thresholds import make_posting_rule, rule_length_norm
@@ -28,6 +28,8 @@ from ..values.term_values import KIND, TermValues
 from ..values.unvalidated import unmeasured, unvalidated_values
 from .config import PeersConfig
 from .orders import ORDERS, PEERS, POSTINGS, Order
+
+_OTHERS = ", ".join(name for name in PEERS if name not in POSTINGS or not POSTINGS[name].of_weights)
 
 
 def unlearned_values(
@@ -57,14 +59,17 @@ def unlearned_values(
     if name not in PEERS:
         raise TdvError(f"no peer '{name}': choose one of {', '.join(PEERS)}")
     matrix.require_whole("a pruning")
+    suits = matrix.searched_by(None)
     parameters = parameters or SearchParameters()
     weights = np.ones(matrix.shape[0], np.float32)
     rule = None
+    if name in POSTINGS and POSTINGS[name].of_weights and not ranking_function(suits).of_weights:
+        raise TdvError(f"the peer '{name}' is for impact indexes: choose another of {_OTHERS}")
     if name in POSTINGS:
         rule = _posting_rule(matrix, POSTINGS[name], weights, parameters)
     priority = rule.priority if rule else ORDERS[name].compute(matrix, seed)
     about = {
-        "model": ANY_MODEL,
+        "model": suits if ranking_function(suits).of_weights else ANY_MODEL,
         "parameters": parameters,
         "recipe": {"name": name, "about": PEERS[name]},
         "seed": seed,
@@ -78,7 +83,8 @@ def _posting_rule(
     matrix: TermDocumentMatrix, order: Order, weights: np.ndarray, parameters: SearchParameters
 ) -> PostingRule:
     """Return the rule that drops no whole terms, and postings by factor times saturation."""
-    at = {name: parameters.values()[name] for name in ("k1", "b")}
+    given = parameters.values()
+    at = dict(zip(("k1", "b"), order.of_weights or (given["k1"], given["b"])))
     length_norm = rule_length_norm(matrix, **at).at(stored_lengths(matrix))
     factor = order.compute(matrix, length_norm).astype(np.float32)
     return make_posting_rule(matrix, weights, factor, factor, 0.0, **at)

@@ -16,7 +16,6 @@ from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import DEFAULT_MODEL, check_model
 from ..simulation.posting_rules import RuleRecipe, rule_of_order
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_orders import check_preference
@@ -31,7 +30,7 @@ _log = logging.getLogger(__name__)
 def prior_values(
     matrix: TermDocumentMatrix,
     *,
-    model: str = DEFAULT_MODEL,
+    model: str | None = None,
     lead: bool = True,
     prefer: str | None = None,
     expect: str = ASKED,
@@ -46,7 +45,8 @@ def prior_values(
     Parameters
     ----------
     model
-        ``"bm25"``, ``"qld"`` or ``"tfidf"``.
+        ``"bm25"``, ``"qld"``, ``"tfidf"`` or ``"impact"``, of which no prior is known: then a
+        plain rule drops postings. None for the one that suits the field.
     lead
         Use a first-position boost, if the matrix has ``first_positions``.
     prefer
@@ -67,7 +67,7 @@ def prior_values(
     TdvError
         When there is no such model, or no such preference for it.
     """
-    check_model(model)
+    model = matrix.searched_by(model)
     check_preference(prefer, model)
     matrix.require_whole("a pruning")
     prior = prior or Prior.load()
@@ -89,7 +89,7 @@ def prior_values(
         "positions": matrix.first_positions is not None,
         "recipe": {"name": "prior"},
         "prior": {
-            **prior.describe(), "lead": lead, "prefer": prefer, "unlike": differences,
+            **prior.describe(model), "lead": lead, "prefer": prefer, "unlike": differences,
             "mean_length": mean_length(matrix),
         },
     }  # fmt: skip
@@ -144,7 +144,7 @@ def prior_values_of_index(
     index: str | os.PathLike[str],
     *,
     output: str | os.PathLike[str] | None = None,
-    model: str = DEFAULT_MODEL,
+    model: str | None = None,
     matrix: str | os.PathLike[str] | None = None,
     field: str = "contents",
     lead: bool = True,

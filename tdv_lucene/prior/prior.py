@@ -24,6 +24,7 @@ from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, residual_idf, standard_statistic
+from ..ranking import DEFAULT_MODEL
 from ..ranking import SearchParameters as Parameters
 
 _NAMES = ("mean length", "spread of lengths", "tokens a posting", "mean RIDF")
@@ -101,6 +102,9 @@ def _bearing(power: float, mean_length: float) -> float:
     return found
 
 
+_PLAIN = Settings(Parameters(), None, slope=0.0, scale=1.0, reduction=0.3)
+
+
 @dataclass(frozen=True, eq=False)
 class Prior:
     """A prior as its file has it.
@@ -143,9 +147,15 @@ class Prior:
     def name(self) -> str:
         return str(self.content["name"])
 
-    def describe(self) -> dict[str, str]:
-        """Name and checksum, for a manifest."""
+    def describe(self, model: str = DEFAULT_MODEL) -> dict[str, str]:
+        """Name and checksum, for a manifest; of a model that it does not know, the plain rule."""
+        if not self.knows(model):
+            return {"name": "plain rule"}
         return {"name": self.name, "sha256": self.sha256}
+
+    def knows(self, model: str) -> bool:
+        """Whether it has settings for a ranking function."""
+        return model in self.content["settings"]
 
     def settings(
         self, model: str, positions: bool, mean_length: float, expect: str = ASKED
@@ -256,7 +266,12 @@ def settings_for(
     expect: str = ASKED,
 ) -> tuple[Settings, list[str]]:
     """Return the settings for a collection, and how it differs from those the prior knows; if it
-    does, no more is dropped than queries about details bear."""
+    does, no more is dropped than queries about details bear.
+
+    Of a model that it does not know, a plain rule: all TDVs are 1, and 30 % of postings go.
+    """
+    if not prior.knows(model):
+        return _PLAIN, []
     differences = prior.differences(matrix)
     expect = DETAILS if differences else expect
     return prior.settings(model, positions, mean_length(matrix), expect), differences

@@ -101,4 +101,5 @@ def made_by_prior(prior: Mapping[str, Any]) -> str:
     preferred = prior.get("prefer")
     # TDVs of before 2026-11-24 have "ranking" where nothing was preferred.
     then = "" if preferred in (None, "ranking") else f", for {preferred}"
-    return f"prior {prior['name']} ({prior['sha256'][:12]}), no judgements{then}"
+    name = f"prior {prior['name']} ({prior['sha256'][:12]})" if "sha256" in prior else prior["name"]
+    return f"{name}, no judgements{then}"

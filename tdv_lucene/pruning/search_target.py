@@ -97,11 +97,11 @@ class SearchTarget:
         TdvError
             When the numbers given are another ranking function's.
         """
-        if self.name == RECORDED or not MODELS.get(model):
+        if self.name == RECORDED or ranking_function(model).held_by is None:
             if self.given and self.name != RECORDED:
                 raise TdvError(
                     f"{argument('search_as', self.name)} is for BM25 and query likelihood: "
-                    f"{model} has no parameters and no default searcher; leave it out"
+                    f"an index holds no parameters of {model}; leave it out"
                 )
             return None
         names = MODELS[model]

@@ -18,11 +18,12 @@ from .registry import (
     NAMED_DEFAULTS,
     at_scale,
     check_model,
+    model_for,
     ranking_function,
 )
 
 __all__ = [
     "ANSERINI_DEFAULTS", "ANY_MODEL", "DEFAULT_MODEL", "GRIDS", "MODELS", "NAMED_DEFAULTS",
     "Array", "Baking", "RankingFunction", "SearchParameters", "Similarity", "Statistics",
-    "at_scale", "check_model", "ranking_function",
+    "at_scale", "check_model", "model_for", "ranking_function",
 ]  # fmt: skip

@@ -54,6 +54,9 @@ class Parameters(Protocol):
     @property
     def mu(self) -> float | None: ...
 
+    @property
+    def min_idf(self) -> float | None: ...
+
 
 class Similarity(Protocol):
     """A formula with its parameters, as the sum over query terms of ``query_tf * term_scores``.
@@ -105,6 +108,10 @@ class RankingFunction(ABC):
         The recipe's option that says which share is dropped as whole terms.
     has_idf : bool
         Whether a term that loses postings counts for more.
+    of_weights : bool
+        Whether it is for impact indexes, whose frequencies are weights. They have no other.
+    scales : tuple of float
+        What frequencies may be multiplied by before they are rounded.
     """
 
     name: ClassVar[str]
@@ -123,6 +130,10 @@ class RankingFunction(ABC):
     fast_order: ClassVar[bool] = False
     whole_terms: ClassVar[str] = "whole_terms"
     has_idf: ClassVar[bool] = True
+    of_weights: ClassVar[bool] = False
+    scales: ClassVar[tuple[float, ...]] = (
+        0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16
+    )  # fmt: skip
 
     @abstractmethod
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Similarity:

@@ -6,22 +6,26 @@ from typing import Any
 
 from ..options import Config, option
 from .parameters import SearchParameters
-from .registry import DEFAULT_MODEL, MODELS
+from .registry import ANSERINI_DEFAULTS, DEFAULT_MODEL, MODELS
 
-_MODEL = "Ranking function: BM25, query likelihood (qld) or TF-IDF."
+_MODEL = "Ranking function: BM25, query likelihood (qld), TF-IDF or impact scoring."
 
 
 class ForModel(Config):
     """Of what is made for a ranking function."""
 
-    model: str = option(DEFAULT_MODEL, _MODEL, choices=tuple(MODELS))
+    model: str | None = option(
+        None, f"{_MODEL}  [default: impact of an impact index, else {DEFAULT_MODEL}]",
+        choices=tuple(MODELS),
+    )  # fmt: skip
 
 
 class SearchedModel(Config):
     """Of what searches an index, which may record its ranking function."""
 
     model: str | None = option(
-        None, f"{_MODEL}  [default: the one the index was pruned for, else {DEFAULT_MODEL}]",
+        None, f"{_MODEL}  [default: the one the index was pruned for, else impact of an impact "
+        f"index, else {DEFAULT_MODEL}]",
         choices=tuple(MODELS),
     )  # fmt: skip
 
@@ -48,9 +52,14 @@ class Parameters(Config):
     k1: float | None = _parameter("BM25's k1", 0.9)
     b: float | None = _parameter("BM25's b", 0.4)
     mu: float | None = _parameter("QLD's mu", 1000)
+    min_idf: float | None = parameter_option(
+        "Ask for terms with an ln(N / df) above this only, as Pyserini's impact searcher does; -1 "
+        "asks for all.  [default: as recorded in the index, else 0]",
+        group="Parameters of the ranking function",
+    )
 
     @property
     def parameters(self) -> dict[str, float]:
         """Those that are given."""
-        given = {"k1": self.k1, "b": self.b, "mu": self.mu}
+        given = {name: getattr(self, name) for name in ANSERINI_DEFAULTS}
         return {name: x for name, x in given.items() if x is not None}

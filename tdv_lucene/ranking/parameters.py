@@ -41,10 +41,11 @@ class SearchParameters:
 
     Attributes
     ----------
-    model : ``bm25``, ``qld`` (Dirichlet), ``tfidf`` (the paper's) or None
+    model : ``bm25``, ``qld`` (Dirichlet), ``tfidf`` (the paper's), ``impact`` or None
     k1 : float >= 0
     b : float in [0, 1]
     mu : float > 0
+    min_idf : float >= -1
         Those that ``model`` does not have are None. Without a model all have a value, Anserini's
         unless given.
     """
@@ -53,6 +54,7 @@ class SearchParameters:
     k1: float | None = None
     b: float | None = None
     mu: float | None = None
+    min_idf: float | None = None
 
     def __post_init__(self) -> None:
         if self.model is not None:
@@ -67,6 +69,7 @@ class SearchParameters:
         self._require("k1", "at least 0", lambda k1: k1 >= 0)
         self._require("b", "from 0 to 1", lambda b: 0 <= b <= 1)
         self._require("mu", "above 0", lambda mu: mu > 0)
+        self._require("min_idf", "at least -1", lambda least: least >= -1)
 
     def _require(self, name: str, legal: str, holds: Any) -> None:
         value = getattr(self, name)

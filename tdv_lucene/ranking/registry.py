@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from .bm25 import Bm25Function
 from .function import RankingFunction
+from .impact import ImpactFunction
 from .query_likelihood import QueryLikelihood
 from .tf_idf import TfIdfFunction
 
 _FUNCTIONS: dict[str, RankingFunction] = {
-    function.name: function for function in (Bm25Function(), QueryLikelihood(), TfIdfFunction())
+    function.name: function
+    for function in (Bm25Function(), QueryLikelihood(), TfIdfFunction(), ImpactFunction())
 }
 
 MODELS = {name: function.parameters for name, function in _FUNCTIONS.items()}
 """Ranking functions and the parameters each of them has."""
 
 DEFAULT_MODEL = Bm25Function.name
-"""Where nothing else is recorded or asked for."""
+"""Of frequencies that count words, where nothing else is recorded or asked for."""
 
 ANY_MODEL = "any"
 """In place of a model: values that were made without one."""
@@ -42,10 +44,7 @@ GRIDS = {name: function.grid for name, function in _FUNCTIONS.items()}
 def at_scale(parameters: Mapping[str, float], scale: float) -> dict[str, float]:
     """Return the parameters that rank frequencies times ``scale`` as these rank them unscaled."""
     grow = {name for function in _FUNCTIONS.values() for name in function.scaled}
-    return {
-        name: parameters[name] * scale if name in grow else parameters[name]
-        for name in ANSERINI_DEFAULTS
-    }
+    return {name: value * scale if name in grow else value for name, value in parameters.items()}
 
 
 def check_model(model: str) -> None:
@@ -64,3 +63,32 @@ def ranking_function(model: str) -> RankingFunction:
     """
     check_model(model)
     return _FUNCTIONS[model]
+
+
+def model_for(weights: bool | None, asked: str | None, what: str) -> str:
+    """Return the ranking function that was ``asked`` for; by default the one that suits a field.
+
+    Parameters
+    ----------
+    weights
+        Whether the field's frequencies are weights; None where that cannot be told.
+    what
+        The field, in words.
+
+    Raises
+    ------
+    TdvError
+        When there is no such function, or it would rank the field wrongly.
+    """
+    model = asked or next(m for m, f in _FUNCTIONS.items() if f.of_weights is (weights is True))
+    if weights is None or ranking_function(model).of_weights == weights:
+        return model
+    if weights:
+        raise TdvError(
+            f"{what} is of an impact index (its norms are all 1): its frequencies are weights, "
+            f"which {argument('model', model)} would rank wrongly; leave it out"
+        )
+    raise TdvError(
+        f"{what} is of no impact index (its norms tell lengths): its frequencies count words, and "
+        f"{argument('model', model)} ranks by weights; leave it out, or index with --impact"
+    )

@@ -14,7 +14,7 @@ from ..evaluation.evaluate import evaluate_run
 from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..indexes.analysis import analysis_of
-from ..indexes.user_data import recorded_parameters
+from ..indexes.search_parameters import recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters

@@ -20,6 +20,7 @@ from ..arguments import cores
 from ..errors import TdvError
 from ..indexes.analysis import FieldAnalysis, analysis_of, refuse_different
 from ..indexes.queries import searchable_topics
+from ..indexes.search_parameters import holds_weights
 from ..indexes.shards.record import user_data_of_whole
 from ..indexes.shards.survey import refuse_copies
 from ..indexes.shards.workers import Workers, open_workers
@@ -43,12 +44,13 @@ _HITS_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True)
 class _Look:
-    """What a worker says of its shard: identity, user data, how the field was analysed, statistics,
-    and how fields were indexed."""
+    """What a worker says of its shard: identity, user data, how the field was analysed, whether it
+    holds weights, statistics, and how fields were indexed."""
 
     identity: dict[str, Any]
     user_data: dict[str, str]
     analysed: FieldAnalysis
+    weights: bool | None
     statistics: Statistics
     fields: dict[str, str]
     ties_by_id: bool
@@ -65,6 +67,8 @@ class FarShards:
         That the whole would have in one commit.
     analysed : FieldAnalysis
         How the field was analysed.
+    weights : bool or None
+        Whether it holds weights, see :func:`..indexes.search_parameters.holds_weights`.
     """
 
     def __init__(
@@ -78,6 +82,8 @@ class FarShards:
         self.analysed = refuse_different(found, "the shards")
         self.identity = whole_identity(source, [look.identity for look in looks])
         self.user_data = user_data_of_whole(source, [look.user_data for look in looks])
+        told = [look.weights for look in looks if look.weights is not None]
+        self.weights = any(told) if told else None
 
     def search_topics(
         self,
@@ -163,7 +169,8 @@ def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis
     analysed = analysis_of(folder, field, analysis)
     topics = searchable_topics(topics, field, analysed.analysis)
     statistics, about = shard_statistics(folder, field, topics, analysed.analysis)
-    return _Look(identify(folder), read_user_data(folder), analysed, statistics, **about)
+    weights = holds_weights(folder, field)
+    return _Look(identify(folder), read_user_data(folder), analysed, weights, statistics, **about)
 
 
 def _search(

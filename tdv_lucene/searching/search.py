@@ -16,8 +16,9 @@ from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import FieldAnalysis, analysis_of
 from ..indexes.queries import searchable_topics
 from ..indexes.query_terms import check_query_terms, nothing_found, warn_of_lost_queries
+from ..indexes.search_parameters import holds_weights, parameters_of, recorded_parameters
 from ..indexes.search_warnings import warn_of_another_search
-from ..indexes.user_data import FieldRecord, parameters_of, recorded_parameters, user_data_of
+from ..indexes.user_data import FieldRecord, user_data_of
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -87,7 +88,8 @@ def search_index(
             check_query_terms(index, field, analysed, queries.values())
         user_data = user_data_of(index) if far is None else far.user_data
         record = FieldRecord.of(user_data, field)
-        parameters = parameters_of(index, record, config.model, **config.parameters)
+        weights = holds_weights if far is None else lambda *_: far.weights
+        parameters = parameters_of(index, record, config.model, config.parameters, weights)
         warn_of_another_search(index, parameters, record=record)
         summary = search_with(
             index, queries, place, parameters, hits=config.hits, threads=config.threads,

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import TdvError, argument
 from ..evaluation.topics import Qrels, read_qrels, read_topics
 from ..indexes.inspection import require_prunable
+from ..indexes.search_parameters import suiting_model
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..prior.alone import in_memory
@@ -76,6 +77,7 @@ def tune_index(
     field, threads = config.field, config.threads
     index = named_by(index, config.id_field)
     require_prunable(index, field)
+    suiting_model(index, field, DEFAULT_MODEL)  # or it has no k1 and b
     copied = PruneConfig(
         reduction=0, tf="original", search_as=config.search_as, threads=threads,
         field=field, overwrite=config.overwrite, id_field=config.id_field, **config.asked_analysis,

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..evaluation.rank_agreement import overlap, rank_biased_overlap
+from ..ranking import ranking_function
 from .estimated_bytes import estimate_posting_bytes
 from .measures import clearly_best, deciding, evaluate, mean_measures
 from .problem import Problem
 from .reduced import Reduced
 
-SCALES = (0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16)
 RANKING_SCALES = (0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 3)
 """Those that :func:`best_ranking_scale` tries."""
 KEPT_OVERLAP = 0.9
@@ -59,7 +59,7 @@ def faithful_scale(at: Reduced, *, least: float = 0.0) -> ChosenScale:
     search. None below ``least`` is tried.
     """
     table: dict[int, dict[str, Any]] = {}
-    scales = [scale for scale in SCALES if scale >= least]
+    scales = [s for s in ranking_function(at.problem.model).scales if s >= least]
     best = best_documents(at)
     wanted = kept_overlap(at.reduction)
 

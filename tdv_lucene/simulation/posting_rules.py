@@ -48,7 +48,7 @@ def rule_of_order(
 
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
     """
-    order, k1 = order_terms(matrix, prefer), parameters.values()["k1"]
+    order, k1 = order_terms(matrix, prefer, model), parameters.values()["k1"]
     rule = make_posting_rule(
         counted_for_dropping(matrix, model),
         np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0

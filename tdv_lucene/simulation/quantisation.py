@@ -61,6 +61,8 @@ def written_lengths(
         return _held_lengths(lengths, kind, average, *held)
     if kind is NormKind.EXACT:
         return np.asarray(lengths, np.float64)
+    if kind is NormKind.ONES:
+        return np.minimum(np.asarray(lengths, np.float64), 1)
     return lucene_length(lengths).astype(np.float64)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import TdvError, argument
-from ..ranking import MODELS, ranking_function
+from ..ranking import DEFAULT_MODEL, MODELS, ranking_function
 from ..ranking.bm25 import bm25_idf
 
 if TYPE_CHECKING:  # --help reads the preferences, and does without NumPy and JAX
@@ -34,7 +34,9 @@ _LARGE = 9.5
 """ln N from which on RIDF counts for less: 13,000 documents."""
 
 
-def order_terms(matrix: TermDocumentMatrix, prefer: str | None = None) -> np.ndarray:
+def order_terms(
+    matrix: TermDocumentMatrix, prefer: str | None = None, model: str = DEFAULT_MODEL
+) -> np.ndarray:
     """Return float32[V], above 0: the order in which terms are dropped, smallest first.
 
     The learned TDV does not say whether a posting list is worth its bytes: dropping the terms with
@@ -55,11 +57,17 @@ def order_terms(matrix: TermDocumentMatrix, prefer: str | None = None) -> np.nda
     postings than searches visit them: a ratio of two densities, which a logistic regression
     estimates (``scripts/bench/orders.py``). It loses more recall, and more of the ranking where
     documents are short or queries name rare things.
+
+    Of an impact index it is (v + 0.05)^0.6, where v is the spread of a term's weights, as a share
+    of their mean: a term that weighs about the same everywhere tells documents apart by nothing
+    but its presence. The weights themselves know of rarity.
     """
     import numpy as np
 
-    from ..matrix.term_statistics import residual_idf
+    from ..matrix.term_statistics import residual_idf, spread_of_weights
 
+    if ranking_function(model).of_weights:
+        return np.asarray((spread_of_weights(matrix) + 0.05) ** 0.6, np.float32)
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     ridf = np.maximum(residual_idf(matrix), 0)
     size = np.log(matrix.doc_count + 1)

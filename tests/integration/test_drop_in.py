@@ -17,7 +17,8 @@ from tdv_lucene import TdvError
 from tdv_lucene.cli.prune import command as prune_command
 from tdv_lucene.cli.tune import command as tune_command
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.indexes.user_data import FieldRecord, recorded_parameters
+from tdv_lucene.indexes.search_parameters import recorded_parameters
+from tdv_lucene.indexes.user_data import FieldRecord
 from tdv_lucene.jvm import java_class, rewriter
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix

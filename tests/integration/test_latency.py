@@ -7,7 +7,7 @@ import pytest
 from lucene_indexes import Doc, write_index
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.user_data import recorded_parameters
+from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.searching.search import search_index
 from tdv_lucene.timing.end_to_end import measure_end_to_end
 from tdv_lucene.timing.latency import LatencyPlan, TimedIndex, measure_latency

@@ -87,7 +87,8 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "latency_budget_seconds": ("0.3",),
     "matrix": ("{matrix}",), "max_bytes": ("{size}",),
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
-    "models": ("tfidf",), "mu": ("70",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
+    "min_idf": ("1.5",), "models": ("tfidf",),
+    "mu": ("70",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
     "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
     "queries": ("{topics}",),
     "reduction": ("0.7",), "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
@@ -121,7 +122,7 @@ SAME = {
 _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
     r"goes with one|tuning needs|go into its norms|needs points that were validated|"
-    r"is for (bm25|all documents)|was given: leave it out|another field names? "
+    r"is for (bm25|all documents)|was given: leave it out|another field names? |ranks by weights"
 )
 _TOLD = (
     "postings",

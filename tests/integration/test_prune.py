@@ -240,9 +240,8 @@ def _layout(**layout: object) -> Callable[[Path], object]:
         (_damaged, "damaged.*checksum"),
         (_layout(field="body"), r"no field 'contents'.*\(fields with frequencies: body\)"),
         (_layout(options="DOCS"), "'contents'.*index options DOCS.*no term frequencies"),
-        (_layout(norms="impact"), "norms are all 1.*-impact"),
     ],
-    ids=["missing", "empty", "newer", "damaged", "no-field", "no-frequencies", "impact"],
+    ids=["missing", "empty", "newer", "damaged", "no-field", "no-frequencies"],
 )
 def test_unfit_index_is_refused_and_nothing_left(make, message, tmp_path):
     index = tmp_path / "index"
@@ -388,7 +387,7 @@ def test_command_prints_the_parameters_to_search_with(tiny_index, tiny_values, t
     assert "Used the recommended reduction: 45.0 %" in shown.output
     arguments += ["--output", str(tmp_path / "again"), "--json", "--scale", "2"]
     report = json.loads(CliRunner().invoke(command, arguments).output)
-    assert report["search"] == {"k1": 0.9, "b": 0.4, "mu": 2000}
+    assert report["search"] == {"k1": 0.9, "b": 0.4, "mu": 2000, "min_idf": 0}
     assert report["baked"] == {"k1": 1.8, "b": 0.4}
     assert report["norms"]["beyond"] == 0
 

@@ -56,13 +56,15 @@ def test_what_cannot_be_pruned_is_refused_before_anything_else(
     stage: str, make_index, tmp_path: Path, caplog
 ) -> None:
     """Nothing else is said of it, such as how unlike other collections it is."""
-    index = make_index([_docs()], norms="impact")
+    index = make_index([_docs()], options="DOCS")
     command = {"prune": [], "learn": ["--no-judgements"]}[stage]
     run = {"prune": prune_command, "learn": learn_command}[stage]
     done = CliRunner().invoke(
         run, ["--index", str(index), "--output", str(tmp_path / "P"), *command]
     )
-    assert isinstance(done.exception, TdvError) and "its norms are all 1" in str(done.exception)
+    assert isinstance(done.exception, TdvError) and "hold no term frequencies" in str(
+        done.exception
+    )
     assert not caplog.records
 
 

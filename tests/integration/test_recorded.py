@@ -17,7 +17,7 @@ from tdv_lucene.comparison.compare import compare_indexes
 from tdv_lucene.comparison.explain import explain_query
 from tdv_lucene.comparison.term_changes import trade_off
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.user_data import recorded_parameters
+from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.peers.unlearned import unlearned_values

@@ -13,16 +13,21 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene.comparison.explain import explain_query
+from tdv_lucene.analysis import Analysis
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
 from tdv_lucene.evaluation.run_arrays import load_run
+from tdv_lucene.evaluation.topics import read_topics
 from tdv_lucene.indexes.analysis import analysis_of
-from tdv_lucene.indexes.user_data import recorded_parameters
+from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.jvm import java_class
+from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.output import Output
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import open_searcher, search_index, search_with
+from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 
@@ -216,7 +221,7 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"model": "bm26"}, "model must be one of bm25, qld, tfidf, got 'bm26'"),
+        ({"model": "bm26"}, "model must be one of bm25, qld, tfidf, impact, got 'bm26'"),
         ({"mu": 10.0}, "model bm25 has no parameter 'mu'"),
         ({"b": 1.5}, "b=1.5 is out of range"),
         ({"k1": float("nan")}, "k1=nan is out of range"),
@@ -355,11 +360,73 @@ def test_documents_without_an_id_are_named_before_the_search(make_index, tmp_pat
         search_index(index, {"q": "t1"}, tmp_path / "run")
 
 
-def test_an_impact_index_is_not_ranked_as_if_it_held_frequencies(make_index, tmp_path):
-    index = make_index([[Doc("d1", ["t1"] * 40), Doc("d2", ["t1", "t2"])]], norms="impact")
-    with pytest.raises(TdvError, match="is of an impact index .* LuceneImpactSearcher"):
-        search_index(index, {"q": "t1"}, tmp_path / "run")
-    with pytest.raises(TdvError, match="is of an impact index"):
-        explain_query(index, index, "t1")
-    with pytest.raises(TdvError, match="is of an impact index"):
-        open_searcher(index)
+@pytest.fixture
+def impact_index(make_index):
+    """Weights as an impact index has them; every document has "all"."""
+    rng = np.random.default_rng(4)
+    docs = [
+        Doc(
+            f"d{i}", ["all"] * 3 + [t for t in ("a", "##b", "c", "e") for _ in range(rng.choice(W))]
+        )
+        for i in rng.permutation(60)
+    ]
+    analysis = Analysis(pretokenized=True)
+    return make_index([docs[:25], docs[25:]], norms="impact", analysis=analysis, raw=False)
+
+
+W = [0, 0, 0, 1, 2, 9, 40, 250]
+
+
+@pytest.mark.pyserini
+@pytest.mark.parametrize("pruned", [False, True])
+def test_impact_scores_are_those_of_pyserinis_searcher(impact_index, tmp_path, pruned):
+    """Which leaves out terms that all documents have."""
+    topics = {"1": "a a a ##b all", "2": "c all e e unknown"}
+    index = impact_index
+    if pruned:
+        index = tmp_path / "pruned"
+        report = prune_index(impact_index, None, index, reduction=0.4)
+        assert report["model"] == "impact" and report["reduction"] > 0.3
+        assert verify_pruned(impact_index, index, None)["equal"]
+    found = search_index(index, topics, tmp_path / "run", hits=20)
+    assert found["model"] == "impact"
+    java_class("java.lang.Object")
+    from pyserini.search.lucene import LuceneImpactSearcher
+
+    searcher = LuceneImpactSearcher(str(index), None)
+    ours = read_lines(tmp_path / "run")
+    for qid, text in topics.items():
+        theirs = [(hit.docid, f"{hit.score:.6f}") for hit in searcher.search(text, 20)]
+        assert theirs == [(line[2], line[4]) for line in ours if line[0] == qid]
+    if not pruned:
+        hits = open_searcher(index).search("all a", 60)
+        assert 0 < len(hits) < 60
+        assert len(open_searcher(index, min_idf=-1).search("all a", 60)) == 60
+
+
+def test_other_functions_do_not_rank_impact_indexes_nor_it_others(
+    impact_index, tiny_index, tmp_path
+):
+    for model in ("bm25", "qld", "tfidf"):
+        with pytest.raises(TdvError, match="impact index .* would rank wrongly; leave it"):
+            search_index(impact_index, {"q": "a"}, tmp_path / "run", model=model)
+    with pytest.raises(TdvError, match="no impact index .* leave it out"):
+        search_index(tiny_index, {"q": "quick"}, tmp_path / "run", model="impact")
+    with pytest.raises(TdvError, match="no impact index"):
+        learn_from_index(tiny_index, None, None, tmp_path / "v", model="impact", no_judgements=True)
+    with pytest.raises(TdvError, match="impact index"):
+        tune_index(impact_index, None, None, tmp_path / "tuned")
+    with pytest.raises(TdvError, match="min_idf=-2.* is out of range"):
+        search_index(impact_index, {"q": "a"}, tmp_path / "run", min_idf=-2)
+
+
+@pytest.mark.parametrize("weight", [-1, 0.5, 10**6, True, "3"])
+def test_weights_that_no_topic_can_have_are_refused(weight, tmp_path):
+    topics = tmp_path / "topics.jsonl"
+    topics.write_text(json.dumps({"id": "1", "vector": {"a": 2, "##b": 1.0, "c": 0}}) + "\n")
+    assert read_topics(topics) == {"1": "a a ##b"}
+    topics.write_text(json.dumps({"id": "1", "vector": {"a": weight}}) + "\n")
+    with pytest.raises(
+        TdvError, match="line 1: the weight .* of 'a' is out of range: write a whole"
+    ):
+        read_topics(topics)

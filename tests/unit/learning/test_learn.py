@@ -22,12 +22,13 @@ from tdv_lucene.learning.points import held_out_choice
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.learning.training_task import make_task
+from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.prior.prior import Prior
+from tdv_lucene.ranking import MODELS, ranking_function
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation.choice_of_scale import (
     KEPT_OVERLAP,
     RANKING_SCALES,
-    SCALES,
     best_ranking_scale,
     faithful_scale,
 )
@@ -51,7 +52,7 @@ def mean_by_kind(values) -> tuple[float, float]:
     return weights[:TOPIC_WORDS].mean(), weights[TOPIC_WORDS:].mean()
 
 
-@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
+@pytest.mark.parametrize("model", list(MODELS))
 def test_gradients_make_noise_worth_less_than_the_subject(collection, model):
     matrix = collection[0]
     vectors = latent_semantic_vectors(matrix, dimensions=8)
@@ -63,6 +64,21 @@ def test_gradients_make_noise_worth_less_than_the_subject(collection, model):
     assert list(checkpoints) == [20, 40]
     values = np.asarray(term_values(checkpoints[40], features))
     assert values[TOPIC_WORDS:].mean() < 0.8 * values[:TOPIC_WORDS].mean()
+
+
+def test_weights_are_learned_for_by_their_own_function_without_a_prior(collection):
+    """What the norms are tells it; postings go by their share of the document's largest weight."""
+    counted, *judged = collection
+    matrix = replace(counted, norms=np.minimum(counted.doc_len, 1), norm_kind=None)
+    values = learn_term_values(matrix, *judged, recipe=TINY)
+    assert values.model == "impact" and "prior" not in values.manifest
+    assert [point["removed"] for point in values.points] == pytest.approx([0, 0.3], abs=0.02)
+    assert all(point["scale"] <= 1 for point in values.points)
+    np.testing.assert_array_equal(
+        stored_lengths(matrix)[matrix.indices] >= matrix.data, np.ones(matrix.postings, bool)
+    )
+    with pytest.raises(TdvError, match="would rank wrongly"):
+        learn_term_values(matrix, *judged, recipe=TINY, model="bm25")
 
 
 def test_the_recipes_other_ways_train(collection):
@@ -118,7 +134,7 @@ def test_the_manifest_holds_folds_points_and_provenance(collection):
     assert values.recommended_reduction == recommend(values.points, "R@100")
     assert manifest["vocabulary_sha256"] == matrix.vocabulary.sha256
     assert manifest["source"] == matrix.source and manifest["seed"] == 3
-    assert manifest["parameters"] == {"k1": 1.2, "b": 0.75, "mu": 1000.0}
+    assert manifest["parameters"] == {"k1": 1.2, "b": 0.75, "mu": 1000.0, "min_idf": 0.0}
     assert len(manifest["folds"]) == 5
     assert all(fold["network"] for fold in manifest["folds"])
     assert sum(fold["queries"] for fold in manifest["folds"]) == manifest["queries"]
@@ -162,7 +178,7 @@ def test_larger_scales_keep_the_ranking_better(collection):
 
 def test_where_little_is_dropped_the_ranking_comes_before_the_bytes(monkeypatch):
     """The scale was small enough for lists as short as the full index's, whatever that cost."""
-    overlaps = {scale: min(0.99, 0.8 + 0.05 * scale) for scale in SCALES}
+    overlaps = {scale: min(0.99, 0.8 + 0.05 * scale) for scale in ranking_function("bm25").scales}
     name = "tdv_lucene.simulation.choice_of_scale"
     monkeypatch.setattr(f"{name}.best_documents", lambda at: None)
     monkeypatch.setattr(
@@ -173,7 +189,8 @@ def test_where_little_is_dropped_the_ranking_comes_before_the_bytes(monkeypatch)
     )  # fmt: skip
     chosen = {}
     for reduction in (0.0, 0.15, 0.3, 0.8):
-        at = SimpleNamespace(folds=[np.arange(3)], reduction=reduction)
+        problem = SimpleNamespace(model="bm25")
+        at = SimpleNamespace(folds=[np.arange(3)], reduction=reduction, problem=problem)
         chosen[reduction] = faithful_scale(at).of_folds
     assert chosen == {0.0: [3], 0.15: [3], 0.3: [2], 0.8: [2]}
 
@@ -235,7 +252,7 @@ def test_vectors_of_another_vocabulary_are_refused(collection):
 
 
 def test_unknown_names_are_refused_with_the_known_ones(collection):
-    with pytest.raises(TdvError, match="model must be one of bm25, qld, tfidf, got 'bm24'"):
+    with pytest.raises(TdvError, match="model must be one of bm25, qld, tfidf, impact, got 'bm24'"):
         learn_term_values(*collection, model="bm24")
 
 

@@ -9,7 +9,9 @@ import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafMetaData;
 import org.apache.lucene.index.ReaderSlice;
 import org.apache.lucene.index.SegmentInfo;
+import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.CollectorManager;
+import org.apache.lucene.search.Query;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopScoreDocCollector;
@@ -70,5 +72,10 @@ public final class Lucene {
   /** Collects the best documents and counts all hits: such a search cannot skip any. */
   public static CollectorManager<TopScoreDocCollector, TopDocs> countingAll(int hits) {
     return TopScoreDocCollector.createSharedManager(hits, null, Integer.MAX_VALUE);
+  }
+
+  /** What a part of a query asks for. */
+  public static Query query(BooleanClause clause) {
+    return clause.getQuery();
   }
 }

@@ -27,7 +27,7 @@ public enum NormKind {
   DEFAULT("default"),
   /** The exact length: Anserini's {@code -bm25.accurate}. */
   ACCURATE("accurate"),
-  /** 1 for every document: Anserini's {@code -impact}. */
+  /** 1 for every document, although some are longer: Anserini's {@code -impact}. */
   IMPACT("impact"),
   /** Lengths that hold k1 and b: see {@link BakedNorms}. */
   BAKED("baked"),
@@ -51,9 +51,6 @@ public enum NormKind {
   /** Why norms of this kind cannot be rewritten; empty when they can. */
   public String whyNotPruned() {
     switch (this) {
-      case IMPACT:
-        return "its norms are all 1 (an impact index, made with -impact, whose frequencies are "
-            + "learned weights already); index the collection without -impact";
       case BAKED:
         return "it was pruned or tuned already, and its norms hold k1 and b in place of lengths; "
             + "use its source, or write it with --search-as recorded";
@@ -68,6 +65,9 @@ public enum NormKind {
 
   /** The norm of a document with {@code length} tokens; 0 for none, as Lucene demands. */
   public long encode(int length) {
+    if (this == IMPACT) {
+      return Math.min(length, 1);
+    }
     return this == ACCURATE ? length : SmallFloat.intToByte4(length);
   }
 
@@ -126,13 +126,16 @@ public enum NormKind {
     }
 
     private NormKind kind() {
+      if (exact == documents && tokens > documents) {
+        return IMPACT; // a byte tells a length of up to 40 exactly
+      }
       if (allBytes && decoded <= tokens && decoded >= tokens * (1 - BYTE_LOSS)) {
         return DEFAULT;
       }
       if (exact == tokens) {
         return ACCURATE;
       }
-      return exact == documents ? IMPACT : UNKNOWN;
+      return UNKNOWN;
     }
   }
 }

@@ -8,6 +8,7 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.SegmentInfos;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
+import tdvlucene.common.NormKind;
 import tdvlucene.common.Segments;
 
 /** Identifies an index, so that it can be recognised later. */
@@ -33,6 +34,12 @@ public final class Identity {
   /** Not Lucene's {@code idToString}, which changed between 9 and 10: one index has one id. */
   private static String hex(byte[] id) {
     return String.format("%0" + 2 * id.length + "x", new BigInteger(1, id));
+  }
+
+  /** Whether the frequencies of a field are weights: {@code null} where no norms tell it. */
+  public static String holdsWeights(String index, String field) throws IOException {
+    NormKind kind = Indexes.read(index, reader -> NormKind.of(reader, field));
+    return kind == NormKind.NONE ? "null" : String.valueOf(kind == NormKind.IMPACT);
   }
 
   /** The commit's user data: where a pruned index records how it was made. */

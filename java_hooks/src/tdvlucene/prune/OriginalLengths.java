@@ -18,15 +18,15 @@ public final class OriginalLengths {
 
   /**
    * The length of each document of a segment, deleted ones among them: what its norm stands for,
-   * or, in a field without norms, the sum of its frequencies.
+   * or, in a field without norms, the sum of its frequencies, and of weights the largest.
    *
    * @param job is told the postings read
    */
   public static int[] of(Segment segment, String field, NormKind norms, Job job)
       throws IOException {
     int[] lengths = new int[segment.reader.maxDoc()];
-    if (norms == NormKind.NONE) {
-      sumFrequencies(segment, field, job, lengths);
+    if (norms == NormKind.NONE || norms == NormKind.IMPACT) {
+      readFrequencies(segment, field, norms == NormKind.IMPACT, job, lengths);
       return lengths;
     }
     NumericDocValues each = segment.reader.getNormValues(field);
@@ -36,15 +36,16 @@ public final class OriginalLengths {
     return lengths;
   }
 
-  private static void sumFrequencies(Segment segment, String field, Job job, int[] lengths)
-      throws IOException {
+  private static void readFrequencies(
+      Segment segment, String field, boolean largest, Job job, int[] lengths) throws IOException {
     Terms terms = segment.reader.terms(field);
     TermsEnum each = terms == null ? TermsEnum.EMPTY : terms.iterator();
     PostingsEnum postings = null;
     while (each.next() != null) {
       postings = each.postings(postings, PostingsEnum.FREQS);
       for (int doc = postings.nextDoc(); doc != END; doc = postings.nextDoc()) {
-        lengths[doc] += postings.freq();
+        int freq = postings.freq();
+        lengths[doc] = largest ? Math.max(lengths[doc], freq) : lengths[doc] + freq;
       }
       job.advance(each.docFreq());
     }

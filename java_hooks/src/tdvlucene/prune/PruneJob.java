@@ -27,6 +27,7 @@ import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.Pool;
 import tdvlucene.common.Segments;
+import tdvlucene.common.UserException;
 import tdvlucene.rules.FirstPositions;
 import tdvlucene.rules.PostingRule;
 import tdvlucene.rules.TermTable;
@@ -339,6 +340,11 @@ public class PruneJob extends Job {
     }
 
     private void bake(long tokens, int documents) {
+      if (norms == NormKind.IMPACT) {
+        throw new UserException(
+            "field '" + field + "' is of an impact index, which has no k1 and b to write into its "
+                + "norms: leave out --search-as");
+      }
       if (average == 0) { // it is given to a shard
         average = documents == 0 ? 1 : (double) tokens / documents;
       }

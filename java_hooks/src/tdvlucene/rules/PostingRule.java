@@ -20,7 +20,7 @@ public interface PostingRule {
    * @param doc the document's number among the live ones, in index order
    * @param length tokens of the document in this field as its norm tells them: rounded down to
    *     four significant bits where norms are Lucene's bytes, exact where they are exact or the
-   *     field has none; 0 unless {@link #readsLengths}
+   *     field has none, and its largest weight in an impact index; 0 unless {@link #readsLengths}
    */
   int freq(int term, int tf, int first, int doc, int length);
 

@@ -61,7 +61,9 @@ public final class HitsJob extends Job {
             reader, index, queries.field, bytes -> phase("checking the index", bytes), this::advance);
       }
       IndexSearcher searcher =
-          statistics == null ? new IndexSearcher(reader) : statistics.searcher(reader);
+          statistics == null
+              ? ImpactSimilarity.searcher(reader, similarity)
+              : statistics.searcher(reader, similarity);
       Ranking ranking = new Ranking(searcher, index, similarity);
       List<Queries.Topic> topics = queries.parse();
       phase("searching", topics.size());

@@ -45,7 +45,7 @@ final class Ranking {
   private final boolean tiesById;
 
   Ranking(IndexReader reader, String index, Similarity similarity) {
-    this(new IndexSearcher(reader), index, similarity);
+    this(ImpactSimilarity.searcher(reader, similarity), index, similarity);
   }
 
   Ranking(IndexSearcher searcher, String index, Similarity similarity) {

@@ -7,7 +7,6 @@ import tdvlucene.common.Damage;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
 import tdvlucene.common.Indexes;
-import tdvlucene.common.NormKind;
 import tdvlucene.common.UserException;
 
 /** What every search needs of an index: nothing is searched here that this has not seen. */
@@ -15,7 +14,7 @@ public final class Searchable {
   private Searchable() {}
 
   /**
-   * Refuses an index that would be ranked wrongly, or whose hits could not be named.
+   * Refuses an index that cannot be ranked, or whose hits could not be named.
    *
    * @param total told the bytes that are read in search of damage
    * @param progress told those behind us; may throw to stop
@@ -26,12 +25,6 @@ public final class Searchable {
       throws IOException {
     Indexes.requireFrequencies(reader, index, field);
     Damage.refuseSearched(index, total, progress);
-    if (NormKind.of(reader, field) == NormKind.IMPACT) {
-      throw new UserException(
-          "field '" + field + "' of " + index + " is of an impact index (made with -impact: its "
-              + "norms are all 1), whose frequencies are learned weights: BM25, QLD and TF-IDF "
-              + "would rank it wrongly. Search it with Pyserini's LuceneImpactSearcher");
-    }
     ExternalIds.requireAll(reader, index);
   }
 

@@ -12,8 +12,8 @@ public final class SearcherHooks {
   /** Does what {@code set_bm25} does, with any similarity. The fields it sets are protected. */
   public static void setSimilarity(Object simpleSearcher, Similarity similarity)
       throws ReflectiveOperationException {
-    IndexSearcher searcher =
-        new IndexSearcher((IndexReader) field(simpleSearcher, "reader").get(simpleSearcher));
+    IndexReader reader = (IndexReader) field(simpleSearcher, "reader").get(simpleSearcher);
+    IndexSearcher searcher = ImpactSimilarity.searcher(reader, similarity);
     searcher.setSimilarity(similarity);
     field(simpleSearcher, "similarity").set(simpleSearcher, similarity);
     field(simpleSearcher, "searcher").set(simpleSearcher, searcher);

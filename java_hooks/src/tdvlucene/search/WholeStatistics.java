@@ -1,5 +1,6 @@
 package tdvlucene.search;
 
+import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -7,7 +8,9 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.search.CollectionStatistics;
 import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TermStatistics;
+import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Json;
 
@@ -17,6 +20,7 @@ import tdvlucene.common.Json;
  */
 final class WholeStatistics {
   private final String field;
+  private final long documents;
   private final CollectionStatistics collection; // null where no document has the field
   private final Map<BytesRef, TermStatistics> terms = new HashMap<>();
 
@@ -27,12 +31,13 @@ final class WholeStatistics {
   WholeStatistics(String field, String counts, String terms) {
     this.field = field;
     List<String> of = Json.parseStrings(counts);
+    this.documents = Long.parseLong(of.get(0));
     long withField = Long.parseLong(of.get(1));
     this.collection =
         withField == 0
             ? null
             : new CollectionStatistics(
-                field, Long.parseLong(of.get(0)), withField, Long.parseLong(of.get(2)),
+                field, documents, withField, Long.parseLong(of.get(2)),
                 Long.parseLong(of.get(3)));
     for (List<String> row : Json.parseRows(terms)) {
       BytesRef term = new BytesRef(row.get(0));
@@ -43,8 +48,14 @@ final class WholeStatistics {
   }
 
   /** A searcher of a shard that scores with these. */
-  IndexSearcher searcher(IndexReader shard) {
+  IndexSearcher searcher(IndexReader shard, Similarity similarity) {
     return new IndexSearcher(shard) {
+      @Override
+      public Query rewrite(Query query) throws IOException {
+        return super.rewrite(
+            ImpactSimilarity.askedFor(query, similarity, documents, term -> docFreq(term)));
+      }
+
       @Override
       public CollectionStatistics collectionStatistics(String name) {
         requireField(name);
@@ -61,6 +72,11 @@ final class WholeStatistics {
         return found;
       }
     };
+  }
+
+  private long docFreq(Term term) {
+    TermStatistics found = terms.get(term.bytes());
+    return found == null ? 0 : found.docFreq();
   }
 
   private void requireField(String name) {

@@ -1,0 +1,99 @@
+package tdvlucene.search;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.function.ToLongFunction;
+import org.apache.lucene.index.FieldInvertState;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.search.BooleanClause;
+import org.apache.lucene.search.BooleanQuery;
+import org.apache.lucene.search.BoostQuery;
+import org.apache.lucene.search.CollectionStatistics;
+import org.apache.lucene.search.Explanation;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.TermQuery;
+import org.apache.lucene.search.TermStatistics;
+import org.apache.lucene.search.similarities.Similarity;
+import tdvlucene.common.Lucene;
+
+/**
+ * Frequency in the query times frequency in the document: what an impact index is searched with,
+ * whose frequencies are weights.
+ *
+ * <p>Scores are those of Anserini's class of this name, whose explanations leave out the query's
+ * part. Pyserini's {@code LuceneImpactSearcher} asks only for terms with {@code ln(N / df)} above
+ * its {@code min_idf}, and so do the searches here: by default, for those that some document lacks.
+ */
+public final class ImpactSimilarity extends Similarity {
+  private final double minIdf;
+
+  public ImpactSimilarity(double minIdf) {
+    this.minIdf = minIdf;
+  }
+
+  @Override
+  public long computeNorm(FieldInvertState state) {
+    return 1;
+  }
+
+  @Override
+  public SimScorer scorer(
+      float boost, CollectionStatistics collection, TermStatistics... statistics) {
+    return new SimScorer() {
+      @Override
+      public float score(float freq, long norm) {
+        return freq * boost;
+      }
+
+      @Override
+      public Explanation explain(Explanation freq, long norm) {
+        return Explanation.match(
+            score(freq.getValue().floatValue(), norm), "freq, the weight in the document, times:",
+            freq, Explanation.match(boost, "boost, the weight in the query"));
+      }
+    };
+  }
+
+  /** The searcher of an index by a similarity, which it does not set. */
+  static IndexSearcher searcher(IndexReader reader, Similarity similarity) {
+    if (!(similarity instanceof ImpactSimilarity)) {
+      return new IndexSearcher(reader);
+    }
+    return new IndexSearcher(reader) {
+      @Override
+      public Query rewrite(Query query) throws IOException {
+        long documents = reader.numDocs();
+        return super.rewrite(askedFor(query, similarity, documents, term -> docFreq(reader, term)));
+      }
+    };
+  }
+
+  private static long docFreq(IndexReader reader, Term term) {
+    try {
+      return reader.docFreq(term);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** What is asked for of a bag of words; all of it by any other similarity. */
+  static Query askedFor(
+      Query query, Similarity similarity, long documents, ToLongFunction<Term> docFreq) {
+    if (!(similarity instanceof ImpactSimilarity) || !(query instanceof BooleanQuery)) {
+      return query;
+    }
+    double minIdf = ((ImpactSimilarity) similarity).minIdf;
+    BooleanQuery.Builder asked = new BooleanQuery.Builder();
+    for (BooleanClause clause : (BooleanQuery) query) {
+      Query part = Lucene.query(clause);
+      Query bare = part instanceof BoostQuery ? ((BoostQuery) part).getQuery() : part;
+      long found = docFreq.applyAsLong(((TermQuery) bare).getTerm());
+      if (found == 0 || Math.log((double) documents / found) > minIdf) {
+        asked.add(clause);
+      }
+    }
+    return asked.build();
+  }
+}

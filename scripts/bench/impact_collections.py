@@ -1,0 +1,266 @@
+"""Two impact indexes of a collection: BM25 quantised to 8 bits, and weights that were learned.
+
+    impact_collections.py MATRIX COLLECTION OUTPUT (bm25 | learned) [--train TOPICS QRELS]
+        [--documents N SETS...]
+
+MATRIX is of 'tdv-lucene extract --tokens', analysed by Anserini's default analyzer. OUTPUT gets
+``weights.npy``, the same as JSON vectors (``docs``), their ``index``, and the topics of COLLECTION
+as it has their terms. With N documents, so many are drawn, and all that are judged for SETS added.
+
+``bm25`` are BM25's scores with k1 0.9 and b 0.4, linearly from 1 to 256, as Pyserini's
+``quantize_weights`` makes them. ``learned`` is a small network (see :class:`Features`) that weighs
+a word of a document, trained on half of the questions so that the words they ask for weigh most in
+the documents that answer them. 255 is the weight of which one posting in 10,000 has more, and what
+rounds to 0 is left out. It is a stand-in for SPLADE and the like, whose weights have such tails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from scipy.sparse import csr_array
+
+from tdv_lucene import build_index
+from tdv_lucene.embedding.lsa import latent_semantic_vectors
+from tdv_lucene.evaluation.topics import read_qrels, read_topics
+from tdv_lucene.jvm.analysis import analyze_topics
+from tdv_lucene.matrix.norms import NormKind
+from tdv_lucene.matrix.stored_matrix import load_matrix
+from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
+from tdv_lucene.ranking.bm25 import Bm25, bm25_idf
+from tdv_lucene.simulation.problem import JudgedMatrix
+from tdv_lucene.simulation.queries import find_documents, make_queries
+
+DIMENSIONS, HIDDEN, WINDOW, LONGEST = 64, 64, 5, 1000
+CANDIDATES, EPOCHS, BATCH, SPARSITY = 40, 30, 64, 0.02
+
+
+def bm25_weights(matrix: TermDocumentMatrix) -> np.ndarray:
+    """Return int32[nnz]."""
+    terms = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
+    similarity = Bm25()
+    lengths = np.asarray(matrix.doc_len, np.float64)
+    norm = similarity.k1 * (1 - similarity.b + similarity.b * lengths / lengths.mean())
+    tf = np.asarray(matrix.data, np.float64)
+    scores = idf[terms] * tf / (tf + norm[matrix.indices])
+    low, high = scores.min(), scores.max()
+    return np.floor(255 * (scores - low) / (high - low)).astype(np.int32) + 1
+
+
+class Features:
+    """What the network sees of a word in a document: the vectors (LSA) of the word, of the words
+    around its first occurrence and of all the document's, the product of the first and the last;
+    its frequency, first position and idf, and the document's length."""
+
+    def __init__(self, matrix: TermDocumentMatrix) -> None:
+        found = latent_semantic_vectors(matrix, dimensions=DIMENSIONS)
+        self.vectors = np.zeros((matrix.shape[0], DIMENSIONS), np.float32)
+        self.vectors[found.terms] = found.vectors * np.sqrt(DIMENSIONS)
+        self.idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count).astype(np.float32)
+        assert matrix.sequences is not None  # it was extracted with tokens
+        self.sequences = matrix.sequences
+
+    def of(self, doc: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return int[n], the document's terms, and float32[n, features]."""
+        start, end = self.sequences.indptr[doc : doc + 2]
+        tokens = np.asarray(self.sequences.terms[start:end])
+        terms, first, tf = np.unique(tokens, return_index=True, return_counts=True)
+        sums = np.cumsum(self.vectors[tokens[:LONGEST]], axis=0)
+        sums = np.concatenate([np.zeros((1, DIMENSIONS), np.float32), sums])
+        at = np.minimum(first, len(sums) - 2) if len(tokens) else first
+        low, high = np.maximum(at - WINDOW, 0), np.minimum(at + WINDOW + 1, len(sums) - 1)
+        own = self.vectors[terms]
+        around = (sums[high] - sums[low] - own) / np.maximum(high - low - 1, 1)[:, None]
+        whole = np.broadcast_to(sums[-1] / max(1, len(sums) - 1), own.shape)
+        numbers = np.column_stack(
+            [np.log(tf), np.log1p(first) / 3, self.idf[terms] / 4,
+             np.full(len(terms), np.log1p(len(tokens)) / 3)]
+        )  # fmt: skip
+        parts = [own, around, whole, own * whole, numbers]
+        return terms, np.concatenate(parts, axis=1).astype(np.float32)
+
+
+def network(weights: Any, features: Any) -> Any:
+    """The weight of each row of features, above 0."""
+    hidden = jax.nn.relu(features @ weights["w1"] + weights["b1"])
+    return jax.nn.softplus(hidden @ weights["w2"] + weights["b2"])
+
+
+def train(matrix: TermDocumentMatrix, features: Features, topics: Any, qrels: Any) -> Any:
+    """Fit the network by listwise softmax over BM25's candidates and the judged documents."""
+    judged = JudgedMatrix(matrix, make_queries(matrix, topics, qrels))
+    best = judged.postings.top(judged.postings.impacts(Bm25(), judged.plain), CANDIDATES)
+    rng = np.random.default_rng(0)
+    rows, gains = [], []
+    longest = judged.queries.longest
+    for query in range(len(judged.queries)):
+        terms, tf = judged.queries.terms_of(query)
+        docs, grades = judged.queries.judged_of(query)
+        relevant = docs[grades > 0]
+        others = [doc for doc in best[query] if doc >= 0 and doc not in relevant]
+        listed = [*relevant[:5], *others][:CANDIDATES]
+        listed += rng.integers(0, matrix.shape[1], CANDIDATES - len(listed)).tolist()
+        of_query = np.zeros((CANDIDATES, longest, 4 * DIMENSIONS + 4), np.float32)
+        counted = np.zeros((CANDIDATES, longest), np.float32)
+        for place, doc in enumerate(listed):
+            held, known = features.of(doc)
+            at = np.searchsorted(held, terms)
+            for number in range(len(terms)):
+                if at[number] < len(held) and held[at[number]] == terms[number]:
+                    of_query[place, number] = known[at[number]]
+                    counted[place, number] = tf[number]
+        rows.append((of_query.astype(np.float16), counted))
+        gains.append(np.isin(listed, relevant).astype(np.float32))
+    some = [features.of(doc)[1] for doc in rng.integers(0, matrix.shape[1], 300)]
+    background = np.concatenate(some)
+    width, keys = background.shape[1], jax.random.split(jax.random.key(0))
+    weights = {
+        "w1": jax.random.normal(keys[0], (width, HIDDEN)) / np.sqrt(width),
+        "b1": jnp.zeros(HIDDEN),
+        "w2": jax.random.normal(keys[1], (HIDDEN,)) / np.sqrt(HIDDEN), "b2": jnp.zeros(()),
+    }  # fmt: skip
+    steps = EPOCHS * -(-len(rows) // BATCH)
+    optimizer = optax.adamw(optax.cosine_decay_schedule(2e-3, steps), weight_decay=1e-2)
+
+    def objective(weights: Any, held: Any, counted: Any, gain: Any, sample: Any) -> Any:
+        scores = (network(weights, held.astype(jnp.float32)) * counted).sum(axis=-1)
+        share = gain / jnp.maximum(gain.sum(axis=-1, keepdims=True), 1)
+        loss = optax.losses.safe_softmax_cross_entropy(scores, share).mean()
+        return loss + SPARSITY * network(weights, sample).mean()
+
+    @jax.jit
+    def update(weights: Any, state: Any, *batch: Any) -> Any:
+        loss, gradient = jax.value_and_grad(objective)(weights, *batch)
+        change, state = optimizer.update(gradient, state, weights)
+        return optax.apply_updates(weights, change), state, loss
+
+    state = optimizer.init(weights)
+    for epoch in range(EPOCHS):
+        order, losses = rng.permutation(len(rows)), []
+        for start in range(0, max(1, len(order) - BATCH + 1), BATCH):
+            chosen = order[start : start + BATCH]
+            held, counted = (np.stack([rows[k][part] for k in chosen]) for part in (0, 1))
+            sample = background[rng.integers(0, len(background), 2048)]
+            gain = np.stack([gains[k] for k in chosen])
+            weights, state, loss = update(weights, state, held, counted, gain, sample)
+            losses.append(float(loss))
+        print(f"epoch {epoch}: loss {np.mean(losses):.4f}", flush=True)
+    return weights
+
+
+def learned_weights(
+    matrix: TermDocumentMatrix, topics: Any, qrels: Any, documents: Iterable[int] | None
+) -> np.ndarray:
+    """Return int32[nnz]; 0 is left out."""
+    features = Features(matrix)
+    return weigh_all(matrix, features, train(matrix, features, topics, qrels), documents)
+
+
+def weigh_all(
+    matrix: TermDocumentMatrix,
+    features: Features,
+    weights: Any,
+    documents: Iterable[int] | None = None,
+) -> np.ndarray:
+    """Return int32[nnz], by a network that was trained; 0 outside these ``documents``."""
+    weights = jax.tree.map(np.asarray, weights)
+    found = np.zeros(matrix.postings, np.float32)
+    numbers = np.arange(1, matrix.postings + 1, dtype=np.int32)
+    rows = csr_array((numbers, matrix.indices, matrix.indptr), matrix.shape).T.tocsr()
+    for doc in range(matrix.shape[1]) if documents is None else documents:
+        terms, known = features.of(doc)
+        hidden = np.maximum(known @ weights["w1"] + weights["b1"], 0)
+        here = slice(rows.indptr[doc], rows.indptr[doc + 1])
+        assert np.array_equal(rows.indices[here], terms)
+        found[rows.data[here] - 1] = np.logaddexp(0, hidden @ weights["w2"] + weights["b2"])
+    return np.minimum(np.rint(255 * found / np.quantile(found[found > 0], 0.9999)), 255).astype(
+        np.int32
+    )
+
+
+def sample(
+    matrix: TermDocumentMatrix, collection: Path, sets: Sequence[str], number: int
+) -> list[int]:
+    """Return so many documents drawn at random and all that are judged, by number."""
+    judged = {
+        document
+        for name in sets
+        for found in read_qrels(collection / f"qrels.{name}.txt").values()
+        for document in found
+    }
+    drawn = np.random.default_rng(0).permutation(matrix.shape[1])[:number]
+    return sorted({*drawn.tolist(), *find_documents(matrix.doc_ids, judged).values()})
+
+
+def as_impacts(matrix: TermDocumentMatrix, weights: np.ndarray) -> TermDocumentMatrix:
+    """Return the matrix that an impact index of these weights has."""
+    held = weights > 0
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[held]
+    docs, data = np.asarray(matrix.indices)[held], weights[held]
+    doc_freq = np.bincount(rows, minlength=matrix.shape[0])
+    lengths = np.bincount(docs, data, matrix.shape[1]).astype(np.int64)
+    return replace(
+        matrix, indptr=np.concatenate([[0], np.cumsum(doc_freq)]), indices=docs, data=data,
+        doc_freq=doc_freq, doc_len=lengths, norms=np.minimum(lengths, 1), norm_kind=NormKind.ONES,
+        total_term_freq=np.bincount(rows, data, matrix.shape[0]).astype(np.int64),
+        first_positions=None, sequences=None,
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("matrix", type=Path)
+    parser.add_argument("collection", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("kind", choices=["bm25", "learned"])
+    parser.add_argument("--train", nargs=2, metavar=("TOPICS", "QRELS"))
+    parser.add_argument("--documents", nargs="+", metavar=("N", "SET"))
+    args = parser.parse_args()
+    matrix = load_matrix(args.matrix)
+    docs = args.output / "docs"
+    docs.mkdir(parents=True)
+    for path in sorted(args.collection.glob("queries*.tsv")):
+        terms = analyze_topics(read_topics(path))
+        lines = [f"{qid}\t{' '.join(tokens)}\n" for qid, tokens in terms.items() if tokens]
+        (args.output / path.name).write_text("".join(lines), encoding="utf-8")
+    some = None
+    if args.documents:
+        number, *sets = args.documents
+        some = sample(matrix, args.collection, sets, int(number))
+    if args.kind == "bm25":
+        weights = bm25_weights(matrix)
+        if some is not None:
+            weights = np.where(np.isin(matrix.indices, some), weights, 0)
+    else:
+        terms = analyze_topics(read_topics(args.train[0]))
+        half = dict([*terms.items()][::2])
+        weights = learned_weights(matrix, half, read_qrels(args.train[1]), some)
+    np.save(args.output / "weights.npy", weights)
+    made = as_impacts(matrix, weights)
+    rows = csr_array((made.data, made.indices, made.indptr), made.shape).T.tocsr()
+    names = [term.decode() for term in matrix.vocabulary.terms]
+    with open(docs / "docs.jsonl", "w", encoding="utf-8") as file:
+        for doc, name in enumerate(matrix.doc_ids):
+            here = slice(rows.indptr[doc], rows.indptr[doc + 1])
+            held = zip(rows.indices[here].tolist(), rows.data[here].tolist())
+            line = {"id": name.decode(), "contents": "", "vector": {names[t]: w for t, w in held}}
+            if line["vector"]:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    flags = ["-collection", "JsonVectorCollection", "-input", str(docs), "-generator",
+             "DefaultLuceneDocumentGenerator", "-threads", "1", "-impact", "-pretokenized",
+             "-optimize"]  # fmt: skip
+    print(build_index(args.output / "index", flags))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""With which ranking function and parameters an index is searched."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from ..ranking import MODELS, SearchParameters, model_for
+from .user_data import FieldRecord
+
+_log = logging.getLogger(__name__)
+
+Holds: TypeAlias = Callable[[str | os.PathLike[str], str], bool | None]
+"""Tells of an index and a field whether its frequencies are weights; None where that is unknown."""
+
+
+def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
+    """Return whether a field's frequencies are weights, as an impact index has them; None where
+    that cannot be told: without norms, or without the field."""
+    from ..jvm.index import holds_weights
+
+    return holds_weights(index, field)
+
+
+def suiting_model(
+    index: str | os.PathLike[str],
+    field: str,
+    asked: str | None,
+    weights: Holds = holds_weights,
+) -> str:
+    """Return :func:`..ranking.model_for` of a field, of which ``weights`` tells."""
+    return model_for(weights(index, field), asked, f"the field '{field}' of {index}")
+
+
+def searched_model(
+    index: str | os.PathLike[str],
+    record: FieldRecord,
+    asked: str | None = None,
+    weights: Holds = holds_weights,
+) -> str:
+    """Return the ranking function that was asked for, or the field's ``record`` names, or else
+    suits it, as ``weights`` tells of index and field.
+
+    Raises
+    ------
+    TdvError
+        When there is none, or it would rank the field wrongly.
+    """
+    recorded = record.model if record.model in MODELS else None
+    if recorded is not None and asked in (None, recorded):
+        return recorded
+    return suiting_model(index, record.field or "contents", asked, weights)
+
+
+def recorded_model(index: str | os.PathLike[str], field: str | None = None) -> str | None:
+    """Return the ranking function that a field's TDVs were learned for; None if any will do."""
+    model = FieldRecord.read(index, field).model
+    return model if model in MODELS else None
+
+
+def recorded_parameters(
+    index: str | os.PathLike[str],
+    model: str | None = None,
+    *,
+    field: str | None = None,
+    **given: float | None,
+) -> SearchParameters:
+    """Return the ranking function and the parameters to search an index with.
+
+    A pruned index records the model its TDVs were learned for and, with scaled frequencies, the
+    parameters that go with the scale (k1 * s, mu * s). Any other index gets BM25, an impact index
+    its own function, and Anserini's defaults: k1 0.9, b 0.4, mu 1000, min_idf 0. Arguments given
+    here take precedence.
+
+    Parameters
+    ----------
+    field
+        The field searched; None for the one the index names. A field without a record was not
+        pruned.
+
+    Raises
+    ------
+    TdvError
+        When there is no such index or model, the model does not suit the field or has no such
+        parameter, or a value is out of its range.
+    """
+    return parameters_of(index, FieldRecord.read(index, field), model, given)
+
+
+def parameters_of(
+    index: str | os.PathLike[str],
+    record: FieldRecord,
+    model: str | None,
+    given: Mapping[str, float | None],
+    weights: Holds = holds_weights,
+) -> SearchParameters:
+    """Do the work of :func:`recorded_parameters` with what ``index`` records."""
+    if record.content.get("shards.count"):
+        _log.warning(
+            "%s is one of %s shards and is searched by itself, with its own statistics: for those "
+            "of the whole, name all of them",
+            index, record.content["shards.count"],
+        )  # fmt: skip
+    chosen = searched_model(index, record, model, weights)
+    parameters = record.search_parameters(chosen, **given)
+    _log.info("search %s with %s", index, parameters.describe())
+    return parameters

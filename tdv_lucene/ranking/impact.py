@@ -1,0 +1,47 @@
+"""Impact scores: frequencies that are weights, in queries and documents, multiplied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .function import Array, Parameters, RankingFunction, Statistics
+
+
+@dataclass(frozen=True)
+class Impact:
+    """Anserini's ``ImpactSimilarity``, ``tdvlucene.search.ImpactSimilarity``: tf, and nothing else.
+
+    A searcher leaves out terms whose ln(N / df) is not above ``min_idf``, which here, by default,
+    are those of all documents. This formula scores them: it ranks as if none were asked for.
+    """
+
+    def term_scores(self, tf: Array, doc_len: Array, statistics: Statistics) -> Array:
+        del doc_len, statistics  # the weights hold all of it
+        return tf
+
+
+class ImpactFunction(RankingFunction):
+    """See :class:`Impact`. Nothing saturates in such a score, so what is dropped goes by weights as
+    they are, for the most part as shares of their document's largest."""
+
+    name = "impact"
+    title = "impact scoring"
+    parameters = ("min_idf",)
+    anserini = {"min_idf": 0.0}
+    lucene = {"min_idf": 0.0}
+    grid = {"min_idf": (0.0,)}
+    pool_searches = ({"min_idf": 0.0},)
+    java_class = "tdvlucene.search.ImpactSimilarity"
+    of_weights = True
+    scales = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
+    dropped_by = (1e4, 0.8)
+    has_idf = False
+
+    def similarity(self, parameters: Parameters, scale: float | None = None) -> Impact:
+        return Impact()
+
+    def flags(self, values: Mapping[str, float]) -> tuple[str, str]:
+        least = f"{values['min_idf']:g}"
+        searcher = f"LuceneImpactSearcher(..., min_idf={least})"
+        return f"--impact --min-idf {least}    {searcher}", "-impact"
