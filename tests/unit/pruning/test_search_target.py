@@ -56,7 +56,7 @@ def test_a_target_has_the_parameters_of_a_model(text, model, expected) -> None:
     [
         ("0.9,0.4", "qld", "does not fit qld, .* give MU"),
         ("1000", "bm25", "does not fit bm25, .* give K1,B"),
-        ("lucene", "tfidf", "tfidf has no parameters"),
+        ("lucene", "tfidf", "no parameters of tfidf"),
     ],
 )
 def test_numbers_of_another_model_are_refused(text, model, message) -> None:
