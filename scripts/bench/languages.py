@@ -4,10 +4,10 @@
     scripts/bench/languages.py --collections DIR --work DIR --output RUN [--only fr-piaf ...]
 
 The prior is the one made without the collection. Learning starts from it and sees the training
-half; all is measured on the other half, by `compare`. Analyses are not named: the commands find
-them. ``--work`` holds the indexes and matrices (see ``prior_collections.py``). The full index is
-the one without positions, which the pruned ones do not have either. Collections that
-``RUN/raw.json`` has are not measured again.
+half; all is measured on the other half, by `compare`. Analyses are named: these indexes store no
+text, and terms alone do not always tell. ``--work`` holds the indexes and matrices (see
+``prior_collections.py``). The full index is the one without positions, which the pruned ones do
+not have either. Collections that ``RUN/raw.json`` has are not measured again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def measure(name: str, collections: Path, work: Path, prior_run: Path) -> dict[s
     )
     matrix = load_matrix(sources.matrix_with_positions)
     values = {n: prior_values(matrix, prior=prior, expect=kind) for kind, n in UNJUDGED.items()}
-    topics = analyze_topics(read_topics(train), "contents", ROWS[name].analysis)
+    analysis = ROWS[name].analysis
+    flags = analysis.flags().split()
+    topics = analyze_topics(read_topics(train), "contents", analysis)
     values["learned"] = learn_term_values(matrix, topics, read_qrels(train_qrels), prior=prior)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder)
@@ -53,16 +55,18 @@ def measure(name: str, collections: Path, work: Path, prior_run: Path) -> dict[s
             of_system.save(made / f"{system}-values")
             commands.run(
                 "prune", "--index", sources.index_with_positions, "--output", made / system,
-                "--tdv", made / f"{system}-values",
+                "--tdv", made / f"{system}-values", *flags,
             )  # fmt: skip
         report = commands.run(
             "compare", "--index", f"full={sources.index}",
             *(word for system in values for word in ("--index", f"{system}={made / system}")),
             "--topics", test, "--qrels", test_qrels, "--tune-topics", train,
             "--tune-qrels", train_qrels, "--measures", "R@100", "--latency-budget", "1",
-            "--output", made / "report",
+            "--output", made / "report", *flags,
         )  # fmt: skip
-    return {key: report[key] for key in ("queries", "indexes", "measures", "tuning", "versions")}
+    kept = ("queries", "indexes", "tuning", "versions")
+    means = {name: report["measures"][name]["means"] for name in MEASURES}
+    return {**{key: report[key] for key in kept}, "measures": means}
 
 
 def table(raw: dict[str, Any]) -> str:
