@@ -177,6 +177,14 @@ def test_a_word_that_is_not_there_is_told_with_the_flag(
     assert "it has 1 as Danish or German" in caplog.text and "give --language da or" in caplog.text
 
 
+def test_text_put_to_tokens_made_elsewhere_is_told(tmp_path: Path, caplog) -> None:
+    made = Analysis(pretokenized=True)
+    index = write_texts(tmp_path / "index", ["tok ##ens and ir", "##is ##es"], made, raw=False)
+    search_index(index, {"q": "Tokens, irises"}, tmp_path / "run", pretokenized=True)
+    told = "has none of their 2 terms ('Tokens,', 'irises'), analysed as pretokenized"
+    assert told in caplog.text
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
