@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Search engines side by side: full and pruned indexes, the same terms and queries, one machine.
+
+    python3.11 -m venv ENV
+    ENV/bin/pip install tantivy bm25s numba bmp pyseismic-lsr tbb==2020.3.254
+    ENV/bin/pip install --no-deps pyterrier-pisa
+    scripts/bench/engines.py --collections DIR --work WORK --output RUN --python ENV/bin/python \
+        --jar 9=anserini-1.7.1-fatjar.jar --jar 10=anserini-2.3.0-fatjar.jar \
+        --index full=FULL --index bytes-40=P40 --index bytes-60=P60 --tuned 4.5 0.4
+
+Indexes are of Lucene 9, without positions. Lucene 10 searches what its IndexUpgrader makes of them;
+the other engines are given their postings, frequencies and lengths, so all search the same terms.
+Needs a JDK 21 or newer in JAVA_HOME. ``--steps`` and ``--sets`` divide the work: each set is timed
+in minutes, on a machine that does nothing else, and ``report`` puts together what there is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from engines_process import DEFAULTS, HERE, Engine, Row, environment, java
+from engines_report import report
+
+COLLECTION = "wiki165k"
+SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
+STEPS = ("build", "look", "time", "report")
+PISA = ("maxscore", "block_max_wand", "block_max_maxscore")
+ONLY = {"tantivy": ("full",), "bmp": ("full", "bytes-60"), "seismic": ("full", "bytes-60")}
+"""Engine -> what of the indexes it is given; the others all."""
+TIMED = 200
+WARM_UP, COUNTED = 2, 5
+MORE_WARM_UP = 6
+"""Rounds of Lucene's before, for Java's compiler."""
+OPENED = 5
+BUILD_SECONDS = 300
+
+
+def rows(given: argparse.Namespace) -> list[Row]:
+    """What there is of each engine in the work folder, in the order of the table."""
+    indexes = ["full", "tuned", *(name for name in given.index if name != "full")]
+    found = [Row(given, f"lucene-{version}", i) for version in given.jar for i in indexes]
+    found += [Row(given, "pisa", index, how) for how in PISA for index in indexes]
+    found += [
+        Row(given, engine, index)
+        for engine in ("bm25s", "tantivy", "bmp", "seismic")
+        for index in indexes
+    ]
+    return [row for row in found if Path(row.how["path"]).is_dir()]
+
+
+def build(given: argparse.Namespace) -> None:
+    """Queries as terms, Lucene 10's indexes, and the other engines'. What exists is kept."""
+    _analyse(given)
+    for name, index in given.index.items():
+        upgraded = given.work / f"lucene-10-{name}"
+        if "10" in given.jar and not upgraded.exists():
+            shutil.copytree(index, upgraded, ignore=shutil.ignore_patterns("*.json", "*.lock"))
+            tool = "org.apache.lucene.index.IndexUpgrader"
+            subprocess.run([java(), "-cp", given.jar["10"], tool, upgraded], check=True)
+            (upgraded / "write.lock").unlink(missing_ok=True)
+    for index in ("full", "tuned", *(name for name in given.index if name != "full")):
+        arrays = _arrays(given, index)
+        for engine in ("pisa", "bm25s", "tantivy", "bmp", "seismic"):
+            output = given.work / f"{engine}-{index}"
+            if index in ONLY.get(engine, (index,)) and not output.exists():
+                _build_one(given, engine, arrays, output)
+
+
+def _build_one(given: argparse.Namespace, engine: str, arrays: Path, output: Path) -> None:
+    """Build, or say why not; an engine that takes longer than minutes is left out."""
+    try:
+        subprocess.run(
+            [given.python, HERE / "engines_worker.py", "build", engine, arrays, output],
+            env=environment(given), stderr=subprocess.PIPE, text=True, check=True,
+            timeout=BUILD_SECONDS,
+        )  # fmt: skip
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        print(f"{output.name} was not built: {error} {error.stderr or ''}"[-500:])
+        shutil.rmtree(output, ignore_errors=True)
+
+
+def _analyse(given: argparse.Namespace) -> None:
+    from tdv_lucene.analysis import DEFAULT
+    from tdv_lucene.evaluation.topics import read_topics
+    from tdv_lucene.jvm.analysis import analyze
+
+    folder = given.collections / COLLECTION
+    asked = {name: read_topics(folder / f"queries.{name}.tsv") for name in SETS}
+    terms = {
+        name: [list(t) for t in analyze(list(topics.values()), "contents", DEFAULT)]
+        for name, topics in asked.items()
+    }
+    (given.work / "queries.json").write_text(json.dumps(terms))
+
+
+def _arrays(given: argparse.Namespace, index: str) -> Path:
+    """A Lucene index's postings and lengths, in files that NumPy alone reads."""
+    import tdv_lucene as tdv
+    from tdv_lucene.matrix.norms import stored_lengths
+
+    folder = given.work / f"arrays-{index}"
+    if folder.exists():
+        return folder
+    source = given.index["full" if index == "tuned" else index]
+    matrix = tdv.extract_matrix(source, given.work / "matrix", overwrite=True)
+    folder.mkdir()
+    for name, array in (("indptr", matrix.indptr), ("docs", matrix.indices), ("freqs", matrix.data),
+                        ("lengths", stored_lengths(matrix))):  # fmt: skip
+        np.save(folder / f"{name}.npy", array)
+    for name, strings in (("terms", matrix.vocabulary.terms), ("ids", matrix.doc_ids)):
+        (folder / f"{name}.txt").write_bytes(b"\n".join(strings))
+    k1, b = given.tuned if index == "tuned" else DEFAULTS
+    tokens, documents = int(matrix.doc_len.sum()), int(np.count_nonzero(matrix.doc_len))
+    meta = {"k1": k1, "b": b, "mean_length": tokens / documents}
+    (folder / "meta.json").write_text(json.dumps(meta))
+    return folder
+
+
+def look(given: argparse.Namespace) -> None:
+    """Rankings and memory: a process for each row, which answers all queries."""
+    found = _read(given.work / "looked.json")
+    ids = json.loads((given.work / "queries.json").read_text())
+    for row in rows(given):
+        if row.name in found:
+            continue
+        engine = Engine(given, row.process, given.work / "queries.json")
+        before = engine.memory(row)
+        engine.open(row)
+        same = next((found[other] for other in found if _same_hits(other, row.name)), None)
+        values = {name: same[name] if same else _measure(given, engine, row, name) for name in SETS}
+        for name in SETS if same else ():
+            engine.ask(do="round", index=row.name, set=name, k=1000, order=[*range(len(ids[name]))])
+        values |= {"bytes": row.bytes, "memory": engine.memory(row) - before}
+        engine.close()
+        print(row.name, values, flush=True)
+        found[row.name] = values
+        (given.work / "looked.json").write_text(json.dumps(found, indent=1))
+
+
+def _same_hits(one: str, other: str) -> bool:
+    """PISA's algorithms find the same documents in an index."""
+    one, other = one.split(), other.split()
+    return one[0] == other[0] == "pisa" and one[-1] == other[-1]
+
+
+def _measure(given: argparse.Namespace, engine: Engine, row: Row, name: str) -> dict[str, float]:
+    import pandas as pd
+
+    from tdv_lucene.evaluation.evaluate import evaluate_run
+    from tdv_lucene.evaluation.topics import read_qrels, read_topics
+
+    folder = given.collections / COLLECTION
+    topics = read_topics(folder / f"queries.{name}.tsv")
+    hits = engine.ask(do="hits", index=row.name, set=name, k=1000)["hits"]
+    ranked = ((query, enumerate(found)) for query, found in zip(topics, hits))
+    lines = [(query, doc, -rank) for query, found in ranked for rank, doc in found]
+    run = pd.DataFrame(lines, columns=["query", "docid", "score"])
+    means = evaluate_run(run, topics, read_qrels(folder / f"qrels.{name}.txt")).means()
+    return {measure: means[measure] for measure in ("nDCG@5", "R@1000")}
+
+
+def time_set(given: argparse.Namespace, name: str) -> None:
+    """Rounds of all rows in turns, with another row first in each; then two threads."""
+    rng = np.random.default_rng(0)
+    size = len(json.loads((given.work / "queries.json").read_text())[name])
+    sample = rng.permutation(size)[:TIMED]
+    timed = rows(given)
+    engines = {p: Engine(given, p, given.work / "queries.json") for p in {r.process for r in timed}}
+    opened = {
+        row.name: float(np.median([engines[row.process].open(row) for _ in range(OPENED)]))
+        for row in timed
+    }
+    nanos: dict[tuple[str, int], list[Any]] = {}
+
+    def ask(row: Row, **what: Any) -> dict[str, Any]:
+        return engines[row.process].ask(index=row.name, set=name, **what)
+
+    def one_round(number: int, only: str = "") -> None:
+        for k in (10, 1000):
+            for at in range(len(timed)):
+                row = timed[(at + number) % len(timed)]
+                if row.process.startswith(only):
+                    order = rng.permutation(sample).tolist()
+                    took = ask(row, do="round", k=k, order=order)["ns"]
+                    nanos.setdefault((row.name, k), []).append(took)
+
+    for number in range(MORE_WARM_UP):
+        one_round(number, "lucene")
+    for number in range(WARM_UP):
+        one_round(number)
+    nanos.clear()
+    for number in range(COUNTED):
+        one_round(number)
+    asked = {"do": "throughput", "k": 10, "threads": 2}
+    second = {
+        row.name: [ask(row, **asked, seconds=0.5)["per_second"] for _ in range(2)][-1]
+        for row in timed
+    }
+    for engine in engines.values():
+        engine.close()
+    median = {
+        f"{index}@{k}": np.median(np.array(r)[:, sample], axis=0).astype(int).tolist()
+        for (index, k), r in nanos.items()
+    }
+    result = {"queries": sample.tolist(), "open_ms": opened, "per_second": second, "ns": median}
+    (given.work / f"times-{name}.json").write_text(json.dumps(result))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name, value
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--collections", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--python", type=Path, required=True, help="Python with the other engines")
+    parser.add_argument("--jar", action="append", type=_pair, required=True)
+    parser.add_argument("--index", action="append", type=_pair, required=True)
+    parser.add_argument("--tuned", nargs=2, type=float, metavar=("K1", "B"), required=True)
+    parser.add_argument("--steps", nargs="+", choices=STEPS, default=STEPS)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
+    given = parser.parse_args()
+    given.jar, given.index = dict(given.jar), dict(given.index)
+    given.work = given.work.resolve()
+    given.work.mkdir(parents=True, exist_ok=True)
+    if "build" in given.steps:
+        build(given)
+    if "look" in given.steps:
+        look(given)
+    for name in given.sets if "time" in given.steps else ():
+        time_set(given, name)
+    if "report" in given.steps:
+        times = {name: _read(given.work / f"times-{name}.json") for name in SETS}
+        report(given.output, _read(given.work / "looked.json"), times)
+
+
+if __name__ == "__main__":
+    main()
