@@ -10,8 +10,8 @@
 
 Indexes are of Lucene 9, without positions. Lucene 10 searches what its IndexUpgrader makes of them;
 the other engines are given their postings, frequencies and lengths, so all search the same terms.
-Needs a JDK 21 or newer in JAVA_HOME. ``--steps`` and ``--sets`` divide the work: each set is timed
-in minutes, on a machine that does nothing else, and ``report`` puts together what there is.
+Needs a JDK 21 or newer in JAVA_HOME. ``--steps`` divides the work: ``time`` takes minutes, on a
+machine that does nothing else, and ``report`` puts together what there is.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ STEPS = ("build", "look", "time", "report")
 PISA = ("maxscore", "block_max_wand", "block_max_maxscore")
 ONLY = {"tantivy": ("full",), "bmp": ("full", "bytes-60"), "seismic": ("full", "bytes-60")}
 """Engine -> what of the indexes it is given; the others all."""
-TIMED = 200
-WARM_UP, COUNTED = 2, 5
-MORE_WARM_UP = 6
+TIMED = 150
+COUNTED = 5
+MORE_WARM_UP = 12
 """Rounds of Lucene's before, for Java's compiler."""
 OPENED = 5
 BUILD_SECONDS = 300
@@ -165,51 +165,48 @@ def _measure(given: argparse.Namespace, engine: Engine, row: Row, name: str) -> 
     return {measure: means[measure] for measure in ("nDCG@5", "R@1000")}
 
 
-def time_set(given: argparse.Namespace, name: str) -> None:
-    """Rounds of all rows in turns, with another row first in each; then two threads."""
-    rng = np.random.default_rng(0)
-    size = len(json.loads((given.work / "queries.json").read_text())[name])
-    sample = rng.permutation(size)[:TIMED]
+def time_sets(given: argparse.Namespace) -> None:
+    """Opening; then of each set rounds of all rows in turns, and two threads."""
     timed = rows(given)
+    asked = json.loads((given.work / "queries.json").read_text())
     engines = {p: Engine(given, p, given.work / "queries.json") for p in {r.process for r in timed}}
     opened = {
         row.name: float(np.median([engines[row.process].open(row) for _ in range(OPENED)]))
         for row in timed
     }
-    nanos: dict[tuple[str, int], list[Any]] = {}
+    rng = np.random.default_rng(0)
+    samples = {name: rng.permutation(len(asked[name]))[:TIMED] for name in given.sets}
 
-    def ask(row: Row, **what: Any) -> dict[str, Any]:
+    def ask(row: Row, name: str, **what: Any) -> dict[str, Any]:
         return engines[row.process].ask(index=row.name, set=name, **what)
 
-    def one_round(number: int, only: str = "") -> None:
+    def one_round(name: str, number: int, only: str = "") -> dict[str, Any]:
+        """Nanoseconds of each row and depth; another row is the first in each round."""
+        took = {}
         for k in (10, 1000):
             for at in range(len(timed)):
                 row = timed[(at + number) % len(timed)]
                 if row.process.startswith(only):
-                    order = rng.permutation(sample).tolist()
-                    took = ask(row, do="round", k=k, order=order)["ns"]
-                    nanos.setdefault((row.name, k), []).append(took)
+                    order = rng.permutation(samples[name]).tolist()
+                    took[f"{row.name}@{k}"] = ask(row, name, do="round", k=k, order=order)["ns"]
+        return took
 
     for number in range(MORE_WARM_UP):
-        one_round(number, "lucene")
-    for number in range(WARM_UP):
-        one_round(number)
-    nanos.clear()
-    for number in range(COUNTED):
-        one_round(number)
-    asked = {"do": "throughput", "k": 10, "threads": 2}
-    second = {
-        row.name: [ask(row, **asked, seconds=0.5)["per_second"] for _ in range(2)][-1]
-        for row in timed
-    }
+        for name in given.sets:
+            one_round(name, number, "lucene")
+    for name, sample in samples.items():
+        one_round(name, 0)
+        rounds = [one_round(name, number) for number in range(COUNTED)]
+        two = {"do": "throughput", "k": 10, "threads": 2, "seconds": 0.4}
+        second = {r.name: [ask(r, name, **two)["per_second"] for _ in range(2)][-1] for r in timed}
+        nanos = {
+            key: np.median([took[key] for took in rounds], axis=0)[sample].astype(int).tolist()
+            for key in rounds[0]
+        }
+        result = {"queries": sample.tolist(), "open_ms": opened, "per_second": second, "ns": nanos}
+        (given.work / f"times-{name}.json").write_text(json.dumps(result))
     for engine in engines.values():
         engine.close()
-    median = {
-        f"{index}@{k}": np.median(np.array(r)[:, sample], axis=0).astype(int).tolist()
-        for (index, k), r in nanos.items()
-    }
-    result = {"queries": sample.tolist(), "open_ms": opened, "per_second": second, "ns": median}
-    (given.work / f"times-{name}.json").write_text(json.dumps(result))
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -242,8 +239,8 @@ def main() -> None:
         build(given)
     if "look" in given.steps:
         look(given)
-    for name in given.sets if "time" in given.steps else ():
-        time_set(given, name)
+    if "time" in given.steps:
+        time_sets(given)
     if "report" in given.steps:
         times = {name: _read(given.work / f"times-{name}.json") for name in SETS}
         report(given.output, _read(given.work / "looked.json"), times)

@@ -188,10 +188,10 @@ class Bm25s:
         return [number for number in known if number is not None]
 
     def search(self, query, k: int):
-        from bm25s import selection
+        from bm25s.numba import selection
 
         scores = self.retriever.get_scores_from_ids(query)
-        return selection.topk(scores, k=k, backend="numpy", sorted=True)
+        return selection.topk(scores, k=k, backend="numba", sorted=True)
 
     def hits(self, found):
         scores, docs = found

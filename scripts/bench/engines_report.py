@@ -24,6 +24,8 @@ def report(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> None:
     """Write ``table.md``, ``raw.json`` and ``engines.svg`` into the folder ``output``."""
     times = {name: found for name, found in times.items() if found}
     text = [hardware(), "", _sizes(looked, times)]
+    for k, title in DEPTHS.items():
+        text += ["", f"**{title}**, mean and 99th percentile, ms:", "", _overview(times, k)]
     for name, found in times.items():
         for k, title in DEPTHS.items():
             text += ["", f"**{name}, {title}** ({len(found['queries'])} queries):", ""]
@@ -47,6 +49,15 @@ def _sizes(looked: dict[str, Any], times: dict[str, Any]) -> str:
         )
     head = ["engine and index", "MB on disk", "MB in memory", "nDCG@5", "R@1000"]
     return markdown_table([*head, "queries/s, two threads", "ms to open"], rows)
+
+
+def _overview(times: dict[str, Any], k: int) -> str:
+    """Mean and 99th percentile of all sets."""
+    rows = []
+    for row in next(iter(times.values()))["open_ms"]:
+        ms = [_ms(found, row, k) for found in times.values()]
+        rows.append([row, *(f"{of.mean():.3f}, {np.percentile(of, 99):.2f}" for of in ms)])
+    return markdown_table(["engine and index", *times], rows)
 
 
 def _latencies(found: dict[str, Any], k: int) -> str:
