@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -144,9 +145,9 @@ def look(given: argparse.Namespace) -> None:
 
 
 def _same_hits(one: str, other: str) -> bool:
-    """PISA's algorithms find the same documents in an index."""
-    one, other = one.split(), other.split()
-    return one[0] == other[0] == "pisa" and one[-1] == other[-1]
+    """PISA's algorithms find the same documents in an index, and so do both Lucenes."""
+    engines = {re.split("[ -]", name)[0] for name in (one, other)}
+    return engines in ({"pisa"}, {"lucene"}) and one.split()[-1] == other.split()[-1]
 
 
 def _measure(given: argparse.Namespace, engine: Engine, row: Row, name: str) -> dict[str, float]:
