@@ -110,7 +110,7 @@ def _picture(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> Non
     for column, (name, found) in enumerate(times.items()):
         for line, title in enumerate(("mean", "99th percentile")):
             axes = panels[line][column]
-            for row in found["open_ms"]:
+            for row in looked:
                 ms = _ms(found, row, 10)
                 engine, index = row.split(" ", 1)[0], row.rsplit(" ", 1)[1]
                 axes.scatter(
