@@ -23,7 +23,7 @@ BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["tf_encodings.py", "analysis_detection.py", "full_against_pruned.py", "rewriting.py",
            "table.py", "frontier.py",
            "rivals.py", "size.py", "shards.py", "evidence.py", "orders.py", "permuted.py",
-           "gains.py", "update.py", "watch.py", "engines.py"]  # fmt: skip
+           "gains.py", "update.py", "watch.py", "languages.py", "engines.py"]  # fmt: skip
 READING = ["picture.py", "prior_picture.py", "table_at_bytes.py"]
 """Scripts that read a run's figures, and need no folder to work in."""
 
