@@ -17,6 +17,7 @@ COLOURS = {
     "lucene-10": "#D55E00", "lucene-9": "#E69F00", "pisa": "#0072B2", "tantivy": "#009E73",
     "bm25s": "#CC79A7", "bmp": "#56B4E9", "seismic": "#999999",
 }  # fmt: skip
+TICKS = [0.1, 0.2, 0.5, 1, 2]
 MARKERS = {"full": "o", "tuned": "*"}
 
 
@@ -119,6 +120,8 @@ def _picture(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> Non
                     marker=MARKERS.get(index, "v" if index.endswith("60") else "s"), linewidths=0,
                 )  # fmt: skip
             axes.set_xscale("log")
+            axes.set_xticks(TICKS, [str(tick) for tick in TICKS], minor=False)
+            axes.set_xticks([], minor=True)
             axes.set_title(name if not line else "")
             axes.set_xlabel(f"ms a query, {title}")
             axes.grid(color="#dddddd")
@@ -128,6 +131,7 @@ def _picture(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> Non
     engines = [
         matplotlib.lines.Line2D([], [], marker="o", linestyle="", color=c, label=e)
         for e, c in COLOURS.items()
+        if any(row.startswith(e) for row in looked)
     ]
     shapes = [
         matplotlib.lines.Line2D([], [], marker=m, linestyle="", color="black", label=label)
