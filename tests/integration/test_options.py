@@ -59,8 +59,6 @@ SLOW = [
     "prune --index {index} --output {output}",
     "prune --index {index} --output {output} --tf original",
     "compare --index {index} --pruned {pruned} --output {output} --latency-budget 0.2 " + _JUDGED,
-    "compare --index a={index} --index b={pruned} --output {output} --latency-budget 0.2 "
-    + _JUDGED,
     f"learn --index {{index}} --output {{output}} {_JUDGED}",
     f"learn --index {{index}} --output {{output}} {_JUDGED} --model qld",
     f"learn --index {{index}} --output {{output}} {_JUDGED} --no-values",
