@@ -110,7 +110,7 @@ class Rewriting:
     @property
     def _id_field(self) -> dict[str, str]:
         """What was asked for as the documents' id, here or when TDVs were learned."""
-        asked = self.source, *(values.manifest["source"] for values in self.fields)
+        asked = self.source, *(values.manifest.get("source", {}) for values in self.fields)
         return next(({ID_FIELD: said[ID_FIELD]} for said in asked if ID_FIELD in said), {})
 
     @cached_property

@@ -90,5 +90,5 @@ def model_for(weights: bool | None, asked: str | None, what: str) -> str:
         )
     raise TdvError(
         f"{what} is of no impact index (its norms tell lengths): its frequencies count words, and "
-        f"{argument('model', model)} ranks by weights; leave it out, or index with --impact"
+        f"{argument('model', model)} ranks by weights; leave it out, or make an impact index"
     )

@@ -113,6 +113,7 @@ SAME = {
     "compare stopwords": "no topic has a stop word",
     "inspect check": "small indexes are compared with their checksums in any case",
     "verify values": "given in the base",
+    "qld lead": "without judgements the prior changes nothing for query likelihood",
     "prune expect": "this collection is unlike the prior's: no more is dropped than details bear",
 }
 """Options, of a command or beside another, that need not change anything -> why."""

@@ -104,7 +104,11 @@ def test_a_config_does_not_change(config: type[Config]) -> None:
 @pytest.mark.parametrize(
     ("config", "options", "message"),
     [
-        (LearnConfig, {"model": "bm24"}, "model must be one of bm25, qld, tfidf, got 'bm24'"),
+        (
+            LearnConfig,
+            {"model": "bm24"},
+            "model must be one of bm25, qld, tfidf, impact, got 'bm24'",
+        ),
         (LearnConfig, {"seed": -1}, "seed must be at least 0, got -1"),
         (
             LearnConfig,

@@ -10,6 +10,7 @@ import click
 import pytest
 
 from tdv_lucene.cli import _COMMANDS, _group
+from tdv_lucene.ranking import MODELS
 
 
 def asked(**variables: str) -> str:
@@ -32,7 +33,7 @@ def test_the_script_of_each_shell(shell):
     [
         ("tdv-lucene ", 1, {f"plain,{name}" for name in _COMMANDS}),
         ("tdv-lucene compare --late", 2, {"plain,--latency-budget"}),
-        ("tdv-lucene learn --model ", 3, {"plain,bm25", "plain,qld", "plain,tfidf"}),
+        ("tdv-lucene learn --model ", 3, {f"plain,{name}" for name in MODELS}),
         ("tdv-lucene prune --index ", 3, {"file,"}),
         ("tdv-lucene compare --pruned some", 3, {"file,some"}),
     ],

@@ -46,7 +46,8 @@ def test_few_options_are_shown_and_all_are_listed(words, command) -> None:
 def test_other_options_stand_under_their_headings() -> None:
     every = _help(("search",), "--help-all")
     parts = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", every, re.MULTILINE))
-    assert _flags(parts["Parameters of the ranking function"]) == {"--k1", "--b", "--mu"}
+    parameters = {"--k1", "--b", "--mu", "--min-idf"}
+    assert _flags(parts["Parameters of the ranking function"]) == parameters
     assert "--index" in parts["Options"] and "--k1" not in parts["Options"]
     assert "--k1" not in _help(("search",), "--help")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
@@ -10,7 +12,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.norms import stored_lengths
-from tdv_lucene.peers.orders import CARMEL_K, PEERS
+from tdv_lucene.peers.orders import CARMEL_K, PEERS, POSTINGS
 from tdv_lucene.peers.unlearned import binary_values, unlearned_values
 from tdv_lucene.simulation.weighted_collection import apply_values
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
@@ -60,6 +62,10 @@ def test_random_is_the_seeds(matrix):
 @pytest.mark.parametrize("name", PEERS)
 def test_frequencies_stay_and_the_size_is_met(name):
     matrix = make_collection()[0]
+    if name in POSTINGS and POSTINGS[name].of_weights:
+        weights = np.random.default_rng(0).integers(1, 250, matrix.postings)
+        norms = np.minimum(matrix.doc_len, 1)  # as an impact index has them
+        matrix = replace(matrix, data=weights, norms=norms, norm_kind=None)
     point = unlearned_values(matrix, name).at_reduction(0.45)
     assert set(point.tdv) <= {0.0, 1.0} and point.scale == 1
     applied = apply_values(matrix, point.tdv, 1, point.cut)
