@@ -275,7 +275,7 @@ def test_the_collections_it_was_made_from_are_known() -> None:
     assert set(collection_statistics(_words(30))) == set(content["ranges"])
 
 
-@pytest.mark.parametrize("model", filter(Prior.load().knows, MODELS))
+@pytest.mark.parametrize("model", [*filter(Prior.load().knows, MODELS)])
 def test_values_without_judgements_prune(placed, model: str, tmp_path) -> None:
     values = prior_values(placed, model=model)
     assert values.manifest["queries"] == 0
