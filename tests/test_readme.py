@@ -49,6 +49,14 @@ def test_the_readme_is_a_page() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
+def test_the_readme_says_how_to_try_and_to_test_a_checkout() -> None:
+    """CI runs what it tells newcomers to type."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    typed = {line.split()[0] for line in lines if line.startswith("    scripts/")}
+    assert typed == {"scripts/demo", "scripts/test"}
+    assert "\nscripts/test\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
 def test_there_are_commands_to_check() -> None:
     shown = {words[1] for words in COMMANDS["README.md"]}
     assert shown >= {"inspect", "learn", "prune", "compare"}
