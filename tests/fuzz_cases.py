@@ -43,6 +43,7 @@ class FieldRule:
     length_norm : (fixed, per token): the K of a document in its saturation, by the length
     lead : (boost, span) of what a posting's place counts, or None for nothing
     least_lead : the same, in the saturation
+    power : (power, unit) of weights, or None for as they are
     baked : BM25's (k1, b) that norms hold, and a searcher's; None where norms are lengths
     """
 
@@ -53,6 +54,7 @@ class FieldRule:
     length_norm: tuple[float, float]
     lead: tuple[float, float] | None
     least_lead: tuple[float, float] | None
+    power: tuple[float, float] | None
     baked: tuple[tuple[float, float], tuple[float, float]] | None
 
     @property
@@ -264,7 +266,9 @@ def _rule(rng: random.Random, written: Case, field: str) -> FieldRule:
     least_lead = lead and (lead, None, (2 * lead[0], 2 * lead[1]))[len(terms) % 3]
     scale = rng.choice(_SCALES)
     baked = None if kind["norms"] in ("none", "impact") else _BAKED[written.seed % len(_BAKED)]
-    return FieldRule(tf, scale, tdv, least, length_norm, lead, least_lead, baked)
+    weighs = kind["norms"] == "impact" and lead is None
+    power = (None, (2.0, 3.0), (0.5, 7.0))[written.seed % 3] if weighs else None
+    return FieldRule(tf, scale, tdv, least, length_norm, lead, least_lead, power, baked)
 
 
 def _values(rng: random.Random, terms: int) -> list[float]:

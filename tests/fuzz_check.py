@@ -21,6 +21,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
+from tdv_lucene.matrix.weight_powers import WeightPower
 from tdv_lucene.ranking import Baking
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
@@ -49,11 +50,19 @@ class Postings:
             self.after = np.where(of_posting > 0, self.before, 0).astype(np.float64)
         else:
             with np.errstate(over="ignore"):
-                self.after = np.rint(rule.scale * self._counted(rule.lead) * of_posting)
+                self.after = np.rint(rule.scale * self._stored(rule) * of_posting)
             self.after = np.where(of_posting > 0, np.maximum(self.after, 1), 0)
         if rule.least is not None:
             self.after[self._below(rule, _norms(case, field))] = 0
         self.lengths = np.bincount(self.docs, self.after, self.documents)
+
+    def _stored(self, rule: FieldRule) -> np.ndarray:
+        """float64[postings]: what frequencies count for where they are written."""
+        if rule.power is None:
+            return self._counted(rule.lead)
+        power, unit = rule.power
+        factor = ((np.minimum(self.before, 1023) / unit) ** (power - 1)).astype(np.float32)
+        return (self.before.astype(np.float32) * factor).astype(np.float64)
 
     def _counted(self, lead: tuple[float, float] | None) -> np.ndarray:
         """float64[postings]: what frequencies count for, a product of float32; from the 1,024th
@@ -186,6 +195,7 @@ def _field_values(field: str, rule: FieldRule) -> rewriter.FieldValues:
         least_saturation=None if rule.least is None else array(rule.least),
         length_norm=None if rule.least is None else rule.length_norm,
         position_factors=factors(rule.lead),
+        weight_factors=None if rule.power is None else WeightPower(*rule.power).factors,
         saturation_factors=None if rule.least is None else factors(rule.least_lead),
         baking=None if rule.baked is None else Baking(*rule.baked),
     )

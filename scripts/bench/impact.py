@@ -1,12 +1,15 @@
-"""Which postings of an impact index to drop: our order beside peers, as shares and bytes.
+"""Which postings of an impact index to drop: indexes that were pruned beside six peers.
 
-    impact.py MATRIX COLLECTION SETS... [--weights WEIGHTS.npy] [--documents N] [--queries N]
+    impact.py MATRIX COLLECTION SETS... [--pruned INDEX...] [--weights WEIGHTS.npy] [--queries N]
+        [--documents N]
 
 MATRIX and WEIGHTS are those of ``impact_collections.py``; without WEIGHTS, BM25's are made. SETS
-are query sets of COLLECTION (``queries.SET.tsv``, ``qrels.SET.txt``). Everything is computed in
-NumPy, with Lucene's integers; bytes are the package's estimate of posting lists.
+are query sets of COLLECTION (``queries.SET.tsv``, ``qrels.SET.txt``). Each INDEX was made of those
+weights by ``tdv-lucene prune``. Rankings are computed in NumPy, with Lucene's integers.
 
-Each method gives every posting a value, and drops the smallest: so all drop the same share.
+Each peer gives every posting a value, and drops the smallest: as many as leave the bytes of an
+INDEX. Bytes are estimated for both, by the package: of posting lists and dictionary. Without an
+INDEX, our order of postings takes part as a peer, and all drop the same shares.
 """
 
 from __future__ import annotations
@@ -14,24 +17,32 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from impact_collections import as_impacts, bm25_weights, sample
 
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.jvm.analysis import analyze_topics
+from tdv_lucene.matrix.extract import open_matrix
 from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.matrix.stored_matrix import load_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.simulation.estimated_bytes import estimate_posting_bytes
+from tdv_lucene.simulation.estimated_bytes import (
+    estimate_dictionary_bytes,
+    estimate_posting_bytes,
+)
 from tdv_lucene.simulation.measures import MEASURES, evaluate
 from tdv_lucene.simulation.problem import JudgedMatrix
 from tdv_lucene.simulation.queries import make_queries
+from tdv_lucene.simulation.retrieval import QueryPostings
 from tdv_lucene.simulation.weighted_collection import plain_collection
 from tdv_lucene.values.posting_thresholds import rule_length_norm
 from tdv_lucene.values.term_orders import order_terms, saturation_for_dropping
 
 SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+_SIZED = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.88, 0.95)
+"""Shares at which a peer's bytes are estimated; in between they are interpolated."""
 SHOWN = ("nDCG@5", "nDCG@10", "R@1000")
 
 
@@ -80,8 +91,9 @@ def term_centric(postings: Postings) -> np.ndarray:
     return 1 - rank / size
 
 
+OURS = "our order"
 METHODS: dict[str, Callable[[Postings], np.ndarray]] = {
-    "ours": ours,
+    OURS: ours,
     "agnostic (abs_value)": lambda postings: postings.weights,
     "max_ratio": max_ratio,
     "alpha_mass": lambda postings: 1 - postings.ranked(postings.docs)[2],
@@ -101,29 +113,69 @@ def largest_first(values: np.ndarray) -> np.ndarray:
 class Sets:
     """Query sets, by which a choice of postings is measured."""
 
-    def __init__(
-        self, matrix: TermDocumentMatrix, folder: Path, names: list[str], most: int
-    ) -> None:
-        self._sets = {}
+    def __init__(self, folder: Path, names: list[str], most: int) -> None:
+        self._topics, self._qrels = {}, {}
         for name in names:
             topics = analyze_topics(read_topics(folder / f"queries.{name}.tsv"))
-            some = dict([*topics.items()][:: max(1, len(topics) // most)])
-            queries = make_queries(matrix, some, read_qrels(folder / f"qrels.{name}.txt"))
+            self._topics[name] = dict([*topics.items()][:: -(-len(topics) // most)])
+            self._qrels[name] = read_qrels(folder / f"qrels.{name}.txt")
+
+    def of(self, matrix: TermDocumentMatrix) -> dict[str, tuple[QueryPostings, np.ndarray]]:
+        """Return of each set the postings of its queries' terms, and where they are."""
+        found = {}
+        for name, topics in self._topics.items():
+            queries = make_queries(matrix, topics, self._qrels[name])
             postings = JudgedMatrix(matrix, queries).postings
             at = [np.arange(matrix.indptr[t], matrix.indptr[t + 1]) for t in postings.terms]
-            self._sets[name] = postings, np.concatenate(at)
-
-    def measure(self, matrix: TermDocumentMatrix, kept: np.ndarray) -> dict[str, np.ndarray]:
-        weights = np.where(kept, matrix.data, 0).astype(np.float32)
-        return {
-            name: evaluate(postings, weights[at]).mean(axis=0)
-            for name, (postings, at) in self._sets.items()
-        }
+            found[name] = postings, np.concatenate(at)
+        return found
 
 
-def posting_bytes(matrix: TermDocumentMatrix, kept: np.ndarray) -> int:
-    made = as_impacts(matrix, np.where(kept, matrix.data, 0).astype(np.int32))
-    return estimate_posting_bytes(made, plain_collection(made))
+class Table:
+    """Rows of a method, the share it drops, its bytes and its measures on the sets."""
+
+    def __init__(self, names: list[str]) -> None:
+        columns = " | ".join(f"{name}: {', '.join(SHOWN)}" for name in names)
+        print(f"| method | dropped | MB | {columns} |")
+        print("| --- " * (3 + len(names)) + "|")
+
+    def show(self, name: str, share: float, size: float, weights: np.ndarray, sets: Any) -> None:
+        cells = []
+        for postings, at in sets.values():
+            measured = evaluate(postings, weights[at].astype(np.float32)).mean(axis=0)
+            cells.append(", ".join(f"{measured[MEASURES.index(m)]:.3f}" for m in SHOWN))
+        print(f"| {name} | {share:.1%} | {size / 1e6:.1f} | {' | '.join(cells)} |", flush=True)
+
+
+def estimated_bytes(matrix: TermDocumentMatrix) -> int:
+    """Of posting lists and dictionary."""
+    plain = plain_collection(matrix)
+    terms = matrix.vocabulary.terms
+    dictionary = estimate_dictionary_bytes(terms, plain.statistics)
+    return estimate_posting_bytes(matrix, plain) + dictionary
+
+
+class Peer:
+    """A peer's order of postings, and what is left of bytes along it."""
+
+    def __init__(self, matrix: TermDocumentMatrix, values: np.ndarray) -> None:
+        self._matrix, self._order = matrix, largest_first(values)
+
+    def weights(self, share: float) -> np.ndarray:
+        """Return int32[nnz]: 0 where the posting is dropped."""
+        left = self._order[: round((1 - share) * len(self._order))]
+        weights = np.zeros_like(self._matrix.data)
+        weights[left] = self._matrix.data[left]
+        return weights
+
+    def bytes_at(self, share: float) -> int:
+        return estimated_bytes(as_impacts(self._matrix, self.weights(share)))
+
+    def shares_of(self, sizes: list[int]) -> np.ndarray:
+        """Return the shares to drop that leave these bytes."""
+        known = [self.bytes_at(share) for share in _SIZED]
+        found: np.ndarray = np.interp(sizes, known[::-1], _SIZED[::-1])
+        return found
 
 
 def main() -> None:
@@ -131,9 +183,10 @@ def main() -> None:
     parser.add_argument("matrix", type=Path)
     parser.add_argument("collection", type=Path)
     parser.add_argument("sets", nargs="+")
+    parser.add_argument("--pruned", nargs="+", type=Path, default=[])
     parser.add_argument("--weights", type=Path)
     parser.add_argument("--documents", type=int, help="so many at random, and all judged ones")
-    parser.add_argument("--queries", type=int, default=350, help="at most about so many of a set")
+    parser.add_argument("--queries", type=int, default=300, help="at most so many of a set")
     args = parser.parse_args()
     matrix = load_matrix(args.matrix)
     weights = np.load(args.weights) if args.weights else bm25_weights(matrix)
@@ -141,25 +194,21 @@ def main() -> None:
         some = sample(matrix, args.collection, args.sets, args.documents)
         weights = np.where(np.isin(matrix.indices, some), weights, 0)
     matrix = as_impacts(matrix, weights)
-    postings = Postings(matrix)
-    sets = Sets(matrix, args.collection, args.sets, args.queries)
-    columns = " | ".join(f"{name}: {', '.join(SHOWN)}" for name in args.sets)
-    print(f"| method | dropped | MB of postings | {columns} |")
-    print("| --- " * (3 + len(args.sets)) + "|")
-
-    def show(name: str, share: float, kept: np.ndarray) -> None:
-        found = sets.measure(matrix, kept)
-        cells = [", ".join(f"{of[MEASURES.index(m)]:.3f}" for m in SHOWN) for of in found.values()]
-        size = posting_bytes(matrix, kept) / 1e6
-        print(f"| {name} | {share:.0%} | {size:.1f} | {' | '.join(cells)} |", flush=True)
-
-    show("full", 0, np.ones(matrix.postings, bool))
+    sets, table = Sets(args.collection, args.sets, args.queries), Table(args.sets)
+    table.show("full", 0, estimated_bytes(matrix), matrix.data, sets.of(matrix))
+    sizes = []
+    for pruned in args.pruned:
+        with open_matrix(pruned, positions=False) as left:
+            sizes.append(estimated_bytes(left))
+            share = 1 - left.postings / matrix.postings
+            table.show(f"ours: {pruned.name}", share, sizes[-1], left.data, sets.of(left))
+    postings, of_full = Postings(matrix), sets.of(matrix)
     for name, method in METHODS.items():
-        order = largest_first(method(postings))
-        for share in SHARES:
-            kept = np.zeros(len(order), bool)
-            kept[order[: round((1 - share) * len(order))]] = True
-            show(name, share, kept)
+        if name == OURS and sizes:
+            continue
+        peer = Peer(matrix, method(postings))
+        for share in peer.shares_of(sizes) if sizes else SHARES:
+            table.show(name, share, peer.bytes_at(share), peer.weights(share), of_full)
 
 
 if __name__ == "__main__":

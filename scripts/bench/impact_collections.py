@@ -4,8 +4,8 @@
         [--documents N SETS...]
 
 MATRIX is of 'tdv-lucene extract --tokens', analysed by Anserini's default analyzer. OUTPUT gets
-``weights.npy``, the same as JSON vectors (``docs``), their ``index``, and the topics of COLLECTION
-as it has their terms. With N documents, so many are drawn, and all that are judged for SETS added.
+``weights.npy``, an ``index`` of them, and the topics of COLLECTION as it has their terms. With N
+documents, so many are drawn, and all that are judged for SETS added.
 
 ``bm25`` are BM25's scores with k1 0.9 and b 0.4, linearly from 1 to 256, as Pyserini's
 ``quantize_weights`` makes them. ``learned`` is a small network (see :class:`Features`) that weighs
@@ -17,7 +17,6 @@ rounds to 0 is left out. It is a stand-in for SPLADE and the like, whose weights
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,10 +28,13 @@ import numpy as np
 import optax
 from scipy.sparse import csr_array
 
-from tdv_lucene import build_index
+from tdv_lucene.analysis import Analysis
 from tdv_lucene.embedding.lsa import latent_semantic_vectors
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
+from tdv_lucene.indexes.analysis import as_user_data
+from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import analyze_topics
+from tdv_lucene.jvm.index import add_user_data
 from tdv_lucene.matrix.norms import NormKind
 from tdv_lucene.matrix.stored_matrix import load_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
@@ -40,6 +42,10 @@ from tdv_lucene.ranking.bm25 import Bm25, bm25_idf
 from tdv_lucene.simulation.problem import JudgedMatrix
 from tdv_lucene.simulation.queries import find_documents, make_queries
 
+_DELIMITER = "|"
+_TEXT_FIELD = (
+    "(Ljava/lang/String;Ljava/lang/CharSequence;Lorg/apache/lucene/index/IndexableFieldType;)V"
+)
 DIMENSIONS, HIDDEN, WINDOW, LONGEST = 64, 64, 5, 1000
 CANDIDATES, EPOCHS, BATCH, SPARSITY = 40, 30, 64, 0.02
 
@@ -217,6 +223,46 @@ def as_impacts(matrix: TermDocumentMatrix, weights: np.ndarray) -> TermDocumentM
     )  # fmt: skip
 
 
+def write_index(path: Path, made: TermDocumentMatrix) -> None:
+    """Write the index that Anserini's IndexCollection -impact -pretokenized writes of JSON vectors,
+    but for their text. It repeats a token by its weight; here the frequency stands beside it.
+    """
+    lucene = "org.apache.lucene."
+    builder = java_class(lucene + "analysis.custom.CustomAnalyzer").builder()
+    builder.withTokenizer("whitespace", "maxTokenLen", "1000")
+    builder.addTokenFilter("delimitedTermFrequency", "delimiter", _DELIMITER)
+    config = java_class(lucene + "index.IndexWriterConfig")(builder.build())
+    config.setSimilarity(java_class("io.anserini.search.similarity.ImpactSimilarity")())
+    place = java_class(lucene + "store.FSDirectory").open(
+        java_class("java.nio.file.Paths").get(str(path))
+    )
+    writer = java_class(lucene + "index.IndexWriter")(place, config)
+    kind = java_class(lucene + "document.FieldType")()
+    kind.setIndexOptions(java_class(lucene + "index.IndexOptions").DOCS_AND_FREQS)
+    stored = java_class(lucene + "document.Field$Store").YES
+    new_document = java_class(lucene + "document.Document")
+    new_id = java_class(lucene + "document.StringField")
+    new_field = java_class(lucene + "document.Field")
+    new_values = java_class(lucene + "document.BinaryDocValuesField")
+    new_bytes = java_class(lucene + "util.BytesRef")
+    rows = csr_array((made.data, made.indices, made.indptr), made.shape).T.tocsr()
+    names = [term.decode() + _DELIMITER for term in made.vocabulary.terms]
+    for doc, name in enumerate(made.doc_ids):
+        here = slice(rows.indptr[doc], rows.indptr[doc + 1])
+        held = zip(rows.indices[here].tolist(), rows.data[here].tolist())
+        text = " ".join(f"{names[term]}{weight}" for term, weight in held)
+        if not text:
+            continue
+        document = new_document()
+        document.add(new_id("id", name.decode(), stored))
+        document.add(new_values("id", new_bytes(name)))
+        document.add(new_field("contents", text, kind, signature=_TEXT_FIELD))
+        writer.addDocument(document)
+    writer.forceMerge(1)
+    writer.close()
+    add_user_data(path, as_user_data(Analysis(pretokenized=True)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("matrix", type=Path)
@@ -227,8 +273,7 @@ def main() -> None:
     parser.add_argument("--documents", nargs="+", metavar=("N", "SET"))
     args = parser.parse_args()
     matrix = load_matrix(args.matrix)
-    docs = args.output / "docs"
-    docs.mkdir(parents=True)
+    args.output.mkdir(parents=True)
     for path in sorted(args.collection.glob("queries*.tsv")):
         terms = analyze_topics(read_topics(path))
         lines = [f"{qid}\t{' '.join(tokens)}\n" for qid, tokens in terms.items() if tokens]
@@ -247,19 +292,7 @@ def main() -> None:
         weights = learned_weights(matrix, half, read_qrels(args.train[1]), some)
     np.save(args.output / "weights.npy", weights)
     made = as_impacts(matrix, weights)
-    rows = csr_array((made.data, made.indices, made.indptr), made.shape).T.tocsr()
-    names = [term.decode() for term in matrix.vocabulary.terms]
-    with open(docs / "docs.jsonl", "w", encoding="utf-8") as file:
-        for doc, name in enumerate(matrix.doc_ids):
-            here = slice(rows.indptr[doc], rows.indptr[doc + 1])
-            held = zip(rows.indices[here].tolist(), rows.data[here].tolist())
-            line = {"id": name.decode(), "contents": "", "vector": {names[t]: w for t, w in held}}
-            if line["vector"]:
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    flags = ["-collection", "JsonVectorCollection", "-input", str(docs), "-generator",
-             "DefaultLuceneDocumentGenerator", "-threads", "1", "-impact", "-pretokenized",
-             "-optimize"]  # fmt: skip
-    print(build_index(args.output / "index", flags))
+    write_index(args.output / "index", made)
 
 
 if __name__ == "__main__":

@@ -112,11 +112,13 @@ def _notes(values: TermValues) -> Iterator[str]:
             for chosen in (values.parameters, full["parameters"])
         )
         yield f"Searched with {pruned}; the full index with {tuned}."
-    if values.position_boost is not None:
-        first = 1 + values.position_boost.boost
+    if (power := (values.manifest.get("lead") or {}).get("power")) is not None:
+        yield f"Weights are raised to the power {power:g}: above 1, large ones count for more."
+    elif values.position_boost is not None:
+        first = values.position_boost.largest_factor
         yield (
             f"First-position boost: a term counts x{first:g} at the beginning of a document. The "
-            f"added part falls to a quarter by position {values.position_boost.span:g}."
+            f"added part falls to a quarter by position {values.manifest['lead']['span']:g}."
         )
     elif _lacks_positions(values.manifest):
         yield (
@@ -126,6 +128,7 @@ def _notes(values: TermValues) -> Iterator[str]:
     if prior := values.manifest.get("prior"):
         yield _moved(prior, values)
     yield _recommended(values)
+    yield from _to_expect(values)
 
 
 def _lacks_positions(manifest: Mapping[str, Any]) -> bool:
@@ -147,18 +150,19 @@ def _recommended(values: TermValues) -> str:
     return (
         f"* recommended: the smallest index whose {measure} is not below the full index's (lower "
         "end of the 95 % interval) and whose R@1000 is not significantly below it. "
-        f"'tdv-lucene prune' uses it by default.{_to_expect(values)}"
+        f"'tdv-lucene prune' uses it by default."
     )
 
 
-def _to_expect(values: TermValues) -> str:
+def _to_expect(values: TermValues) -> Iterator[str]:
     """What the choice of this point is worth on queries that had no part in it."""
-    choice = values.manifest.get("choice")
-    if choice is None:
-        return ""
+    recommended, choice = values.manifest["recommended_reduction"], values.manifest.get("choice")
+    chosen = next(point for point in values.points if point["reduction"] == recommended)
+    if choice is None or not loses_nothing(chosen, values.measure):
+        return
     low, high = choice["ci95"]
-    return (
-        f"\nOn as many other queries like these, expect {choice['mean']:+.3f} of {values.measure} "
+    yield (
+        f"On as many other queries like these, expect {choice['mean']:+.3f} of {values.measure} "
         f"({low:+.3f} to {high:+.3f}, 95 %): each fold measured at what the other folds recommend."
     )
 

@@ -44,6 +44,9 @@ class FieldValues:
     position_factors : float32[P] or None
         The first-position boost: what tf is multiplied by, by the term's first position; the last
         factor also serves all later positions. Needs a field with positions. None for no boost.
+    weight_factors : float32[W] or None
+        What tf, the weight of an impact index, is multiplied by in place of ``position_factors``,
+        by the weight itself; the last factor also serves all larger ones.
     baking : Baking or None
         BM25's parameters that norms are to hold; None for norms that hold lengths. Needs a field
         with norms.
@@ -56,6 +59,7 @@ class FieldValues:
     length_norm: tuple[float, float] | None = None
     saturation_factors: np.ndarray | None = None
     position_factors: np.ndarray | None = None
+    weight_factors: np.ndarray | None = None
     baking: Baking | None = None
 
 
@@ -219,6 +223,7 @@ def _write_table(folder: Path, values: FieldValues) -> None:
     floats = {
         "tdv": values.tdv,
         "first_position_boost": values.position_factors,
+        "weight_boost": values.weight_factors,
         "least_saturation": values.least_saturation,
         "saturation_boost": values.saturation_factors,
     }

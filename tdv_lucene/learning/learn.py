@@ -10,12 +10,14 @@ import numpy as np
 
 from ..embedding.lsa import latent_semantic_vectors
 from ..interruption import deferred
-from ..matrix.first_positions import DEFAULT_BOOST, FirstPositionBoost
+from ..matrix.first_positions import DEFAULT_BOOST, Boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.weight_powers import WeightPower
 from ..prior.as_start import start_from_prior
 from ..prior.prior import Prior, Settings, settings_for
 from ..progress import Progress, silent
 from ..ranking import SearchParameters as Parameters
+from ..ranking import ranking_function
 from ..simulation.problem import Problem
 from ..simulation.queries import Queries, make_queries
 from ..values.posting_thresholds import count_thresholds
@@ -86,7 +88,7 @@ def learn_term_values(
         none = {} if chosen.values else {"dimensions": 0}
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress, **none)
     known = _known(whole, chosen, model, config.prior)
-    boost = known[1].boost if known else _first_boost(matrix, chosen)
+    boost = known[1].boost if known else _first_boost(matrix, chosen, model)
     asked = config.parameters
     given = asked.values() if isinstance(asked, Parameters) else dict(asked or {})
     first = (known[1].parameters if known else Parameters()).with_values(given)
@@ -155,6 +157,8 @@ def _known(
     return prior, settings_for(prior, matrix, model, positions=positions)[0]
 
 
-def _first_boost(matrix: TermDocumentMatrix, recipe: DefaultRecipe) -> FirstPositionBoost | None:
+def _first_boost(matrix: TermDocumentMatrix, recipe: DefaultRecipe, model: str) -> Boost | None:
     """Return the boost that learning starts from without a prior."""
+    if ranking_function(model).of_weights:
+        return WeightPower.one(matrix.doc_freq, matrix.total_term_freq)
     return DEFAULT_BOOST if recipe.lead and matrix.first_positions is not None else None

@@ -1,5 +1,5 @@
 """What is tuned on the training queries before any TDV is learned: k1 and b (or mu) of the search,
-and the first-position boost.
+and the first-position boost; of an impact index the power of its weights.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..evaluation.tuning import OBJECTIVE, parameters_to_try
-from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.first_positions import Boost, FirstPositionBoost
+from ..matrix.weight_powers import WeightPower
 from ..progress import Progress
 from ..ranking import GRIDS
 from ..ranking import SearchParameters as Parameters
@@ -22,6 +23,8 @@ _QUERIES = 400
 
 _BOOSTS = (1.0, 2.0, 4.0, 8.0)
 _SPANS = (1.0, 2.0, 4.0, 8.0, 16.0)
+_POWERS = (1.25, 0.8, 1.5, 0.65, 1.75, 2.0, 0.5, 2.25, 2.5, 3.0)
+"""From the nearest to 1, as logarithms."""
 
 _WIDTHS = {"k1": 0.5, "b": 0.2, "mu": 0.5, "boost": 0.5, "span": 0.7}
 """How much parameters differ between collections, about: b as it is, the boost as log(1 + boost),
@@ -34,7 +37,7 @@ class _Point(NamedTuple):
     """What is chosen."""
 
     parameters: Parameters
-    boost: FirstPositionBoost | None
+    boost: Boost | None
 
 
 _Choice = Callable[[Sequence[_Point], Sequence[np.ndarray]], int]
@@ -127,7 +130,7 @@ def _coordinates(point: _Point, model: str) -> np.ndarray:
         for name, value in vars(point.parameters).items()
         if name in GRIDS[model]
     }
-    boost, span = point.boost or (0.0, np.nan)
+    boost, span = point.boost or (0.0, np.nan)  # impact indexes have no prior
     at |= {"boost": np.log1p(boost), "span": np.log(span)}
     return np.array([value / _WIDTHS[name] for name, value in at.items()])
 
@@ -152,13 +155,16 @@ class _Chooser:
         """Return the choice of all: parameters, boost, span, and parameters once more."""
         given = _point(self._served.problem)
         found = self._choose(given, self._other_parameters(given))
-        if given.boost is None:
+        if isinstance(found.boost, WeightPower):
+            powers = (found.boost._replace(power=power) for power in _POWERS)
+            return self._choose(found, [found._replace(boost=boost) for boost in powers])
+        if not isinstance(given.boost, FirstPositionBoost):
             return found
         span = given.boost.span
         boosts = (FirstPositionBoost(boost, span) for boost in _BOOSTS)
         found = self._choose(found, (found._replace(boost=boost) for boost in boosts))
         found = self._choose(found, [found._replace(boost=None)])
-        if found.boost is not None:
+        if isinstance(found.boost, FirstPositionBoost):
             spans = (FirstPositionBoost(found.boost.boost, span) for span in _SPANS)
             found = self._choose(found, [found._replace(boost=boost) for boost in spans])
         if found.boost == given.boost:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+
+from .weight_powers import WeightPower
 
 POSITIONS = 1024
 """Positions told apart; later ones count as the last of these."""
@@ -39,11 +41,17 @@ class FirstPositionBoost(NamedTuple):
         """Return the boost that is ``factor`` times as large and reaches as many times as far."""
         return FirstPositionBoost(factor * self.boost, factor * self.span)
 
-    def weigh(self, tf: np.ndarray, first: np.ndarray) -> np.ndarray:
+    @property
+    def largest_factor(self) -> float:
+        """That of position 0."""
+        return 1 + self.boost
+
+    def weigh(self, tf: np.ndarray, first: np.ndarray | None) -> np.ndarray:
         """Return float32[n]: ``tf`` int[n] as it counts at positions ``first`` uint16[n].
 
-        One product of float32, as ``tdvlucene.rules.FirstPositionBoost`` has it.
+        One product of float32, as ``tdvlucene.rules.Boost`` has it.
         """
+        assert first is not None  # a boost needs them
         factors = self.factors[np.minimum(first, POSITIONS - 1)]
         counted: np.ndarray = np.asarray(tf, np.float32) * factors
         return counted
@@ -57,14 +65,23 @@ def _factors(position_boost: FirstPositionBoost) -> np.ndarray:
     return factors
 
 
-def describe_boost(boost: FirstPositionBoost | None) -> dict[str, float] | None:
+Boost: TypeAlias = FirstPositionBoost | WeightPower
+"""How frequencies count: by first positions, or in an impact index by themselves."""
+
+
+def describe_boost(boost: Boost | None) -> dict[str, float] | None:
     """Return what :func:`read_boost` reads: JSON, None for no boost."""
     return None if boost is None else boost._asdict()
 
 
-def read_boost(described: Mapping[str, float] | None) -> FirstPositionBoost | None:
+def read_boost(described: Mapping[str, float] | None) -> Boost | None:
     """Return the boost that :func:`describe_boost` described."""
-    return None if described is None else FirstPositionBoost(**described)
+    return None if described is None else kind_of_boost(described)(**described)
+
+
+def kind_of_boost(described: Mapping[str, float]) -> type[FirstPositionBoost] | type[WeightPower]:
+    """Return which boost :func:`describe_boost` described."""
+    return WeightPower if "power" in described else FirstPositionBoost
 
 
 DEFAULT_BOOST = FirstPositionBoost(2.0, 4.0)

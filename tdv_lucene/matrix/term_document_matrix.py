@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import TdvError
 from ..ranking import model_for
 from ..vocabulary import ByteStrings, Vocabulary
-from .first_positions import FirstPositionBoost
+from .first_positions import Boost
 from .norms import NormKind, kind_of_norms
 from .pool import Pool
 from .token_sequences import TokenSequences
@@ -50,8 +50,9 @@ class TermDocumentMatrix:
     first_positions : uint16[nnz] or None
         Position of the term's first occurrence in the document; 65535 stands for that and
         everything after it. None if the field has no positions, or they were not extracted.
-    position_boost : FirstPositionBoost or None
-        How frequencies are weighted by these positions; None if they are not.
+    position_boost : FirstPositionBoost, WeightPower or None
+        How frequencies are weighted: by these positions, or in an impact index by themselves; None
+        if they are not.
     pool : Pool or None
         If the documents stand for all of a collection: how they do.
     sequences : TokenSequences or None
@@ -73,7 +74,7 @@ class TermDocumentMatrix:
     source: dict[str, Any]
     collection: dict[str, Any] | None = None
     first_positions: np.ndarray | None = None
-    position_boost: FirstPositionBoost | None = None
+    position_boost: Boost | None = None
     pool: Pool | None = None
     sequences: TokenSequences | None = None
     norm_kind: NormKind | None = None
@@ -144,16 +145,16 @@ class TermDocumentMatrix:
         """Number of postings of all documents, of those without a row too."""
         return self.postings if self.collection is None else int(self.collection["postings"])
 
-    def with_position_boost(self, boost: FirstPositionBoost | None) -> TermDocumentMatrix:
-        """Return the matrix with this first-position boost."""
+    def with_position_boost(self, boost: Boost | None) -> TermDocumentMatrix:
+        """Return the matrix with this boost."""
         return self if boost == self.position_boost else replace(self, position_boost=boost)
 
     def tf(self, postings: slice) -> np.ndarray:
         """Return int32[n] or float32[n]: these postings' frequencies, with the boost if any."""
         if self.position_boost is None:
             return self.data[postings]
-        assert self.first_positions is not None  # a boost needs them
-        return self.position_boost.weigh(self.data[postings], self.first_positions[postings])
+        first = None if self.first_positions is None else self.first_positions[postings]
+        return self.position_boost.weigh(self.data[postings], first)
 
     @property
     def doc_count(self) -> int:

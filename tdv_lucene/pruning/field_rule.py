@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import TdvError
+from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.weight_powers import WeightPower
 from ..ranking import Baking
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
@@ -100,7 +102,8 @@ def rule_of(
         least_saturation=least,
         length_norm=None if cut is None else (cut.length_norm.fixed, cut.length_norm.per_token),
         saturation_factors=None if of_cut is None else of_cut.factors,
-        position_factors=None if boost is None else boost.factors,
+        position_factors=boost.factors if isinstance(boost, FirstPositionBoost) else None,
+        weight_factors=boost.factors if isinstance(boost, WeightPower) else None,
         baking=baking,
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..matrix.blocks import release, row_sums
-from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.first_positions import Boost
 from ..matrix.norms import norm_bytes
 from ..matrix.pool import ListSample
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -98,7 +98,7 @@ def keep_sample_postings(sample: ListSample, tdv: np.ndarray, cut: PostingCut | 
 
 def sample_bytes(
     samples: tuple[ListSample, ...],
-    boost: FirstPositionBoost | None,
+    boost: Boost | None,
     tdv: np.ndarray,
     scale: float | None,
     doc_freq: np.ndarray,
@@ -127,7 +127,7 @@ def sample_bytes(
     return round(total)
 
 
-def _tf(sample: ListSample, boost: FirstPositionBoost | None) -> np.ndarray:
-    if boost is None or sample.first_positions is None:
+def _tf(sample: ListSample, boost: Boost | None) -> np.ndarray:
+    if boost is None:
         return sample.data
     return boost.weigh(sample.data, sample.first_positions)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError
-from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.first_positions import Boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import SearchParameters as Parameters
 from ..ranking import Similarity, ranking_function
@@ -60,7 +60,7 @@ class JudgedMatrix:
         """The same without a first-position boost."""
         return self.with_position_boost(None)
 
-    def with_position_boost(self, boost: FirstPositionBoost | None) -> JudgedMatrix:
+    def with_position_boost(self, boost: Boost | None) -> JudgedMatrix:
         """Return the same with another first-position boost."""
         if boost == self.matrix.position_boost:
             return self
@@ -123,7 +123,7 @@ class Problem:
         """Return the same problem for a search with other parameters; derived data is shared."""
         return replace(self, parameters=parameters)
 
-    def with_position_boost(self, boost: FirstPositionBoost | None) -> Problem:
+    def with_position_boost(self, boost: Boost | None) -> Problem:
         """Return the same problem with another first-position boost."""
         judged = self.judged.with_position_boost(boost)
         return self if judged is self.judged else replace(self, judged=judged)

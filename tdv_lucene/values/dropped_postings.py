@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import TdvError
-from ..matrix.first_positions import FirstPositionBoost, describe_boost, read_boost
+from ..matrix.first_positions import Boost, describe_boost, read_boost
 from .dropped_terms import first_terms
 
 _ROUNDING = 1e-6
@@ -52,7 +52,7 @@ class PostingCut(NamedTuple):
 
     least: np.ndarray
     length_norm: LengthNorm
-    position_boost: FirstPositionBoost | None = None
+    position_boost: Boost | None = None
 
 
 def stays(tf: np.ndarray, least: np.ndarray | float, length_norm: np.ndarray) -> np.ndarray:
@@ -99,7 +99,7 @@ class PostingRule:
     thresholds: tuple[np.ndarray, np.ndarray]
     factors_at: tuple[float, ...] = ()
     factors: np.ndarray | None = None
-    position_boost: FirstPositionBoost | None = None
+    position_boost: Boost | None = None
 
     def drop(
         self, weights: np.ndarray, priority: np.ndarray, doc_freq: np.ndarray, reduction: float
@@ -141,7 +141,7 @@ class PostingRule:
         priority: np.ndarray,
         factors: np.ndarray | None,
         described: Mapping[str, Any],
-        boost: FirstPositionBoost | None = None,
+        boost: Boost | None = None,
     ) -> PostingRule:
         """Make a rule of what :meth:`describe` returned.
 

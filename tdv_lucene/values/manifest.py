@@ -1,7 +1,7 @@
 """What the manifest of term values holds: how it is made, and what must be there when it is read.
 
 A fact is computed by who knows it, and passed to :func:`describe`; its type stands here. Keys keep
-the words of earlier versions: ``lead`` is the first-position boost. What an index records of a
+the words of earlier versions: ``lead`` is the boost. What an index records of a
 pruning has the same names (see :mod:`..indexes.user_data`).
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.first_positions import kind_of_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import ANSERINI_DEFAULTS, SearchParameters
 from ..store import NUMBER, check_content, check_numbers
@@ -125,7 +125,7 @@ def check_manifest(
 
 
 def _check_boost(folder: StrPath, described: Mapping[str, Any], made_by: str) -> None:
-    """Check the first-position boost of TDVs or of their posting rule, if there is one."""
+    """Check the boost of TDVs or of their posting rule, if there is one."""
     if described.get("lead") is not None:
-        boost = dict.fromkeys(FirstPositionBoost._fields, NUMBER)
+        boost = dict.fromkeys(kind_of_boost(described["lead"])._fields, NUMBER)
         check_content(folder, described["lead"], made_by, required=boost)

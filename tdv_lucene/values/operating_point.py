@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..matrix.first_positions import FirstPositionBoost
+from ..matrix.first_positions import Boost
 from .dropped_postings import PostingCut
 
 REDUCTIONS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8)
@@ -36,8 +36,8 @@ class OperatingPoint:
     nearest : dict
         The nearest learned point: its reduction, its measures on held-out queries, and how well
         each scale keeps the ranking.
-    position_boost : FirstPositionBoost or None
-        None if the term's first position does not count.
+    position_boost : FirstPositionBoost, WeightPower or None
+        How frequencies count, see :mod:`..matrix.first_positions`; None if as they are.
     """
 
     tdv: np.ndarray
@@ -45,4 +45,4 @@ class OperatingPoint:
     cut: PostingCut | None
     reduction: float
     nearest: Mapping[str, Any]
-    position_boost: FirstPositionBoost | None = None
+    position_boost: Boost | None = None

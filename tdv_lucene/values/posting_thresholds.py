@@ -97,7 +97,7 @@ def _thresholds(
     with terms of ``before`` int64[V] at most."""
     dropped_from = np.searchsorted(whole, before)  # the first reduction that drops the term
     largest_tf = _largest_frequency(matrix) * (
-        1 if matrix.position_boost is None else 1 + matrix.position_boost.boost
+        1 if matrix.position_boost is None else matrix.position_boost.largest_factor
     )
     codes = _Codes(priority, length_norm, float(largest_tf))
     columns = len(wanted) + 1

@@ -96,8 +96,12 @@ def counted_for_dropping(matrix: TermDocumentMatrix, model: str) -> TermDocument
     the ranking at all, it counts for more in what is kept. Over eight collections an index of as
     many bytes ranks a little better for it on the mean (``runs/2026-11-23-frontier`` of the bench).
     """
+    from ..matrix.first_positions import FirstPositionBoost
+
     boost, times = matrix.position_boost, ranking_function(model).boost_times
-    return matrix.with_position_boost(None if boost is None else boost.times(times))
+    if not isinstance(boost, FirstPositionBoost):  # a power changes no order of weights
+        return matrix.with_position_boost(None)
+    return matrix.with_position_boost(boost.times(times))
 
 
 def check_preference(prefer: str | None, model: str) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arguments import checked_share
 from ..errors import TdvError, argument
-from ..matrix.first_positions import FirstPositionBoost, read_boost
+from ..matrix.first_positions import Boost, read_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..ranking import ANSERINI_DEFAULTS
@@ -164,8 +164,8 @@ class TermValues:
         return {**ANSERINI_DEFAULTS, **self.manifest["parameters"]}
 
     @property
-    def position_boost(self) -> FirstPositionBoost | None:
-        """None if the term's first position does not count."""
+    def position_boost(self) -> Boost | None:
+        """How frequencies count, see :mod:`..matrix.first_positions`; None if as they are."""
         return read_boost(self.manifest.get("lead"))
 
     @property

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,10 @@ from tdv_lucene.indexes.analysis import analysis_of
 from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.matrix.extract import open_matrix
+from tdv_lucene.matrix.weight_powers import WeightPower
 from tdv_lucene.output import Output
+from tdv_lucene.prior.alone import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import SearchParameters
@@ -374,6 +378,7 @@ def impact_index(make_index):
     return make_index([docs[:25], docs[25:]], norms="impact", analysis=analysis, raw=False)
 
 
+POWER = WeightPower(1.5, 9.0)
 W = [0, 0, 0, 1, 2, 9, 40, 250]
 
 
@@ -385,9 +390,13 @@ def test_impact_scores_are_those_of_pyserinis_searcher(impact_index, tmp_path, p
     index = impact_index
     if pruned:
         index = tmp_path / "pruned"
-        report = prune_index(impact_index, None, index, reduction=0.4)
+        values = prior_values_of_index(impact_index)
+        values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
+        report = prune_index(impact_index, values, index, reduction=0.4, scale=0.3)
         assert report["model"] == "impact" and report["reduction"] > 0.3
-        assert verify_pruned(impact_index, index, None)["equal"]
+        assert verify_pruned(impact_index, index, values)["equal"]
+        with open_matrix(index) as left:
+            assert {*left.data} <= {max(1, round(0.3 * w**1.5 / 3)) for w in (1, 2, 3, 9, 40, 250)}
     found = search_index(index, topics, tmp_path / "run", hits=20)
     assert found["model"] == "impact"
     java_class("java.lang.Object")

@@ -74,6 +74,7 @@ def test_weights_are_learned_for_by_their_own_function_without_a_prior(collectio
     assert values.model == "impact" and "prior" not in values.manifest
     assert [point["removed"] for point in values.points] == pytest.approx([0, 0.3], abs=0.02)
     assert all(point["scale"] <= 1 for point in values.points)
+    assert values.position_boost.power > 0 and values.position_boost.unit >= 1
     np.testing.assert_array_equal(
         stored_lengths(matrix)[matrix.indices] >= matrix.data, np.ones(matrix.postings, bool)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_problem import make_collection, make_matrix
@@ -11,6 +13,7 @@ from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.tuning_before_learning import choose_parameters
 from tdv_lucene.matrix.norms import stored_lengths
+from tdv_lucene.matrix.weight_powers import WeightPower
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
 from tdv_lucene.ranking import SearchParameters as Parameters
@@ -67,6 +70,18 @@ def test_the_mildest_of_what_serves_all_training_queries_is_chosen():
     assert (chosen.parameters.k1, chosen.parameters.b) == (k1, b)
     before = problem.measure(problem.plain)[:, 0]
     assert (chosen.measure(chosen.plain)[:, 0] > before).all()
+
+
+def test_the_mildest_power_of_weights_that_serves_is_chosen():
+    """Two terms of 6 are above 9 and 1; to the power 1.75 they are below, to 1.5 still above."""
+    matrix = make_matrix(np.kron(np.eye(30, dtype=np.int64), [[9, 6], [1, 6]]))
+    matrix = replace(matrix, norms=np.minimum(matrix.doc_len, 1), norm_kind=None)
+    topics = {f"q{q}": [f"t{2 * q:03d}", f"t{2 * q + 1:03d}"] for q in range(30)}
+    qrels = {f"q{q}": {f"d{2 * q}": 1} for q in range(30)}
+    weighed = matrix.with_position_boost(WeightPower.one(matrix.doc_freq, matrix.total_term_freq))
+    chosen = chosen_by_all(problem_of((weighed, topics, qrels), "impact"))
+    assert chosen.matrix.position_boost == WeightPower(1.75, 6.0)
+    assert (chosen.measure(chosen.start)[:, 0] == 1).all()
 
 
 def test_one_given_parameter_does_not_pin_the_other():

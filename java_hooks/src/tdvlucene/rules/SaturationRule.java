@@ -7,12 +7,12 @@ package tdvlucene.rules;
  * saturation. K is BM25's length norm, {@code k1 (1 - b + b length / avgdl)}, of the length before
  * pruning.
  * Computed without a division, in double precision and of the tf that a {@link
- * FirstPositionBoost} of its own gives, as in Python: the two must agree on every posting.
+ * Boost} of its own gives, as in Python: the two must agree on every posting.
  */
 public final class SaturationRule implements PostingRule {
   private final PostingRule kept;
   private final float[] least;
-  private final FirstPositionBoost boost;
+  private final Boost boost;
   private final double fixed;
   private final double perToken;
 
@@ -56,6 +56,6 @@ public final class SaturationRule implements PostingRule {
 
   @Override
   public boolean readsPositions() {
-    return boost != FirstPositionBoost.NONE || kept.readsPositions();
+    return boost.readsPositions() || kept.readsPositions();
   }
 }

@@ -7,12 +7,12 @@ import tdvlucene.common.UserException;
  * dropped.
  *
  * <p>In double precision and rounded half to even, as {@code tdv_lucene.simulation.quantisation} has
- * it: the two must agree on every posting. Where the table has a {@link FirstPositionBoost}, tf is
+ * it: the two must agree on every posting. Where the table has a {@link Boost}, tf is
  * the boosted frequency.
  */
 public final class ScaledRule implements PostingRule {
   private final float[] tdv;
-  private final FirstPositionBoost boost;
+  private final Boost boost;
   private final double scale;
 
   /**
@@ -49,6 +49,6 @@ public final class ScaledRule implements PostingRule {
 
   @Override
   public boolean readsPositions() {
-    return boost != FirstPositionBoost.NONE;
+    return boost.readsPositions();
   }
 }

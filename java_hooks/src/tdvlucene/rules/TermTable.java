@@ -15,6 +15,7 @@ import tdvlucene.common.NpyFolder;
 public final class TermTable implements Closeable {
   private static final String LEAST_SATURATION = "least_saturation.npy";
   private static final String BOOST = "first_position_boost.npy";
+  private static final String WEIGHT_BOOST = "weight_boost.npy";
   private static final String SATURATION_BOOST = "saturation_boost.npy";
 
   private final NpyFolder folder;
@@ -22,8 +23,8 @@ public final class TermTable implements Closeable {
   private final IndexInput ends;
   private final float[] tdv;
   private final float[] leastSaturation;
-  private final FirstPositionBoost boost;
-  private final FirstPositionBoost saturationBoost;
+  private final Boost boost;
+  private final Boost saturationBoost;
   private TermTexts texts;
   private TermLookup lookup;
 
@@ -39,14 +40,17 @@ public final class TermTable implements Closeable {
     ends = folder.array("terms_indptr.npy");
     tdv = folder.floats("tdv.npy");
     leastSaturation = folder.has(LEAST_SATURATION) ? folder.floats(LEAST_SATURATION) : null;
-    boost = readBoost(BOOST);
+    boost =
+        folder.has(WEIGHT_BOOST)
+            ? Boost.byWeight(folder.floats(WEIGHT_BOOST))
+            : readBoost(BOOST);
     saturationBoost = readBoost(SATURATION_BOOST);
   }
 
-  private FirstPositionBoost readBoost(String name) throws IOException {
+  private Boost readBoost(String name) throws IOException {
     return folder.has(name)
-        ? new FirstPositionBoost(folder.floats(name))
-        : FirstPositionBoost.NONE;
+        ? Boost.byFirstPosition(folder.floats(name))
+        : Boost.NONE;
   }
 
   /** Terms. */
@@ -85,13 +89,13 @@ public final class TermTable implements Closeable {
     return leastSaturation;
   }
 
-  /** The first-position boost; {@link FirstPositionBoost#NONE} when the table has none. */
-  FirstPositionBoost boost() {
+  /** The first-position boost; {@link Boost#NONE} when the table has none. */
+  Boost boost() {
     return boost;
   }
 
   /** That of the frequencies a {@link SaturationRule} compares. */
-  FirstPositionBoost saturationBoost() {
+  Boost saturationBoost() {
     return saturationBoost;
   }
 

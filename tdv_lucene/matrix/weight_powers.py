@@ -1,0 +1,65 @@
+"""The power of weights: how far apart the weights of an impact index are.
+
+Weights are made for an index that keeps every posting, by whoever made it. BM25's saturate early,
+others have long tails. A weight w whose power is p counts as w (w / unit)^(p - 1): above 1 the
+large ones count for more, which undoes a saturation. It is to an impact index what k1 is to BM25,
+and is written into the frequencies.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+WEIGHTS = 1024
+"""Weights told apart; larger ones are multiplied by the same as the last of these."""
+
+
+class WeightPower(NamedTuple):
+    """How much more a large weight counts than a small one.
+
+    Attributes
+    ----------
+    power : float
+        1 leaves weights as they are.
+    unit : float
+        The weight that counts as it is, whatever the power.
+    """
+
+    power: float
+    unit: float
+
+    @classmethod
+    def one(cls, doc_freq: np.ndarray, total_term_freq: np.ndarray) -> WeightPower:
+        """Return a power of 1, whose unit is the mean weight of terms int64[V], rounded."""
+        mean = float(np.sum(total_term_freq)) / max(1, int(np.sum(doc_freq)))
+        return cls(1.0, float(max(1, round(mean))))
+
+    @property
+    def factors(self) -> np.ndarray:
+        """Return float32[WEIGHTS]: what weights are multiplied by, by weight."""
+        return _factors(self)
+
+    @property
+    def largest_factor(self) -> float:
+        """The largest of them."""
+        return float(self.factors.max())
+
+    def weigh(self, tf: np.ndarray, first: np.ndarray | None) -> np.ndarray:
+        """Return float32[n]: ``tf`` int[n], the weights, as they count; positions do not matter.
+
+        One product of float32, as ``tdvlucene.rules.Boost`` has it.
+        """
+        factors = self.factors[np.minimum(tf, WEIGHTS - 1)]
+        counted: np.ndarray = np.asarray(tf, np.float32) * factors
+        return counted
+
+
+@lru_cache(maxsize=256)
+def _factors(of: WeightPower) -> np.ndarray:
+    weights = np.maximum(np.arange(WEIGHTS), 1)  # no posting has a weight of 0
+    factors = ((weights / of.unit) ** (of.power - 1)).astype(np.float32)
+    factors.setflags(write=False)
+    return factors
