@@ -4,25 +4,29 @@
     scripts/bench/languages.py --collections DIR --work DIR --output RUN [--only fr-piaf ...]
 
 The prior is the one made without the collection. Learning starts from it and sees the training
-half; all is measured on the other half, by `compare`. Analyses are named: these indexes store no
-text, and terms alone do not always tell. ``--work`` holds the indexes and matrices (see
-``prior_collections.py``). The full index is the one without positions, which the pruned ones do
-not have either. Collections that ``RUN/raw.json`` has are not measured again.
+half, or 600 queries of it, drawn at random; all is measured on the other half, by `compare`.
+Analyses are named: terms alone do not always tell, and these indexes store no text. ``--work``
+holds the indexes and matrices (see ``prior_collections.py``). The full index is the one without
+positions, which the pruned ones do not have either. Collections that ``RUN/raw.json`` has are not
+measured again.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from commands import Commands
 from prior_collections import ROWS, source_of, sources_of
 from prior_settings import left_out_parser, prior_without
 from results import machine, markdown_table, write_run
 
 from tdv_lucene import learn_term_values, load_matrix, read_qrels, read_topics
+from tdv_lucene.evaluation.topics import Qrels, Topics
 from tdv_lucene.jvm.analysis import analyze_topics
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.prior.prior import KINDS
@@ -31,6 +35,8 @@ COLLECTIONS = tuple(name for name, row in ROWS.items() if row.subfolder == "lang
 UNJUDGED = {kind: f"unjudged-{kind}" for kind in KINDS}
 SYSTEMS = ("full", "full-tuned", *UNJUDGED.values(), "learned")
 MEASURES = ("nDCG@5", "R@100", "R@1000")
+_MOST_TRAINING = 600
+"""Queries; of more, learning would take hours for all twelve."""
 
 
 def measure(name: str, collections: Path, work: Path, prior_run: Path) -> dict[str, Any]:
@@ -39,18 +45,22 @@ def measure(name: str, collections: Path, work: Path, prior_run: Path) -> dict[s
         source_of(name, collections), sources_of(name, collections, work),
         prior_without(name, prior_run),
     )  # fmt: skip
-    (train, train_qrels), (test, test_qrels) = (
-        (source / f"queries.{half}.tsv", source / f"qrels.{half}.txt") for half in ("train", "test")
-    )
+    topics, qrels = _training(source)
     matrix = load_matrix(sources.matrix_with_positions)
     values = {n: prior_values(matrix, prior=prior, expect=kind) for kind, n in UNJUDGED.items()}
     analysis = ROWS[name].analysis
     flags = analysis.flags().split()
-    topics = analyze_topics(read_topics(train), "contents", analysis)
-    values["learned"] = learn_term_values(matrix, topics, read_qrels(train_qrels), prior=prior)
+    values["learned"] = learn_term_values(
+        matrix, analyze_topics(topics, "contents", analysis), qrels, prior=prior
+    )
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder)
         commands = Commands(collections, made)
+        _write(made / "train.tsv", (f"{qid}\t{text}" for qid, text in topics.items()))
+        _write(
+            made / "train.qrels",
+            (f"{qid} 0 {doc} {grade}" for qid in qrels for doc, grade in qrels[qid].items()),
+        )
         for system, of_system in values.items():
             of_system.save(made / f"{system}-values")
             commands.run(
@@ -60,13 +70,28 @@ def measure(name: str, collections: Path, work: Path, prior_run: Path) -> dict[s
         report = commands.run(
             "compare", "--index", f"full={sources.index}",
             *(word for system in values for word in ("--index", f"{system}={made / system}")),
-            "--topics", test, "--qrels", test_qrels, "--tune-topics", train,
-            "--tune-qrels", train_qrels, "--measures", "R@100", "--latency-budget", "1",
-            "--output", made / "report", *flags,
+            "--topics", source / "queries.test.tsv", "--qrels", source / "qrels.test.txt",
+            "--tune-topics", made / "train.tsv", "--tune-qrels", made / "train.qrels",
+            "--measures", "R@100", "--latency-budget", "1", "--output", made / "report", *flags,
         )  # fmt: skip
     kept = ("queries", "indexes", "tuning", "versions")
     means = {name: report["measures"][name]["means"] for name in MEASURES}
     return {**{key: report[key] for key in kept}, "measures": means}
+
+
+def _training(source: Path) -> tuple[Topics, Qrels]:
+    """Its training half, or so many queries of it."""
+    topics, qrels = (
+        read_topics(source / "queries.train.tsv"),
+        read_qrels(source / "qrels.train.txt"),
+    )
+    order = np.random.default_rng(0).permutation(len(topics))[:_MOST_TRAINING]
+    ids = [qid for number, qid in enumerate(topics) if number in {*order.tolist()}]
+    return {qid: topics[qid] for qid in ids}, {qid: qrels[qid] for qid in ids}
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def table(raw: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ that no other site can send requests here under its own name. Nothing is ever wr
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import socket
@@ -23,6 +24,8 @@ from .side_by_side import SideBySide
 
 if TYPE_CHECKING:
     from flask import Flask
+
+_log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
 _HTTP = 80  # the port that an address without one means
@@ -81,6 +84,11 @@ def serve_indexes(
         )
         with opened.result() as session:
             about = java.submit(_describe, session).result()
+            if session.analysed.others:
+                _log.warning(
+                    "queries are analysed as %s. %s",
+                    session.analysed.describe(), session.analysed.advice,
+                )  # fmt: skip
 
             def ask(query: str, number: int) -> dict[str, Any]:
                 return java.submit(answer, session, query, number).result()

@@ -23,6 +23,7 @@ RECORD = "analysis"
 
 GIVEN, RECORDED, DEFAULT = "as given", "recorded in the index", "Anserini's default"
 IN_VALUES = "recorded in the TDVs"
+_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -66,17 +67,27 @@ class FieldAnalysis:
         """Whether it is known to be the index's, and not only asked for."""
         return self.is_certain and self.source != GIVEN
 
+    @property
+    def advice(self) -> str:
+        """What to give where it cannot be told for sure."""
+        ways = dict.fromkeys(one.flags() for one in (self.analysis, *self.others[:_SHOWN]))
+        return f"Give the one that the index was made with: {' or '.join(ways)}"
+
     def describe(self) -> str:
         """In words, as ``German (detected from stored text)``."""
-        named = self.analysis.describe()
+        named, how = self.analysis.describe(), self._how_known()
+        return f"{named[:-1]}; {how})" if named.endswith(")") else f"{named} ({how})"
+
+    def _how_known(self) -> str:
+        others = " or ".join(one.describe() for one in self.others[:_SHOWN])
         if self.is_told:
-            return f"{named} ({self.source})"
+            return self.source
         if self.source == DEFAULT:
-            candidates = " or ".join(one.describe() for one in self.others)
-            known = f"; the index looks like {candidates}" if candidates else ""
-            return f"{named} ({self.source}: it cannot be told{known})"
-        sure = "detected" if self.is_certain else "probably, detected"
-        return f"{named} ({sure} from {self.source})"
+            known = f"; it may also be {others}" if others else ""
+            return f"{self.source}: it cannot be told{known}"
+        if others:
+            return f"likeliest by {self.source}, which may also be of {others}"
+        return f"{'' if self.is_certain else 'probably, '}detected from {self.source}"
 
     def as_dict(self) -> dict[str, object]:
         """For programs."""

@@ -13,7 +13,7 @@ from .analysis import FieldAnalysis
 
 if TYPE_CHECKING:
     from ..jvm.dictionary import Dictionary, Known
-    from .detection import Reading
+    from .by_terms import Reading
 
 _log = logging.getLogger(__name__)
 
@@ -85,16 +85,16 @@ def notes_on_query_terms(
     with open_dictionary(index, field) as dictionary:
         asked = dictionary.look_up(texts, analysed.analysis)
         notes = [_note_on_form(where, dictionary, analysed, texts, asked)]
+        doubt = _note_on_doubt(where, dictionary, analysed, texts, asked)
         if asked.terms >= _ENOUGH and 1 - asked.share >= _MISSING:
             best = _readings(dictionary, texts)[0]
-            if _is_better(best.found, asked):
-                note = _note_on_analysis(where, analysed, asked, best)
+            if _is_better(best.found, asked, analysed):
+                doubt = _note_on_analysis(where, analysed, asked, best)
                 if refuse and not analysed.is_proved and 2 * asked.share < best.found.share:
-                    raise TdvError(note)
-                notes.append(note)
+                    raise TdvError(doubt)
             elif asked.known and not _is_pruned(index, field):
                 notes.append(_note_on_strange(where, asked))
-    return [note for note in notes if note]
+    return [note for note in (*notes, doubt) if note]
 
 
 def note_on_nothing_found(
@@ -139,8 +139,8 @@ def nothing_found(field: str, name: object, why: str = _UNLIKE) -> str:
 
 def _readings(dictionary: Dictionary, texts: Sequence[str]) -> list[Reading]:
     """By all analyses, the best first."""
+    from .by_terms import read_text
     from .candidates import candidates
-    from .detection import read_text
 
     return read_text(dictionary, texts, candidates(texts))
 
@@ -161,8 +161,26 @@ def _some(texts: Sequence[str]) -> Sequence[str]:
     return texts[:: 1 + len(texts) // _MOST_TEXTS]
 
 
-def _is_better(other: Known, asked: Known) -> bool:
-    return other.share >= asked.share + _MISSING and len(other.known) >= len(asked.known)
+def _is_better(other: Known, asked: Known, analysed: FieldAnalysis) -> bool:
+    more = _MISSING if analysed.is_proved else _MISSING / 2
+    return other.share >= asked.share + more and len(other.known) >= len(asked.known)
+
+
+def _note_on_doubt(
+    where: str, dictionary: Dictionary, analysed: FieldAnalysis, texts: Sequence[str], asked: Known
+) -> str:
+    """Where the index may have been analysed otherwise, and it makes a difference."""
+    others = [
+        one for one in analysed.others
+        if {*dictionary.look_up(texts, one).known} != {*asked.known}
+    ]  # fmt: skip
+    if not others:
+        return ""
+    return (
+        f"how {where} was analysed cannot be told for sure. Queries are analysed as "
+        f"{analysed.analysis.describe()}, and would find other terms as "
+        f"{' or '.join(one.describe() for one in others[:_SHOWN])}. {analysed.advice}"
+    )
 
 
 def _note_on_analysis(where: str, analysed: FieldAnalysis, asked: Known, best: Reading) -> str:

@@ -8,7 +8,9 @@ from typing import Any
 
 from ..errors import TdvError, argument
 from ..evaluation.topics import Qrels, read_qrels, read_topics
+from ..indexes.analysis import analysis_of
 from ..indexes.inspection import require_prunable
+from ..indexes.query_terms import check_query_terms
 from ..indexes.search_parameters import suiting_model
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -87,6 +89,8 @@ def tune_index(
     if topics is not None and qrels is not None:
         queries = topics if isinstance(topics, Mapping) else read_topics(topics, config.topic_field)
         judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
+        analysed = analysis_of(index, field, config.analysis)
+        check_query_terms(index, field, analysed, queries.values())
         found, _ = tune_parameters(
             index, queries, judged, DEFAULT_MODEL, field=field, analysis=config.analysis,
             threads=threads, progress=progress,

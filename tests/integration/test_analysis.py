@@ -19,7 +19,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes import analysis as indexes_analysis
 from tdv_lucene.indexes.analysis import analysis_of, as_user_data
 from tdv_lucene.indexes.build import analysis_of_flags, build_index
-from tdv_lucene.indexes.detection import declaration
+from tdv_lucene.indexes.by_terms import declaration
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm.analysis import (
     analyze,
@@ -35,6 +35,7 @@ from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.prior.alone import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.searching.search import search_index
+from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 
@@ -84,17 +85,45 @@ def test_every_analysis_is_found_from_stored_text(tmp_path: Path) -> None:
             _find(made, tmp_path / str(number))
 
 
-def test_terms_alone_never_name_another_language(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("language", "made"),
+    [
+        *((name, Analysis(name)) for name in ("ar", "de", "fi", "ja")),
+        *((name, Analysis()) for name in ("de", "en", "sw")),
+        *((name, Analysis(stemmer="none")) for name in ("da", "en", "so")),
+        ("fr", Analysis(stemmer="krovetz")),
+        *(("en", Analysis(stemmer=name, stopwords=())) for name in ("porter", "none", "krovetz")),
+        ("en", Analysis(pretokenized=True)),
+        ("en", Analysis(analyzer="org.apache.lucene.analysis.standard.StandardAnalyzer")),
+    ],
+)
+def test_terms_alone_tell_the_analysis(language: str, made: Analysis, tmp_path: Path) -> None:
     """In an index of half of the text that the words are looked up of."""
-    right = 0
-    for number, language in enumerate(["ar", "de", "en", "fi", "ja"]):
-        made = Analysis(language)
-        index = write_texts(tmp_path / str(number), _texts(language)[::2], made, raw=False)
-        found = analysis_of(index)
-        assert not found.is_certain
-        assert identity_of(made) in [identity_of(one) for one in (found.analysis, *found.others)]
-        right += identity_of(found.analysis) == identity_of(made)
-    assert right >= 4
+    texts = [*_texts(language)[::2], *["the country's and its people's"] * (language == "en")]
+    found = analysis_of(write_texts(tmp_path / "index", texts, made, raw=False))
+    assert not found.is_certain and found.source == "its terms"
+    assert identity_of(found.analysis) == identity_of(made), found.describe()
+
+
+def test_what_terms_alone_do_not_tell_is_told(tmp_path: Path, caplog) -> None:
+    """Porter's stemmer leaves the words of Finnish: both are named, with their flags, where the
+    queries would find other terms; nothing is said where they would not."""
+    made = Analysis(stemmer="none")
+    index = write_texts(tmp_path / "index", _texts("fi"), made, raw=False)
+    found = analysis_of(index)
+    assert {made, DEFAULT} <= {found.analysis, *found.others}
+    search_index(index, {"q": "ihmiset"}, tmp_path / "other")
+    assert "cannot be told" not in caplog.text
+    topics, qrels = _write(tmp_path, {"q": " ".join(_texts("fi"))})
+    for run in (
+        lambda: search_index(index, topics, tmp_path / "run"),
+        lambda: tune_index(index, topics, qrels, tmp_path / "tuned"),
+        lambda: explain_query(index, index, " ".join(_texts("fi"))),
+    ):
+        caplog.clear()
+        run()
+        assert "cannot be told for sure. Queries are analysed as English (" in caplog.text
+        assert "Give the one that the index was made with: --stemmer" in caplog.text
 
 
 def test_a_new_users_way(german: Path, tmp_path: Path) -> None:

@@ -1,0 +1,124 @@
+"""How a field was analysed, told by its dictionary alone, where the index stores no text."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..analysis import LANGUAGES, Analysis
+from ..jvm.analysis import identity_of
+from ..jvm.dictionary import Dictionary, Known, open_dictionary
+from .candidates import in_letters_of
+from .english_terms import EnglishTerms
+
+DICTIONARY = "its terms"
+
+_TERMS = 20_000
+"""The most frequent ones of a dictionary, that are looked at."""
+_FREQUENT = 1000
+"""Of these, the ones that show its letters."""
+_KNOWN, _LEAD = 0.3, 0.1
+"""Of the terms of a text in the language, those that a dictionary has by the best analysis at
+least, and how many fewer it has by others."""
+_ENOUGH = 40
+"""Different terms of a text that tell something."""
+
+
+@dataclass(frozen=True)
+class Detected:
+    """What was found out.
+
+    Attributes
+    ----------
+    analysis : Analysis or None
+        The likeliest; None where nothing speaks for any.
+    is_certain : bool
+        Whether it is the only one that agrees with the evidence, of those that are known here.
+    others : tuple of Analysis
+        That agree as well, or nearly.
+    source : str
+        What was looked at.
+    evidence : str
+        In words.
+    """
+
+    analysis: Analysis | None
+    is_certain: bool
+    others: tuple[Analysis, ...]
+    source: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How many of a text's terms a dictionary has, as one analysis makes them."""
+
+    analysis: Analysis
+    found: Known
+
+
+def read_text(
+    dictionary: Dictionary, texts: Sequence[str], analyses: Iterable[Analysis]
+) -> list[Reading]:
+    """Look a text's terms up by each analysis; the best first, of equals the first."""
+    found = [Reading(one, dictionary.look_up(texts, one)) for one in analyses]
+    return sorted(found, key=lambda reading: -reading.found.share)
+
+
+def detect_by_terms(index: str | os.PathLike[str], field: str) -> Detected:
+    """Look up the words of a text that there is in all languages, by each language's own analysis
+    and by those of English that may have made the dictionary (see :class:`EnglishTerms`).
+
+    The text of the collection's language, analysed as the collection was, has the most terms in
+    common with it. Never certain: a text is short, and a collection may lack its words.
+    """
+    with open_dictionary(index, field) as dictionary:
+        terms = dictionary.frequent_terms(_TERMS)
+        english = EnglishTerms(terms, dictionary)
+        readings = [*_readings(dictionary, english, terms[:_FREQUENT])]
+    readings.sort(key=lambda reading: -reading.found.share)
+    if not readings or readings[0].found.share < _KNOWN:
+        return _without_language(english)
+    best = readings[0].found.share
+    chosen, *others = dict.fromkeys(r.analysis for r in readings if r.found.share > best - _LEAD)
+    evidence = f"it has {best:.0%} of the terms of a text in the language"
+    return Detected(chosen, False, tuple(others), DICTIONARY, evidence)
+
+
+def _readings(
+    dictionary: Dictionary, english: EnglishTerms, frequent: Sequence[str]
+) -> Iterator[Reading]:
+    for own, texts in declaration().items():
+        if in_letters_of(own, frequent):
+            possible = english.analyses(texts)
+            known = [*map(identity_of, possible)]
+            if not own.is_default and identity_of(own) not in known:
+                possible.append(own)
+            for reading in read_text(dictionary, texts, possible):
+                if reading.found.terms >= _ENOUGH:
+                    yield reading
+
+
+def _without_language(english: EnglishTerms) -> Detected:
+    """Of a collection in none of the languages, or of few words: what its words do not exclude."""
+    left = english.analyses(()) if english.says_enough else []
+    evidence = "it has few of the commonest words"
+    if not left or left[0].is_default:
+        return Detected(None, False, tuple(left[1:]), DICTIONARY, evidence)
+    return Detected(left[0], False, tuple(left[1:]), DICTIONARY, evidence)
+
+
+@functools.cache
+def declaration() -> Mapping[Analysis, Sequence[str]]:
+    """The beginning of the Universal Declaration of Human Rights in each language, by the analysis
+    that is made for it; nobody has a copyright in it."""
+    path = Path(__file__).with_name("resources") / "declaration.json"
+    texts: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
+    return {
+        Analysis(name) if name in LANGUAGES else Analysis(analyzer=name): text
+        for name, text in texts.items()
+    }
