@@ -112,13 +112,14 @@ def _notes(values: TermValues) -> Iterator[str]:
             for chosen in (values.parameters, full["parameters"])
         )
         yield f"Searched with {pruned}; the full index with {tuned}."
-    if (power := (values.manifest.get("lead") or {}).get("power")) is not None:
-        yield f"Weights are raised to the power {power:g}: above 1, large ones count for more."
-    elif values.position_boost is not None:
+    lead = values.manifest.get("lead") or {}
+    if (power := lead.get("power", 1)) != 1:
+        yield f"Weights are raised to the power {power:g}. Above 1, large ones count for more."
+    elif "boost" in lead and values.position_boost is not None:
         first = values.position_boost.largest_factor
         yield (
             f"First-position boost: a term counts x{first:g} at the beginning of a document. The "
-            f"added part falls to a quarter by position {values.manifest['lead']['span']:g}."
+            f"added part falls to a quarter by position {lead['span']:g}."
         )
     elif _lacks_positions(values.manifest):
         yield (

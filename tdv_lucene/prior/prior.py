@@ -102,7 +102,7 @@ def _bearing(power: float, mean_length: float) -> float:
     return found
 
 
-_PLAIN = Settings(Parameters(), None, slope=0.0, scale=1.0, reduction=0.3)
+_PLAIN = Settings(Parameters(), None, slope=0.0, scale=1.0, reduction=0.1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +268,7 @@ def settings_for(
     """Return the settings for a collection, and how it differs from those the prior knows; if it
     does, no more is dropped than queries about details bear.
 
-    Of a model that it does not know, a plain rule: all TDVs are 1, and 30 % of postings go.
+    Of a model that it does not know, a plain rule: all TDVs are 1, and 10 % of postings go.
     """
     if not prior.knows(model):
         return _PLAIN, []

@@ -58,16 +58,19 @@ def order_terms(
     estimates (``scripts/bench/orders.py``). It loses more recall, and more of the ranking where
     documents are short or queries name rare things.
 
-    Of an impact index it is (v + 0.05)^0.6, where v is the spread of a term's weights, as a share
-    of their mean: a term that weighs about the same everywhere tells documents apart by nothing
-    but its presence. The weights themselves know of rarity.
+    Of an impact index it is (v + 0.05)^0.6 u^-0.35, where u is the mean of a term's weights, and v
+    their spread, as a share of it: a term that weighs about the same everywhere tells documents
+    apart by nothing but its presence. The weights themselves know of rarity, and more of it than
+    recall bears: hence u.
     """
     import numpy as np
 
     from ..matrix.term_statistics import residual_idf, spread_of_weights
 
     if ranking_function(model).of_weights:
-        return np.asarray((spread_of_weights(matrix) + 0.05) ** 0.6, np.float32)
+        mean = np.asarray(matrix.total_term_freq) / np.maximum(matrix.doc_freq, 1)
+        spread = spread_of_weights(matrix) + 0.05
+        return np.asarray(spread**0.6 * np.maximum(mean, 1) ** -0.35, np.float32)
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     ridf = np.maximum(residual_idf(matrix), 0)
     size = np.log(matrix.doc_count + 1)
