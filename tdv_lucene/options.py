@@ -15,6 +15,7 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, cast, dataclass_transform
 
 from .arguments import LARGEST_SEED, MOST_THREADS, within
@@ -131,8 +132,12 @@ class Config:
     OPTIONS: ClassVar[Mapping[str, Option]] = {}
     EFFECTS: ClassVar[tuple[Effect, ...]] = ()
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, numbers: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Take ``numbers``, fields by name that are not known before, as if they stood in it."""
         super().__init_subclass__()
+        for name, each in numbers.items():
+            setattr(cls, name, each)
+            cls.__annotations__[name] = "float | None"
         dataclass(frozen=True, kw_only=True)(cls)
         found: dict[str, Option] = {
             each.name: replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..analysis import Analysed
 from ..arguments import parse_bytes
@@ -24,8 +24,15 @@ from ..options import (
     TopicField,
     option,
 )
-from ..ranking import ANSERINI_DEFAULTS, DEFAULT_MODEL, MODELS, SearchParameters, ranking_function
-from ..ranking.options import ForModel, Parameters, parameter_option
+from ..ranking import (
+    DEFAULT_MODEL,
+    MODELS,
+    PARAMETERS,
+    Parameter,
+    SearchParameters,
+    ranking_function,
+)
+from ..ranking.options import ForModel, Parameters, options_of
 from ..values.losses import MEASURE, MEASURES
 from ..values.term_orders import PREFERENCES, check_preference
 
@@ -86,12 +93,11 @@ class TermValuesConfig(_Training):
     )
 
 
-def _fixed(name: str, default: float) -> Any:
-    return parameter_option(
-        f"Fix {name} at search.  [default: tuned on the training queries, starting from the "
-        f"prior's or {default}]",
-        group=TRAINING,
-    )
+def _fixed(each: Parameter) -> str:
+    default = f"{each.anserini:g}"
+    if each.is_tuned:
+        default = f"tuned on the training queries, starting from the prior's or {default}"
+    return f"Fix {each.title} at search.  [default: {default}]"
 
 
 class LearnConfig(
@@ -104,6 +110,7 @@ class LearnConfig(
     OfField,
     Named,
     Overwrite,
+    numbers=options_of(_fixed, group=TRAINING),
 ):
     """How :func:`tdv_lucene.learn_from_index` learns."""
 
@@ -140,9 +147,6 @@ class LearnConfig(
         "boost and pruning. This also suits other kinds of queries.",
         flag="values", group=TRAINING,
     )  # fmt: skip
-    k1: float | None = _fixed("BM25's k1", 0.9)
-    b: float | None = _fixed("BM25's b", 0.4)
-    mu: float | None = _fixed("QLD's mu", 1000)
     plot: str | os.PathLike[str] | None = option(
         None, "Plot the measures against the reduction, as FILE.svg or FILE.png.",
         metavar="FILE",
@@ -151,12 +155,12 @@ class LearnConfig(
     EFFECTS = (
         Effect(
             ("topics", "qrels", "topic_field", "id_field", *Analysed.OPTIONS, "vectors",
-             "trust_pickle", "prior", "term_values", "seed", *ANSERINI_DEFAULTS, "measure", "pool",
+             "trust_pickle", "prior", "term_values", "seed", *PARAMETERS, "measure", "pool",
              "memory", "plot"),
             "no_judgements", "nothing is learned, and nothing measured", only=(False,),
         ),
         Effect(
-            ("vectors", "trust_pickle", "prior", "term_values", *ANSERINI_DEFAULTS, "measure",
+            ("vectors", "trust_pickle", "prior", "term_values", *PARAMETERS, "measure",
              "plot"),
             "qrels", "from queries without judgements nothing is learned", only=(ANYTHING,),
         ),

@@ -124,7 +124,7 @@ def validate_points(
     terms, matrix = problem.matrix.vocabulary.terms, problem.full.matrix
     with_positions = posting_format(matrix).with_positions()
     about_full = {
-        "parameters": vars(full.parameters),
+        "parameters": full.parameters.describe(),
         "visited": full.visited,
         "posting_bytes": full_bytes,
         "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics),

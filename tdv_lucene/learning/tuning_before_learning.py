@@ -13,8 +13,8 @@ from ..evaluation.tuning import OBJECTIVE, parameters_to_try
 from ..matrix.first_positions import Boost, FirstPositionBoost
 from ..matrix.weight_powers import WeightPower
 from ..progress import Progress
-from ..ranking import GRIDS
 from ..ranking import SearchParameters as Parameters
+from ..ranking import ranking_function
 from ..simulation.measures import MEASURES, clearly_better
 from ..simulation.problem import Problem, Tuned
 
@@ -26,9 +26,8 @@ _SPANS = (1.0, 2.0, 4.0, 8.0, 16.0)
 _POWERS = (1.25, 0.8, 1.5, 0.65, 1.75, 2.0, 0.5, 2.25, 2.5, 3.0)
 """From the nearest to 1, as logarithms."""
 
-_WIDTHS = {"k1": 0.5, "b": 0.2, "mu": 0.5, "boost": 0.5, "span": 0.7}
-"""How much parameters differ between collections, about: b as it is, the boost as log(1 + boost),
-the others as logarithms."""
+_BOOST_WIDTH, _SPAN_WIDTH = 0.5, 0.7
+"""How much log(1 + boost) and log(span) differ between collections, about."""
 _PRICE = 0.8
 """What moving by one width from a prior must gain, summed over the queries, in the objective."""
 
@@ -108,7 +107,7 @@ class _MostLikely:
     """Chooses the largest gain over the queries, less what the distance from a prior costs.
 
     That is the largest posterior density, up to a factor, under a Gaussian prior over the
-    parameters with ``_WIDTHS``, whose weight beside the queries is ``_PRICE``.
+    parameters with their widths, whose weight beside the queries is ``_PRICE``.
     """
 
     def __init__(self, prior: Problem) -> None:
@@ -125,14 +124,14 @@ class _MostLikely:
 def _coordinates(point: _Point, model: str) -> np.ndarray:
     """Return float64[parameters]: where a point lies, in widths; NaN for the span where there is no
     boost."""
-    at = {
-        name: value if name == "b" else np.log(value)
-        for name, value in vars(point.parameters).items()
-        if name in GRIDS[model]
-    }
+    values = point.parameters.values()
+    own = [
+        (values[each.name] if each.linear else np.log(values[each.name])) / each.width
+        for each in ranking_function(model).takes
+        if each.is_tuned
+    ]
     boost, span = point.boost or (0.0, np.nan)  # impact indexes have no prior
-    at |= {"boost": np.log1p(boost), "span": np.log(span)}
-    return np.array([value / _WIDTHS[name] for name, value in at.items()])
+    return np.array([*own, np.log1p(boost) / _BOOST_WIDTH, np.log(span) / _SPAN_WIDTH])
 
 
 class _Chooser:
@@ -200,7 +199,7 @@ class _Served:
         self._known: dict[_Point, np.ndarray] = {}
         self._at, self._start = problem, problem.start
         boosts = 0 if problem.matrix.position_boost is None else len((*_BOOSTS, None, *_SPANS))
-        self._foreseen = len(parameters_to_try(problem.model, vars(problem.parameters))) + boosts
+        self._foreseen = len(parameters_to_try(problem.model, problem.parameters.values())) + boosts
 
     def __call__(self, point: _Point) -> np.ndarray:
         """Return float64[n]: the objective, for each query."""

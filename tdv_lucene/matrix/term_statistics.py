@@ -10,6 +10,8 @@ from ..core import scoring
 from .blocks import blocks, row_sums
 from .term_document_matrix import TermDocumentMatrix
 
+_NAMES = ("mean length", "spread of lengths", "tokens a posting", "mean RIDF")
+
 
 def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
     """Return float64[V]: :func:`..core.scoring.residual_idf` of every term."""
@@ -87,3 +89,20 @@ def spread_of_weights(matrix: TermDocumentMatrix) -> np.ndarray:
     mean = np.maximum(total / sizes, 1e-9)
     spread: np.ndarray = np.sqrt(np.maximum(squares / sizes - mean**2, 0)) / mean
     return spread
+
+
+def collection_statistics(matrix: TermDocumentMatrix) -> dict[str, float]:
+    """Return what tells kinds of collection apart, O(V + D)."""
+    lengths = np.asarray(matrix.doc_len, np.float64)
+    lengths = lengths[lengths > 0]
+    tokens = np.asarray(matrix.total_term_freq, np.float64)
+    doc_freq = np.asarray(matrix.doc_freq, np.float64)
+    if not len(lengths) or not len(tokens):
+        return dict.fromkeys(_NAMES, 0.0)
+    values = (
+        lengths.mean(),
+        lengths.std() / lengths.mean(),
+        tokens.sum() / doc_freq.sum(),
+        np.average(residual_idf(matrix), weights=doc_freq),
+    )
+    return dict(zip(_NAMES, map(float, values)))

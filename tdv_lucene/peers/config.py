@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from ..matrix.config import OfMatrix
 from ..options import PYTHON_ONLY, Effect, OfField, Overwrite, Seed
-from ..ranking.options import Parameters, parameter_option
+from ..ranking import Parameter
+from ..ranking.options import Parameters, options_of
 
 
-class PeersConfig(OfMatrix, Seed, OfField, Overwrite, Parameters):
+def _recorded(each: Parameter) -> str:
+    return f"{each.title} that the index records."
+
+
+class PeersConfig(
+    OfMatrix,
+    Seed,
+    OfField,
+    Overwrite,
+    Parameters,
+    numbers=options_of(_recorded, flag=PYTHON_ONLY),
+):
     """How :func:`tdv_lucene.make_peer_values` makes TDVs."""
-
-    k1: float | None = parameter_option("BM25's k1 that the index records.", flag=PYTHON_ONLY)
-    b: float | None = parameter_option("BM25's b that the index records.", flag=PYTHON_ONLY)
-    mu: float | None = parameter_option("QLD's mu that the index records.", flag=PYTHON_ONLY)
-    min_idf: float | None = parameter_option(
-        "Pyserini's min_idf that the index records.", flag=PYTHON_ONLY
-    )
 
     EFFECTS = (Effect(("seed",), "name", "nothing else is random", only=("random",)),)

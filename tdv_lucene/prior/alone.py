@@ -70,7 +70,7 @@ def prior_values(
     model = matrix.searched_by(model)
     check_preference(prefer, model)
     matrix.require_whole("a pruning")
-    prior = prior or Prior.load()
+    prior = (prior or Prior.load()).of(model)
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
     if not quiet:
@@ -89,7 +89,7 @@ def prior_values(
         "positions": matrix.first_positions is not None,
         "recipe": {"name": "prior"},
         "prior": {
-            **prior.describe(model), "lead": lead, "prefer": prefer, "unlike": differences,
+            **prior.describe(), "lead": lead, "prefer": prefer, "unlike": differences,
             "mean_length": mean_length(matrix),
         },
     }  # fmt: skip

@@ -23,11 +23,9 @@ from ..core.tdv import Features, Linear
 from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..matrix.term_statistics import STATISTICS, residual_idf, standard_statistic
-from ..ranking import DEFAULT_MODEL
+from ..matrix.term_statistics import STATISTICS, collection_statistics, standard_statistic
+from ..ranking import MODELS
 from ..ranking import SearchParameters as Parameters
-
-_NAMES = ("mean length", "spread of lengths", "tokens a posting", "mean RIDF")
 
 ASKED, DETAILS = "asked", "details"
 KINDS = (ASKED, DETAILS)
@@ -102,9 +100,6 @@ def _bearing(power: float, mean_length: float) -> float:
     return found
 
 
-_PLAIN = Settings(Parameters(), None, slope=0.0, scale=1.0, reduction=0.1)
-
-
 @dataclass(frozen=True, eq=False)
 class Prior:
     """A prior as its file has it.
@@ -147,15 +142,17 @@ class Prior:
     def name(self) -> str:
         return str(self.content["name"])
 
-    def describe(self, model: str = DEFAULT_MODEL) -> dict[str, str]:
-        """Name and checksum, for a manifest; of a model that it does not know, the plain rule."""
-        if not self.knows(model):
-            return {"name": "plain rule"}
+    def describe(self) -> dict[str, str]:
+        """Name and checksum, for a manifest."""
         return {"name": self.name, "sha256": self.sha256}
 
     def knows(self, model: str) -> bool:
         """Whether it has settings for a ranking function."""
         return model in self.content["settings"]
+
+    def of(self, model: str) -> Prior:
+        """Return what serves a ranking function: this, or the plain rule if it does not know it."""
+        return self if self.knows(model) else PlainRule({}, "")
 
     def settings(
         self, model: str, positions: bool, mean_length: float, expect: str = ASKED
@@ -169,7 +166,7 @@ class Prior:
         """
         found = self._found(model, positions)
         bears = found["reduction"]
-        given = {name: found[name] for name in ("k1", "b", "mu") if name in found}
+        given = {name: found[name] for name in MODELS[model] if name in found}
         for name, (least, most) in _GROWING.items():
             if power := found.get(f"{name}_power", 0):
                 grown = found[name] * (mean_length / _LENGTH) ** power
@@ -257,6 +254,24 @@ class Prior:
         return unit, max(float(tokens @ unit / max(1.0, tokens.sum())), 1e-9)
 
 
+class PlainRule(Prior):
+    """For ranking functions that no prior knows: all TDVs are 1, and 10 % of postings go."""
+
+    name = "plain rule"
+
+    def describe(self) -> dict[str, str]:
+        return {"name": self.name}
+
+    def settings(self, *_: Any, **__: Any) -> Settings:
+        return Settings(Parameters(), None, slope=0.0, scale=1.0, reduction=0.1)
+
+    def differences(self, matrix: TermDocumentMatrix) -> list[str]:
+        return []
+
+    def weights(self, matrix: TermDocumentMatrix, slope: float) -> np.ndarray:
+        return np.ones(matrix.shape[0], np.float32)
+
+
 def settings_for(
     prior: Prior,
     matrix: TermDocumentMatrix,
@@ -267,11 +282,7 @@ def settings_for(
 ) -> tuple[Settings, list[str]]:
     """Return the settings for a collection, and how it differs from those the prior knows; if it
     does, no more is dropped than queries about details bear.
-
-    Of a model that it does not know, a plain rule: all TDVs are 1, and 10 % of postings go.
     """
-    if not prior.knows(model):
-        return _PLAIN, []
     differences = prior.differences(matrix)
     expect = DETAILS if differences else expect
     return prior.settings(model, positions, mean_length(matrix), expect), differences
@@ -280,20 +291,3 @@ def settings_for(
 def mean_length(matrix: TermDocumentMatrix) -> float:
     """Return how many tokens a document has on the mean, as k1, mu and the reduction take it."""
     return float(np.sum(matrix.doc_len)) / max(1, matrix.doc_count)
-
-
-def collection_statistics(matrix: TermDocumentMatrix) -> dict[str, float]:
-    """Return what tells kinds of collection apart, O(V + D)."""
-    lengths = np.asarray(matrix.doc_len, np.float64)
-    lengths = lengths[lengths > 0]
-    tokens = np.asarray(matrix.total_term_freq, np.float64)
-    doc_freq = np.asarray(matrix.doc_freq, np.float64)
-    if not len(lengths) or not len(tokens):
-        return dict.fromkeys(_NAMES, 0.0)
-    values = (
-        lengths.mean(),
-        lengths.std() / lengths.mean(),
-        tokens.sum() / doc_freq.sum(),
-        np.average(residual_idf(matrix), weights=doc_freq),
-    )
-    return dict(zip(_NAMES, map(float, values)))

@@ -85,7 +85,8 @@ def values_again(
 
 def _recorded_preference(record: FieldRecord) -> str | None:
     """The preference that the record says the prior had."""
-    made, prior = record.learned_from, Prior.load().describe(record.model or DEFAULT_MODEL)
+    made = record.learned_from
+    prior = Prior.load().of(record.model or DEFAULT_MODEL).describe()
     by_preference = {made_by_prior(prior | {"prefer": prefer}): prefer for prefer in PREFERENCES}
     if made not in by_preference:
         raise TdvError(

@@ -7,7 +7,7 @@ made for it. Manifests and records hold its name.
 
 from __future__ import annotations
 
-from .function import Array, RankingFunction, Similarity, Statistics
+from .function import Array, Parameter, RankingFunction, Similarity, Statistics
 from .parameters import Baking, SearchParameters
 from .registry import (
     ANSERINI_DEFAULTS,
@@ -16,6 +16,7 @@ from .registry import (
     GRIDS,
     MODELS,
     NAMED_DEFAULTS,
+    PARAMETERS,
     at_scale,
     check_model,
     model_for,
@@ -24,6 +25,7 @@ from .registry import (
 
 __all__ = [
     "ANSERINI_DEFAULTS", "ANY_MODEL", "DEFAULT_MODEL", "GRIDS", "MODELS", "NAMED_DEFAULTS",
-    "Array", "Baking", "RankingFunction", "SearchParameters", "Similarity", "Statistics",
+    "PARAMETERS", "Array", "Baking", "Parameter", "RankingFunction", "SearchParameters",
+    "Similarity", "Statistics",
     "at_scale", "check_model", "model_for", "ranking_function",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .function import Array, Parameters, RankingFunction, Statistics
+from .function import Array, Parameter, Parameters, RankingFunction, Statistics
 
 LEAST_K1 = 0.1
 """In place of a smaller k1, with which no frequency would count for more than another."""
@@ -45,19 +45,23 @@ class Bm25Function(RankingFunction):
 
     name = "bm25"
     title = "BM25"
-    parameters = ("k1", "b")
-    anserini = {"k1": 0.9, "b": 0.4}
-    lucene = {"k1": 1.2, "b": 0.75}
-    grid = {"k1": (0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), "b": (0.2, 0.4, 0.6, 0.8)}
+    takes = (
+        Parameter(
+            "k1", "BM25's k1", 0.9, 1.2, "at least 0", lambda k1: k1 >= 0,
+            grid=(0.5, 0.9, 1.2, 1.6, 2.0, 3.0, 4.5), scaled=True,
+        ),
+        Parameter(
+            "b", "BM25's b", 0.4, 0.75, "from 0 to 1", lambda b: 0 <= b <= 1,
+            grid=(0.2, 0.4, 0.6, 0.8), width=0.2, linear=True,
+        ),
+    )  # fmt: skip
     pool_searches = ({"k1": 0.9, "b": 0.4}, {"k1": 3.0, "b": 0.4}, {"k1": 1.2, "b": 0.75})
-    scaled = ("k1",)
     held_by = "norms"
     java_class = "org.apache.lucene.search.similarities.BM25Similarity"
     boost_times = 2.0
     fast_order = True
 
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Bm25:
-        assert parameters.k1 is not None and parameters.b is not None
         return Bm25(parameters.k1 * (scale or 1), parameters.b)
 
     def corrected(self, share: Array, mean_tf: Array, k1: float) -> Array:
@@ -68,7 +72,6 @@ class Bm25Function(RankingFunction):
         return wanted / (odds * (1 - wanted))
 
     def held(self, parameters: Parameters, scale: float) -> tuple[float, float]:
-        assert parameters.k1 is not None and parameters.b is not None
         return parameters.k1 * scale, parameters.b
 
     def flags(self, values: Mapping[str, float]) -> tuple[str, str]:

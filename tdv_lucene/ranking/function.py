@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 Array = Any
@@ -42,20 +43,52 @@ class Statistics(NamedTuple):
         )
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a ranking function takes. Options, checks, tuning and records are made of it.
+
+    Attributes
+    ----------
+    name
+        In manifests, records and, as an option, on the command line.
+    title
+        For people.
+    anserini, lucene
+        Defaults of searchers: Anserini's and Pyserini's; Lucene's, and of what is built on it.
+    legal, holds
+        What it may be, in words, and whether a finite number is that.
+    grid
+        Values that tuning tries; an index's own are tried as well.
+    scaled
+        Whether it grows with the scale of frequencies, so that the ranking stays.
+    width, linear
+        How much it differs between collections, about: as it is, or its logarithm.
+    help
+        Of its option, verb first; by default to set it.
+    """
+
+    name: str
+    title: str
+    anserini: float
+    lucene: float
+    legal: str
+    holds: Callable[[float], bool]
+    grid: tuple[float, ...]
+    scaled: bool = False
+    width: float = 0.5
+    linear: bool = False
+    help: str = ""
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether there is anything to choose."""
+        return len(self.grid) > 1
+
+
 class Parameters(Protocol):
     """What a formula takes of :class:`.parameters.SearchParameters`, which knows all functions."""
 
-    @property
-    def k1(self) -> float | None: ...
-
-    @property
-    def b(self) -> float | None: ...
-
-    @property
-    def mu(self) -> float | None: ...
-
-    @property
-    def min_idf(self) -> float | None: ...
+    def __getattr__(self, name: str) -> float: ...
 
 
 class Similarity(Protocol):
@@ -72,7 +105,7 @@ class Similarity(Protocol):
 
 
 class RankingFunction(ABC):
-    """One ranking function. A new one is a file here, and an entry in ``ranking/__init__.py``.
+    """One ranking function. A new one is a file here, and an entry in :mod:`.registry`.
 
     Attributes
     ----------
@@ -80,16 +113,11 @@ class RankingFunction(ABC):
         In commands, manifests and records.
     title : str
         For people.
-    parameters : tuple of str
-        Names, in the order of the Java constructor.
-    anserini, lucene : mapping
-        Defaults of searchers: Anserini's and Pyserini's; Lucene's, and of what is built on it.
-    grid : mapping
-        Values that tuning tries; an index's own are tried as well.
+    takes : tuple of Parameter
+        In the order of the Java constructor. ``parameters`` are their names, ``anserini``,
+        ``lucene`` and ``grid`` what they say, by name.
     pool_searches : tuple of mappings
         Parameters far enough apart that one of them finds what learning puts on top.
-    scaled : tuple of str
-        Parameters that grow with the scale of frequencies, so that the ranking stays.
     held_by : "norms", "scale" or None
         What of an index can hold the parameters for a searcher with its own (see
         :mod:`..pruning.search_target`).
@@ -116,12 +144,12 @@ class RankingFunction(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    parameters: ClassVar[tuple[str, ...]] = ()
-    anserini: ClassVar[Mapping[str, float]] = {}
-    lucene: ClassVar[Mapping[str, float]] = {}
-    grid: ClassVar[Mapping[str, tuple[float, ...]]] = {}
+    takes: ClassVar[tuple[Parameter, ...]] = ()
+    parameters: ClassVar[tuple[str, ...]]
+    anserini: ClassVar[Mapping[str, float]]
+    lucene: ClassVar[Mapping[str, float]]
+    grid: ClassVar[Mapping[str, tuple[float, ...]]]
     pool_searches: ClassVar[tuple[Mapping[str, float], ...]] = ({},)
-    scaled: ClassVar[tuple[str, ...]] = ()
     held_by: ClassVar[str | None] = None
     java_class: ClassVar[str]
     scale_ranks: ClassVar[bool] = False
@@ -134,6 +162,13 @@ class RankingFunction(ABC):
     scales: ClassVar[tuple[float, ...]] = (
         0.5, 0.7, 0.85, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16
     )  # fmt: skip
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.parameters = tuple(each.name for each in cls.takes)
+        cls.anserini = {each.name: each.anserini for each in cls.takes}
+        cls.lucene = {each.name: each.lucene for each in cls.takes}
+        cls.grid = {each.name: each.grid for each in cls.takes}
 
     @abstractmethod
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Similarity:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .function import Array, Parameters, RankingFunction, Statistics
+from .function import Array, Parameter, Parameters, RankingFunction, Statistics
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,14 @@ class ImpactFunction(RankingFunction):
 
     name = "impact"
     title = "impact scoring"
-    parameters = ("min_idf",)
-    anserini = {"min_idf": 0.0}
-    lucene = {"min_idf": 0.0}
-    grid = {"min_idf": (0.0,)}
+    takes = (
+        Parameter(
+            "min_idf", "Pyserini's min_idf", 0.0, 0.0, "at least -1", lambda least: least >= -1,
+            grid=(0.0,),
+            help="Ask for terms with an ln(N / df) above this only, as Pyserini's impact searcher "
+            "does; -1 asks for all.",
+        ),
+    )  # fmt: skip
     pool_searches = ({"min_idf": 0.0},)
     java_class = "tdvlucene.search.ImpactSimilarity"
     of_weights = True

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..options import Config, option
+from .function import Parameter
 from .parameters import SearchParameters
-from .registry import ANSERINI_DEFAULTS, DEFAULT_MODEL, MODELS
+from .registry import DEFAULT_MODEL, MODELS, PARAMETERS, ranking_function
 
-_MODEL = "Ranking function: BM25, query likelihood (qld), TF-IDF or impact scoring."
+_MODEL = f"Ranking function: {', '.join(ranking_function(name).title for name in MODELS)}."
 
 
 class ForModel(Config):
@@ -34,32 +36,26 @@ def _legal(value: float, name: str) -> None:
     SearchParameters(None, **{name: value})
 
 
-def parameter_option(help: str, **told: Any) -> Any:  # noqa: A002
-    """A parameter of the ranking function, as an option."""
-    return option(None, help, check=_legal, **told)
+def options_of(told: Callable[[Parameter], str], **more: Any) -> dict[str, Any]:
+    """The parameters of ranking functions as options, with the help that each is ``told``."""
+    return {
+        name: option(None, told(each), check=_legal, **more) for name, each in PARAMETERS.items()
+    }
 
 
-def _parameter(name: str, default: float) -> Any:
-    return parameter_option(
-        f"Set {name}.  [default: as recorded in the index, else {default}]",
-        group="Parameters of the ranking function",
-    )
+def _set(each: Parameter) -> str:
+    told = each.help or f"Set {each.title}."
+    return f"{told}  [default: as recorded in the index, else {each.anserini:g}]"
 
 
-class Parameters(Config):
+class Parameters(
+    Config,
+    numbers=options_of(_set, group="Parameters of the ranking function"),
+):
     """Of what takes the ranking function's parameters."""
-
-    k1: float | None = _parameter("BM25's k1", 0.9)
-    b: float | None = _parameter("BM25's b", 0.4)
-    mu: float | None = _parameter("QLD's mu", 1000)
-    min_idf: float | None = parameter_option(
-        "Ask for terms with an ln(N / df) above this only, as Pyserini's impact searcher does; -1 "
-        "asks for all.  [default: as recorded in the index, else 0]",
-        group="Parameters of the ranking function",
-    )
 
     @property
     def parameters(self) -> dict[str, float]:
         """Those that are given."""
-        given = {name: getattr(self, name) for name in ANSERINI_DEFAULTS}
+        given = {name: getattr(self, name) for name in PARAMETERS}
         return {name: x for name, x in given.items() if x is not None}

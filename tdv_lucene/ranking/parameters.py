@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError, argument
-from .registry import ANSERINI_DEFAULTS, MODELS, check_model
+from .registry import ANSERINI_DEFAULTS, MODELS, PARAMETERS, check_model
 
 
 @dataclass(frozen=True)
@@ -35,57 +35,55 @@ class Baking:
         return {"k1": self.held[0], "b": self.held[1]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class SearchParameters:
-    """The numbers that ranking functions take: of one ``model``, or without one of any.
+    """The numbers that ranking functions take, as attributes: of one ``model``, or without one of
+    any.
 
     Attributes
     ----------
-    model : ``bm25``, ``qld`` (Dirichlet), ``tfidf`` (the paper's), ``impact`` or None
-    k1 : float >= 0
-    b : float in [0, 1]
-    mu : float > 0
-    min_idf : float >= -1
-        Those that ``model`` does not have are None. Without a model all have a value, Anserini's
-        unless given.
+    model : str or None
+        The name of a ranking function.
+    numbers : tuple of (name, value)
+        What ``model`` takes. Without a model all there are, Anserini's unless given.
     """
 
-    model: str | None = None
-    k1: float | None = None
-    b: float | None = None
-    mu: float | None = None
-    min_idf: float | None = None
+    model: str | None
+    numbers: tuple[tuple[str, float], ...]
 
-    def __post_init__(self) -> None:
-        if self.model is not None:
-            check_model(self.model)
-        for name, default in ANSERINI_DEFAULTS.items():
-            value = getattr(self, name)
-            if self.model is None:
-                object.__setattr__(self, name, default if value is None else value)
-            elif (value is not None) != (name in MODELS[self.model]):
-                state = "has no parameter" if value is not None else "needs a value for"
-                raise TdvError(f"model {self.model} {state} '{argument(name)}'")
-        self._require("k1", "at least 0", lambda k1: k1 >= 0)
-        self._require("b", "from 0 to 1", lambda b: 0 <= b <= 1)
-        self._require("mu", "above 0", lambda mu: mu > 0)
-        self._require("min_idf", "at least -1", lambda least: least >= -1)
+    def __init__(self, model: str | None = None, **given: float | None) -> None:
+        if model is not None:
+            check_model(model)
+        names = MODELS[model] if model is not None else (*PARAMETERS,)
+        of_it = {name: value for name, value in given.items() if value is not None}
+        if model is None:
+            of_it = {**ANSERINI_DEFAULTS, **of_it}
+        for name in (*PARAMETERS, *of_it):
+            if (name in of_it) != (name in names):
+                state = "has no parameter" if name in of_it else "needs a value for"
+                raise TdvError(f"model {model or 'any'} {state} '{argument(name)}'")
+        for name, value in of_it.items():
+            if not (math.isfinite(value) and PARAMETERS[name].holds(value)):
+                raise TdvError(
+                    f"{argument(name, value)} is out of range: a finite number "
+                    f"{PARAMETERS[name].legal} is needed"
+                )
+        object.__setattr__(self, "model", model)
+        object.__setattr__(self, "numbers", tuple((name, of_it[name]) for name in names))
 
-    def _require(self, name: str, legal: str, holds: Any) -> None:
-        value = getattr(self, name)
-        if value is not None and not (math.isfinite(value) and holds(value)):
-            raise TdvError(
-                f"{argument(name, value)} is out of range: a finite number {legal} is needed"
-            )
+    def __getattr__(self, name: str) -> float:
+        found: float | None = dict(self.__dict__.get("numbers", ())).get(name)
+        if found is None:
+            raise AttributeError(name)
+        return found
 
-    def with_values(self, values: Mapping[str, Any]) -> SearchParameters:
+    def with_values(self, values: Mapping[str, float]) -> SearchParameters:
         """The same but for ``values``, by name."""
-        return replace(self, **values)
+        return SearchParameters(self.model, **{**self.values(), **values})
 
     def values(self) -> dict[str, float]:
         """The parameters this model has, by name; all of them without a model."""
-        names = ANSERINI_DEFAULTS if self.model is None else MODELS[self.model]
-        return {name: getattr(self, name) for name in names}
+        return dict(self.numbers)
 
     def describe(self) -> dict[str, Any]:
         """Model and parameters, as manifests and reports hold them."""

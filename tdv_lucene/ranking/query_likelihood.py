@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .function import Array, Parameters, RankingFunction, Statistics
+from .function import Array, Parameter, Parameters, RankingFunction, Statistics
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,19 @@ class QueryLikelihood(RankingFunction):
 
     name = "qld"
     title = "query likelihood"
-    parameters = ("mu",)
-    anserini = {"mu": 1000.0}
-    lucene = {"mu": 2000.0}
-    grid = {"mu": (25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0)}
+    takes = (
+        Parameter(
+            "mu", "QLD's mu", 1000.0, 2000.0, "above 0", lambda mu: mu > 0,
+            grid=(25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0), scaled=True,
+        ),
+    )  # fmt: skip
     pool_searches = ({"mu": 1000.0}, {"mu": 250.0}, {"mu": 50.0})
-    scaled = ("mu",)
     held_by = "scale"
     java_class = "org.apache.lucene.search.similarities.LMDirichletSimilarity"
     whole_terms = "whole_terms_qld"
     has_idf = False
 
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Dirichlet:
-        assert parameters.mu is not None
         return Dirichlet(parameters.mu * (scale or 1))
 
     def flags(self, values: Mapping[str, float]) -> tuple[str, str]:

@@ -25,15 +25,14 @@ DEFAULT_MODEL = Bm25Function.name
 ANY_MODEL = "any"
 """In place of a model: values that were made without one."""
 
-ANSERINI_DEFAULTS = {
-    name: value for function in _FUNCTIONS.values() for name, value in function.anserini.items()
-}
+PARAMETERS = {each.name: each for function in _FUNCTIONS.values() for each in function.takes}
+"""The numbers that ranking functions take, by name."""
+
+ANSERINI_DEFAULTS = {name: each.anserini for name, each in PARAMETERS.items()}
 
 NAMED_DEFAULTS: dict[str, dict[str, float]] = {
     "anserini": ANSERINI_DEFAULTS,
-    "lucene": {
-        name: value for function in _FUNCTIONS.values() for name, value in function.lucene.items()
-    },
+    "lucene": {name: each.lucene for name, each in PARAMETERS.items()},
 }
 """Defaults of searchers. Lucene's are also those of Solr, Elasticsearch and OpenSearch."""
 
@@ -43,8 +42,7 @@ GRIDS = {name: function.grid for name, function in _FUNCTIONS.items()}
 
 def at_scale(parameters: Mapping[str, float], scale: float) -> dict[str, float]:
     """Return the parameters that rank frequencies times ``scale`` as these rank them unscaled."""
-    grow = {name for function in _FUNCTIONS.values() for name in function.scaled}
-    return {name: value * scale if name in grow else value for name, value in parameters.items()}
+    return {n: x * scale if PARAMETERS[n].scaled else x for n, x in parameters.items()}
 
 
 def check_model(model: str) -> None:

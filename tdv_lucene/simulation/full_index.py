@@ -55,7 +55,7 @@ def measure_full(
     def measure(choice: Choice) -> np.ndarray:
         return at(choice).measure(full.plain, some)[:, MEASURES.index(OBJECTIVE)]
 
-    given = vars(problem.parameters)
+    given = problem.parameters.values()
     tuning = tune(problem.model, given, measure, progress, "tune the full index")
     measured = np.zeros((len(problem.queries), len(MEASURES)))
     for fold in folds:

@@ -153,8 +153,8 @@ def test_what_an_object_says_fits_together(model) -> None:
     assert function.name == model and function.title
     for values in (function.anserini, function.lucene, function.grid, *function.pool_searches):
         assert set(values) == set(function.parameters)
-    assert set(function.scaled) <= set(function.parameters)
-    assert (function.flags(ANSERINI_DEFAULTS) is None) == (not function.parameters)
+    assert all(each.holds(x) for each in function.takes for x in (each.anserini, *each.grid))
+    assert function.flags(ANSERINI_DEFAULTS) is None or function.parameters
     assert function.held_by is None or function.parameters
     assert list(function.scales) == sorted(function.scales)
     share = np.array([0.2, 0.9, 1.0])

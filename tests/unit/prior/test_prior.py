@@ -21,13 +21,13 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.matrix import blocks
 from tdv_lucene.matrix.stored_matrix import load_matrix
+from tdv_lucene.matrix.term_statistics import collection_statistics
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.prior.prior import (  # fmt: skip
     KINDS,
     PRIOR_FILE,
     Prior,
     Settings,
-    collection_statistics,
     reduction_for,
     settings_for,
 )
