@@ -24,7 +24,7 @@ from .destination import Destination
 from .errors import explain_os_error
 from .interruption import check, deferred
 from .source import Source
-from .store import MANIFEST, manifest_bytes, unlisted_files, write_manifest
+from .store import MANIFEST, unlisted_files, write_manifest
 
 _MARK = "unfinished"
 _MARK_TEXT = "tdv-lucene makes {} here. Once no such run is at work, this folder can be removed.\n"
@@ -175,10 +175,6 @@ class Output:
         """Describe the result; its files must all be written."""
         folder = self.path if self._aside is None else self._unfinished
         write_manifest(folder, *self._manifest(content))
-
-    def manifest_bytes(self, content: dict[str, Any], folder: Path) -> int:
-        """The size of the manifest that would describe ``folder`` as this result."""
-        return manifest_bytes(folder, *self._manifest(content))
 
     def _manifest(self, content: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
         kind, made_by = self._place.kind, self._place.made_by

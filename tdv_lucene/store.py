@@ -84,15 +84,6 @@ def replace_manifest(
     os.replace(beside, folder / name)
 
 
-def manifest_bytes(folder: Path, kind: str, content: dict[str, Any], name: str = MANIFEST) -> int:
-    """The size of what :func:`write_manifest` would write, without reading the files."""
-
-    def describe(path: Path) -> dict[str, Any]:
-        return {"bytes": path.stat().st_size, "sha256": "0" * 64}
-
-    return len(_manifest(folder, kind, content, name, describe).encode())
-
-
 def _manifest(
     folder: Path,
     kind: str,

@@ -16,7 +16,7 @@ def how_to_search(report: dict[str, Any]) -> str:
         functions = map(ranking_function, MODELS)
         return _to_be_told([each for each in functions if not each.of_weights], search)
     function = ranking_function(model)
-    if not function.parameters:
+    if function.flags(search) is None:
         return (
             "\nSearch it with 'tdv-lucene search', which reads this from the index, or with "
             "tdv_lucene.open_searcher(...)."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -165,8 +166,7 @@ def printed_if_dash(output: str) -> Iterator[str]:
         path = Path(folder) / "output"
         yield str(path)
         with path.open("rb") as file:
-            out = click.get_binary_stream("stdout")  # type: ignore[operator]  # a table of click's
-            shutil.copyfileobj(file, out)
+            shutil.copyfileobj(file, sys.stdout.buffer)
 
 
 def show(result: dict[str, Any], as_json: bool, err: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -49,5 +50,4 @@ def _announce(text: str) -> None:
     """On stderr, above a progress bar that may stand there."""
     from tqdm import tqdm
 
-    err = click.get_text_stream("stderr")  # type: ignore[operator]  # a table of click's
-    tqdm.write(text, file=err)
+    tqdm.write(text, file=sys.stderr)

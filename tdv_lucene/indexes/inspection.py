@@ -145,6 +145,11 @@ def index_bytes(index: str | os.PathLike[str]) -> dict[str, int]:
     return _by_kind(inspect(index, False)["files"])
 
 
+def bytes_of(index: str | os.PathLike[str]) -> int:
+    """Return the bytes of an index's files, as :func:`index_bytes` counts them."""
+    return sum(index_bytes(index).values())
+
+
 def inspect_fields(index: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Return the ``fields`` of :func:`inspect_index` alone, without comparing any checksums."""
     from ..jvm.index import inspect

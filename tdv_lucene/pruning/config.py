@@ -66,8 +66,8 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
     )  # fmt: skip
     max_bytes: int | str | None = option(
         None,
-        "Take the smallest reduction whose index, with its manifest, fits into SIZE, such as "
-        "25MB. Excludes --reduction.",
+        "Take the smallest reduction whose index fits into SIZE, such as 25MB. Excludes "
+        "--reduction.",
         metavar="SIZE", check=parse_bytes,
     )  # fmt: skip
     tf: str = option(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..arguments import cores
 from ..errors import TdvError, free_space
 from ..indexes.analysis import RECORD as ANALYSIS
+from ..indexes.inspection import bytes_of
 from ..indexes.shards.record import PREFIX, SOURCE_PATH, UPDATES, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord
 from ..interruption import check, deferred
@@ -241,7 +242,8 @@ def _describe(part: Followed, made: dict[str, Any], anew: Rewriting | None) -> N
         if anew is not None and made:
             about = report_of(anew, made)
             content |= {name: about[name] for name in content.keys() & about.keys()}
-        content |= {"source": part.identity, "bytes": _bytes(folder)}
+        sizes = {"bytes_before": bytes_of(part.source), "bytes": bytes_of(folder)}
+        content |= {"source": part.identity, **sizes}
         replace_manifest(folder, KIND, content, listed, MANIFEST)
 
 
@@ -260,10 +262,5 @@ def _sums(
         **{name: sum(one[name] for one in made) for name in names},
         "reduction": 1 - left / before if before else 0.0,
         "requested_reduction": record.requested_reduction,
-        "bytes": sum(_bytes(Path(part.held.index)) for part in parts),
+        "bytes": sum(bytes_of(part.held.index) for part in parts),
     }
-
-
-def _bytes(folder: Path) -> int:
-    """Of all files: of what no commit names nothing is left."""
-    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())

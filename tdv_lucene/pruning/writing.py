@@ -14,7 +14,7 @@ from typing import Any
 
 from ..arguments import cores, parse_bytes
 from ..errors import TdvError
-from ..indexes.inspection import index_bytes
+from ..indexes.inspection import bytes_of, index_bytes
 from ..indexes.shards.record import ShardRecord
 from ..output import Output
 from ..prior.alone import gains_to_expect
@@ -93,9 +93,9 @@ def prune_part(
     with place as folder:
         if task.config.max_bytes is None:
             report = write_index(rewriting, folder, progress)
-            report = _with_bytes(report, index, folder, place, task.chosen)
+            report = _with_bytes(report, index, folder, task.chosen)
         else:
-            report = _write_within(rewriting, folder, place, progress)
+            report = _write_within(rewriting, folder, progress)
         place.write_manifest(report)
     return report
 
@@ -193,27 +193,15 @@ def _with_bytes(
     report: dict[str, Any],
     index: str | os.PathLike[str],
     folder: Path,
-    place: Output,
     chosen: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """The report with how the reduction was ``chosen``, and with the sizes of both indexes; the new
-    one's includes the manifest that says it.
-    """
-    files = size = sum(index_bytes(folder).values())
-    before = sum(index_bytes(index).values())
-    while True:  # the manifest grows with the digits of the number, which soon are enough
-        whole = {**report, "bytes_before": before, "bytes": size}
-        whole |= {"chosen": chosen} if chosen else {}
-        total = files + place.manifest_bytes(whole, folder)
-        if total == size:
-            return whole
-        size = total
+    """The report with how the reduction was ``chosen``, and with the bytes of both indexes."""
+    sizes = {"bytes_before": bytes_of(index), "bytes": bytes_of(folder)}
+    return {**report, **sizes, **({"chosen": chosen} if chosen else {})}
 
 
-def _write_within(
-    rewriting: Rewriting, folder: Path, place: Output, progress: Progress
-) -> dict[str, Any]:
-    """Write the index of the smallest reduction that fits with its manifest; return its report."""
+def _write_within(rewriting: Rewriting, folder: Path, progress: Progress) -> dict[str, Any]:
+    """Write the index of the smallest reduction that fits; return its report."""
     config, kinds = rewriting.config, index_bytes(rewriting.index)
     max_bytes = parse_bytes(config.max_bytes or 0)
     with ExitStack() as written:
@@ -227,7 +215,7 @@ def _write_within(
             at = replace(config, reduction=reduction, max_bytes=None)
             report = write_index(replace(rewriting, config=at), tried, progress)
             chosen = {"max_bytes": max_bytes, "reduction": reduction}
-            report = _with_bytes(report, rewriting.index, tried, place, chosen)
+            report = _with_bytes(report, rewriting.index, tried, chosen)
             last = tried, report
             return int(report["bytes"])
 

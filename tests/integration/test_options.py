@@ -28,6 +28,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.prior.alone import prior_values_of_index
 from tdv_lucene.progress import ProgressBar
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.ranking import PARAMETERS
 
 pytestmark = pytest.mark.jvm
 
@@ -79,6 +80,7 @@ UNTRIED = {
 }
 
 SAMPLES: dict[str, tuple[str, ...]] = {
+    **{name: (f"{each.grid[0]:g}",) for name, each in PARAMETERS.items()},
     "analyzer": ("org.apache.lucene.analysis.standard.StandardAnalyzer",),
     "b": ("0.9",), "dimensions": ("3",), "documents": ("{ids}",), "field": ("title",),
     "folds": ("3",), "hits": ("2",), "id_field": ("none",), "k1": ("3",), "language": ("de",),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from lucene_indexes import Doc, write_index
 
-from tdv_lucene.indexes.inspection import index_bytes
+from tdv_lucene.indexes.inspection import bytes_of
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.pruning import writing
@@ -43,7 +43,7 @@ def learned(tmp_path_factory):
 def test_a_whole_index_is_foreseen_within_three_percent(learned, place, tmp_path):
     index, values = learned
     prune_index(index, values, tmp_path / "pruned", reduction=REDUCTIONS[place], threads=1)
-    written = sum(index_bytes(tmp_path / "pruned").values())
+    written = bytes_of(tmp_path / "pruned")
     assert values.points[place]["index_bytes"] == pytest.approx(written, rel=0.03)
 
 
@@ -63,7 +63,7 @@ def test_a_limit_is_met_in_two_indexes_at_most(learned, tmp_path, monkeypatch, s
         index, values, tmp_path / "pruned", max_bytes=limit, scale=scale, threads=1
     )
     assert len(written) <= 2 and report["chosen"]["reduction"] == written[-1]
-    size = sum(index_bytes(tmp_path / "pruned").values())
+    size = bytes_of(tmp_path / "pruned")
     assert 0.97 * limit <= size <= limit
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
 
@@ -77,4 +77,4 @@ def test_bytes_are_foreseen_at_every_scale_that_was_tried(learned, tmp_path):
         assert foreseen is not None
         place = tmp_path / f"{scale}"
         prune_index(index, values, place, reduction=0.45, scale=scale, threads=1)
-        assert foreseen(0.45) == pytest.approx(sum(index_bytes(place).values()), rel=0.03)
+        assert foreseen(0.45) == pytest.approx(bytes_of(place), rel=0.03)

@@ -23,7 +23,7 @@ from tiny_collection import tiny_segments
 
 from tdv_lucene.cli.peers import command as peers_command
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.inspection import index_bytes, inspect_index
+from tdv_lucene.indexes.inspection import bytes_of, inspect_index
 from tdv_lucene.jvm import lucene_version, pyserini_jar, rewriter
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
@@ -425,8 +425,8 @@ def test_numbers_are_written_as_people_write_them(tiny_index, tiny_values, tmp_p
     assert 1.6 * 3 != 4.8 and "--k1 4.8 " in shown
     report = json.loads((tmp_path / "P" / "tdv-manifest.json").read_text())
     assert f"{100 * report['reduction']:.1f} %" in shown
-    assert report["bytes"] == sum(file.stat().st_size for file in (tmp_path / "P").iterdir())
-    assert report["bytes_before"] == _bytes(tiny_index) and f"{_bytes(tiny_index):,}" in shown
+    assert report["bytes"] == bytes_of(tmp_path / "P")
+    assert report["bytes_before"] == bytes_of(tiny_index) and f"{bytes_of(tiny_index):,}" in shown
     (tmp_path / "topics.tsv").write_text("q1\tquick fox\n")
     searched = ["--index", tmp_path / "P", "--topics", tmp_path / "topics.tsv"]
     shown = CliRunner().invoke(
@@ -526,20 +526,15 @@ def test_a_tolerated_loss_chooses_the_point(tiny_index, tiny_matrix, tmp_path) -
     assert not (tmp_path / "Q").exists()
 
 
-def _bytes(index: str | Path) -> int:
-    return sum(index_bytes(index).values())
-
-
 def test_a_number_of_bytes_is_met(tiny_index, tiny_matrix, tmp_path) -> None:
     values = _values(tiny_matrix)
     sizes = {
-        r: _bytes(prune_index(tiny_index, values, tmp_path / f"{r}", reduction=r)["output"])
+        r: bytes_of(prune_index(tiny_index, values, tmp_path / f"{r}", reduction=r)["output"])
         for r in (0.0, 0.8)
     }  # fmt: skip
-    manifest = (tmp_path / "0.8" / "tdv-manifest.json").stat().st_size
-    limit = sum(sizes.values()) // 2 + manifest
+    limit = sum(sizes.values()) // 2
     report = prune_index(tiny_index, values, tmp_path / "P", max_bytes=limit)
-    assert sum(file.stat().st_size for file in (tmp_path / "P").iterdir()) <= limit
+    assert bytes_of(tmp_path / "P") == report["bytes"] <= limit
     assert 0 < report["chosen"]["reduction"] < 0.8
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
     with pytest.raises(

@@ -225,7 +225,7 @@ def test_recorded_parameters_are_used(make_index, tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"model": "bm26"}, "model must be one of bm25, qld, tfidf, impact, got 'bm26'"),
+        ({"model": "bm26"}, "model must be one of bm25, .*, got 'bm26'"),
         ({"mu": 10.0}, "model bm25 has no parameter 'mu'"),
         ({"b": 1.5}, "b=1.5 is out of range"),
         ({"k1": float("nan")}, "k1=nan is out of range"),

@@ -26,6 +26,7 @@ from tdv_lucene.cli._groups import leaves
 from tdv_lucene.options import PYTHON_ONLY, Config, option
 from tdv_lucene.paper.neural.rerank import rerank_run, train_ranker
 from tdv_lucene.paper.reproduce import reproduce_paper
+from tdv_lucene.ranking import MODELS
 
 MOST_PARAMETERS = 8
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
@@ -107,7 +108,7 @@ def test_a_config_does_not_change(config: type[Config]) -> None:
         (
             LearnConfig,
             {"model": "bm24"},
-            "model must be one of bm25, qld, tfidf, impact, got 'bm24'",
+            f"model must be one of {', '.join(MODELS)}, got 'bm24'",
         ),
         (LearnConfig, {"seed": -1}, "seed must be at least 0, got -1"),
         (

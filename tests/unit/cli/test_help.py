@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from tdv_lucene.cli import _group
 from tdv_lucene.cli._command import SHOWN_AT_MOST
 from tdv_lucene.cli._groups import leaves
+from tdv_lucene.ranking import PARAMETERS
 
 
 @pytest.mark.parametrize("command", [[], ["paper"], *([*words] for words, _ in leaves(_group))])
@@ -46,7 +47,7 @@ def test_few_options_are_shown_and_all_are_listed(words, command) -> None:
 def test_other_options_stand_under_their_headings() -> None:
     every = _help(("search",), "--help-all")
     parts = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", every, re.MULTILINE))
-    parameters = {"--k1", "--b", "--mu", "--min-idf"}
+    parameters = {f"--{name.replace('_', '-')}" for name in PARAMETERS}
     assert _flags(parts["Parameters of the ranking function"]) == parameters
     assert "--index" in parts["Options"] and "--k1" not in parts["Options"]
     assert "--k1" not in _help(("search",), "--help")
