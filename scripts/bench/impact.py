@@ -1,7 +1,7 @@
 """Which postings of an impact index to drop: indexes that were pruned beside six peers.
 
     impact.py MATRIX COLLECTION SETS... [--pruned INDEX...] [--weights WEIGHTS.npy] [--queries N]
-        [--documents N]
+        [--documents N] [--methods NAME...]
 
 MATRIX and WEIGHTS are those of ``impact_collections.py``; without WEIGHTS, BM25's are made. SETS
 are query sets of COLLECTION (``queries.SET.tsv``, ``qrels.SET.txt``). Each INDEX was made of those
@@ -41,7 +41,7 @@ from tdv_lucene.values.posting_thresholds import rule_length_norm
 from tdv_lucene.values.term_orders import order_terms, saturation_for_dropping
 
 SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-_SIZED = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.88, 0.95)
+_SIZED = (0.25, 0.45, 0.6, 0.75, 0.9)
 """Shares at which a peer's bytes are estimated; in between they are interpolated."""
 SHOWN = ("nDCG@5", "nDCG@10", "R@1000")
 
@@ -184,6 +184,7 @@ def main() -> None:
     parser.add_argument("collection", type=Path)
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--pruned", nargs="+", type=Path, default=[])
+    parser.add_argument("--methods", nargs="+", choices=[*METHODS], default=[*METHODS])
     parser.add_argument("--weights", type=Path)
     parser.add_argument("--documents", type=int, help="so many at random, and all judged ones")
     parser.add_argument("--queries", type=int, default=300, help="at most so many of a set")
@@ -203,10 +204,10 @@ def main() -> None:
             share = 1 - left.postings / matrix.postings
             table.show(f"ours: {pruned.name}", share, sizes[-1], left.data, sets.of(left))
     postings, of_full = Postings(matrix), sets.of(matrix)
-    for name, method in METHODS.items():
+    for name in args.methods:
         if name == OURS and sizes:
             continue
-        peer = Peer(matrix, method(postings))
+        peer = Peer(matrix, METHODS[name](postings))
         for share in peer.shares_of(sizes) if sizes else SHARES:
             table.show(name, share, peer.bytes_at(share), peer.weights(share), of_full)
 

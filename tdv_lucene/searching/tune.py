@@ -11,7 +11,7 @@ from ..evaluation.topics import Qrels, read_qrels, read_topics
 from ..indexes.analysis import analysis_of
 from ..indexes.inspection import require_prunable
 from ..indexes.query_terms import check_query_terms
-from ..indexes.search_parameters import suiting_model
+from ..indexes.search_parameters import holds_weights
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..prior.alone import in_memory
@@ -79,7 +79,11 @@ def tune_index(
     field, threads = config.field, config.threads
     index = named_by(index, config.id_field)
     require_prunable(index, field)
-    suiting_model(index, field, DEFAULT_MODEL)  # or it has no k1 and b
+    if holds_weights(index, field):
+        raise TdvError(
+            f"the field '{field}' of {index} is of an impact index, which has no k1 and b to tune: "
+            "'tdv-lucene learn' chooses a power of its weights"
+        )
     copied = PruneConfig(
         reduction=0, tf="original", search_as=config.search_as, threads=threads,
         field=field, overwrite=config.overwrite, id_field=config.id_field, **config.asked_analysis,

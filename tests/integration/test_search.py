@@ -12,9 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lucene_indexes import Doc, write_index
+from lucene_indexes import Doc, Layout, _document, open_writer, write_index
 
 from tdv_lucene.analysis import Analysis
+from tdv_lucene.comparison import served_answer
+from tdv_lucene.comparison.explain import explain_query
+from tdv_lucene.comparison.side_by_side import SideBySide
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
 from tdv_lucene.evaluation.run_arrays import load_run
@@ -28,6 +31,7 @@ from tdv_lucene.matrix.weight_powers import WeightPower
 from tdv_lucene.output import Output
 from tdv_lucene.prior.alone import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.update import update_index
 from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import open_searcher, search_index, search_with
@@ -413,6 +417,27 @@ def test_impact_scores_are_those_of_pyserinis_searcher(impact_index, tmp_path, p
         assert len(open_searcher(index, min_idf=-1).search("all a", 60)) == 60
 
 
+def test_impact_indexes_are_followed_explained_and_shown(impact_index, tmp_path):
+    """Whose weights learning raised to a power; terms are searched as they are."""
+    pruned, values = tmp_path / "pruned", prior_values_of_index(impact_index)
+    values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
+    prune_index(impact_index, values, pruned, reduction=0.4, scale=0.3)
+    layout = Layout(norms="impact", raw=False, analysis=None)
+    writer = open_writer(impact_index, layout)
+    writer.addDocument(_document(Doc("n1", ["a"] * 300 + ["new"] * 40), 60, layout))
+    writer.commit()
+    writer.close()
+    assert update_index(pruned, values=[values])["segments_added"] == 1
+    assert verify_pruned(impact_index, pruned, values)["equal"]
+    told = explain_query(impact_index, pruned, "a a ##b all")
+    with SideBySide({"full": impact_index, "pruned": pruned}) as session:
+        shown = served_answer.answer(session, "a a ##b all", 10)["indexes"]
+    for name, when in (("full", "before"), ("pruned", "after")):
+        found = [(hit["document"], hit["score"]) for hit in shown[name]["hits"]]
+        assert found == [(hit["document"], hit["score"]) for hit in told["hits"][when]]
+        assert found[0][0] == "n1"
+
+
 def test_other_functions_do_not_rank_impact_indexes_nor_it_others(
     impact_index, tiny_index, tmp_path
 ):
@@ -423,7 +448,7 @@ def test_other_functions_do_not_rank_impact_indexes_nor_it_others(
         search_index(tiny_index, {"q": "quick"}, tmp_path / "run", model="impact")
     with pytest.raises(TdvError, match="no impact index"):
         learn_from_index(tiny_index, None, None, tmp_path / "v", model="impact", no_judgements=True)
-    with pytest.raises(TdvError, match="impact index"):
+    with pytest.raises(TdvError, match="no k1 and b to tune: .* a power"):
         tune_index(impact_index, None, None, tmp_path / "tuned")
     with pytest.raises(TdvError, match="min_idf=-2.* is out of range"):
         search_index(impact_index, {"q": "a"}, tmp_path / "run", min_idf=-2)
