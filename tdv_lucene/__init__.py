@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__ as __version__
+
 if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays light
     from .analysis import Analysis as Analysis
     from .comparison.compare import compare_indexes as compare_indexes
@@ -67,8 +69,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .values.operating_point import OperatingPoint as OperatingPoint
     from .values.term_values import TermValues as TermValues
     from .vocabulary import Vocabulary as Vocabulary
-
-__version__ = "0.1.0"
 
 _PUBLIC = {
     "BuildConfig": "indexes.config",

@@ -108,7 +108,7 @@ def _room(name: str) -> str | None:
 
 
 def test_the_ground_floor_stays_small() -> None:
-    ground = {path.stem for path in (ROOT / PACKAGE).glob("*.py")} - FACES
+    ground = {path.stem for path in (ROOT / PACKAGE).glob("*.py")} - FACES - {"version"}
     assert len(ground) <= 12, ground
     folders = {path.name for path in (ROOT / PACKAGE).iterdir() if path.is_dir()} - {"__pycache__"}
     assert len(folders) <= 20, folders

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from commands import folder_parser
 from engines_process import DEFAULTS, HERE, Engine, Row, environment, java
 from engines_report import report
 
@@ -220,12 +221,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--collections", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--output", type=Path, required=True)
+    parser = folder_parser(__doc__)
     parser.add_argument("--python", type=Path, required=True, help="Python with the other engines")
     parser.add_argument("--jar", action="append", type=_pair, required=True)
     parser.add_argument("--index", action="append", type=_pair, required=True)

@@ -16,7 +16,6 @@ What stands in the work folder already is taken as it is.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import subprocess
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from commands import folder_parser
 from results import machine, markdown_table, write_run
 
 COLLECTION, TRAIN = "wiki165k", "tydi-train"
@@ -218,12 +218,7 @@ def _measure_pruned(bench: Bench, name: str, reduction: str) -> dict[str, float]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--collections", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--output", type=Path, required=True)
+    parser = folder_parser(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[], metavar="COPIES")
     parser.add_argument("--seeds", type=int, nargs="+", default=[])
     parser.add_argument("--pool", type=int, help="with --sizes: not the default pool")

@@ -14,10 +14,10 @@ from typing import NoReturn
 
 import click
 
-from .. import __version__
 from ..errors import TdvError
 from ..interruption import caught, check, exit_status, was_asked
 from ..report.wording import shortened, visible
+from ..version import __version__
 from ._command import HELP_NAMES
 from ._flags import name_flags
 from ._groups import LazyGroup, leaves

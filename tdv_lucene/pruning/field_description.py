@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import __version__
 from ..indexes.shards.record import CHECKSUM, VALUES_FOLDER
 from ..ranking import ANSERINI_DEFAULTS, Baking
 from ..report.wording import counted
@@ -16,6 +15,7 @@ from ..simulation.quantisation import LEAST_FREQUENCY
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from ..values.unvalidated import TUNE_RECIPE
+from ..version import __version__
 from .field_rule import checksum
 from .search_target import SearchTarget, search_parameters
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__
 from ..errors import TdvError, argument
 from ..indexes.shards.record import SOURCE_PATH, SOURCE_VERSION, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord, read_records
@@ -17,6 +16,7 @@ from ..progress import Progress
 from ..ranking import DEFAULT_MODEL
 from ..source import ID_FIELD, Source, named_by
 from ..values.term_values import TermValues
+from ..version import __version__
 from .config import PruneConfig
 from .field_description import TUNED
 from .field_rule import load_fields

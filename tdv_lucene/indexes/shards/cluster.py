@@ -14,9 +14,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from ... import __version__
 from ...errors import TdvError
 from ...jvm import find_java, lucene_version, pyserini_jar
+from ...version import __version__
 
 WORKERS_SECONDS = 30
 """How long workers are waited for."""
