@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from ..ranking import MODELS, SearchParameters, model_for
+from ..ranking import MODELS, NAMED_DEFAULTS, SearchParameters, model_for
+from ..source import Source
 from .user_data import FieldRecord
 
 _log = logging.getLogger(__name__)
@@ -22,6 +23,15 @@ def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
     from ..jvm.index import holds_weights
 
     return holds_weights(index, field)
+
+
+def searcher_of(index: str | os.PathLike[str]) -> str:
+    """Return whose defaults an index is searched with that records nothing, one of
+    :data:`..ranking.NAMED_DEFAULTS`: Lucene's where it lacks Anserini's ``id``, so that another
+    program searches it."""
+    from ..jvm.index import is_anserinis
+
+    return "anserini" if Source.of(index).is_sharded or is_anserinis(index) else "lucene"
 
 
 def suiting_model(
@@ -71,8 +81,9 @@ def recorded_parameters(
 
     A pruned index records the model its TDVs were learned for and, with scaled frequencies, the
     parameters that go with the scale (k1 * s, mu * s). Any other index gets BM25, an impact index
-    its own function, and Anserini's defaults: k1 0.9, b 0.4, mu 1000, min_idf 0. Arguments given
-    here take precedence.
+    its own function, and the defaults of its searcher (see :func:`searcher_of`). Anserini's are
+    k1 0.9, b 0.4, mu 1000 and min_idf 0, Lucene's k1 1.2, b 0.75 and mu 2000. Arguments given here
+    take precedence.
 
     Parameters
     ----------
@@ -104,6 +115,7 @@ def parameters_of(
             index, record.content["shards.count"],
         )  # fmt: skip
     chosen = searched_model(index, record, model, weights)
-    parameters = record.search_parameters(chosen, **given)
-    _log.info("search %s with %s", index, parameters.describe())
+    searcher = searcher_of(index)
+    parameters = record.search_parameters(chosen, NAMED_DEFAULTS[searcher], **given)
+    _log.info("search %s with %s (the defaults are of %s)", index, parameters.describe(), searcher)
     return parameters

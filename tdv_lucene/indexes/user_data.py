@@ -133,17 +133,21 @@ class FieldRecord:
         k1, b, average_length = (float(self.content[name]) for name in names)
         return k1, b, average_length
 
-    def parameters(self, model: str) -> dict[str, float]:
-        """The recorded ones of a ranking function, Anserini's where there are none."""
+    def parameters(
+        self, model: str, usual: Mapping[str, float] = ANSERINI_DEFAULTS
+    ) -> dict[str, float]:
+        """The recorded ones of a ranking function, the ``usual`` where there are none."""
         return {
-            name: float(self.content.get(f"search.{name}", ANSERINI_DEFAULTS[name]))
+            name: float(self.content.get(f"search.{name}", usual[name]))
             for name in MODELS.get(model, ())
         }
 
-    def search_parameters(self, model: str, **given: float | None) -> SearchParameters:
-        """Of a ranking function, the recorded parameters unless others are given."""
+    def search_parameters(
+        self, model: str, usual: Mapping[str, float] = ANSERINI_DEFAULTS, **given: float | None
+    ) -> SearchParameters:
+        """Of a ranking function, :meth:`parameters` unless others are given."""
         named = {name: value for name, value in given.items() if value is not None}
-        return SearchParameters(model, **{**self.parameters(model), **named})
+        return SearchParameters(model, **{**self.parameters(model, usual), **named})
 
     def learned_for_another(self, model: str | None) -> str | None:
         """The model the TDVs were learned for if it is not ``model``, else None."""

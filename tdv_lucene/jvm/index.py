@@ -76,6 +76,13 @@ def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
     return found
 
 
+def is_anserinis(index: str | os.PathLike[str]) -> bool:
+    """Whether the index has the field by which Anserini names documents."""
+    with translate_errors():
+        found: bool = java_class("tdvlucene.inspect.Identity").isAnserinis(java_path(index))
+    return found
+
+
 def written_lucene_version() -> str:
     """The version of the Lucene in use, which is that of every index it writes."""
     return java_class("org.apache.lucene.util.Version").LATEST.toString()

@@ -32,7 +32,8 @@ class SearchAs(Config):
         "anserini: k1 0.9, b 0.4 (Anserini, Pyserini).  lucene: k1 1.2, b 0.75 (Lucene, Solr, "
         "Elasticsearch, OpenSearch).  K1,B: these values.  recorded: adapt nothing; pass the "
         "learned parameters at search.  Query likelihood: mu 1000, 2000 or MU; by default only if "
-        "that costs at most 2 % of the bytes.  [default: anserini]",
+        "that costs at most 2 % of the bytes.  [default: anserini; lucene where documents have no "
+        "'id' of Anserini's]",
         metavar="NAME|NUMBERS", check=_target,
     )  # fmt: skip
 

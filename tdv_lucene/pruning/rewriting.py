@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import TdvError, argument
 from ..indexes.analysis import IN_VALUES, FieldAnalysis, analysis_of, record_to_add
+from ..indexes.search_parameters import searcher_of
 from ..indexes.shards.record import SOURCE_PATH, ShardRecord, shard_as_user_data
 from ..indexes.user_data import as_user_data, carried_over
 from ..ranking import Baking
@@ -23,7 +24,7 @@ from .config import PruneConfig
 from .drift import changed_field
 from .field_description import describe_field
 from .field_rule import point_at, rule_of
-from .search_target import RECORDED, baking_of, refuse_scale, scale_for
+from .search_target import RECORDED, SearchTarget, baking_of, refuse_scale, scale_for
 
 if TYPE_CHECKING:
     from ..jvm.following import FieldState
@@ -83,7 +84,7 @@ class Rewriting:
         return [
             describe_field(
                 values, point, config.tf, config.reduction, config.min_doc_freq, self.source,
-                config.target, baking,
+                self.target, baking,
             )
             for values, point, baking in zip(self.fields, self.points, self.bakings)
         ]  # fmt: skip
@@ -125,6 +126,11 @@ class Rewriting:
         return found
 
     @cached_property
+    def target(self) -> SearchTarget:
+        """Whose parameters it is written for."""
+        return self.config.target.suiting(searcher_of(self.index))
+
+    @cached_property
     def source(self) -> dict[str, Any]:
         """The identity of the index."""
         from ..jvm.index import identify
@@ -133,19 +139,19 @@ class Rewriting:
 
     def _point(self, values: TermValues) -> OperatingPoint:
         config = self.config
-        refuse_scale(values, config.target, config.tf, config.fixed_scale)
+        refuse_scale(values, self.target, config.tf, config.fixed_scale)
         point = point_at(
             values, config.reduction, tf=config.tf, scale=config.fixed_scale,
             unit=_unit_of(values, config), min_doc_freq=config.min_doc_freq,
         )  # fmt: skip
         if config.fixed_scale is not None or point.scale is None:
             return point
-        return replace(point, scale=scale_for(values, point.scale, config.target, config.reduction))
+        return replace(point, scale=scale_for(values, point.scale, self.target, config.reduction))
 
     def _baking(self, values: TermValues, point: OperatingPoint) -> Baking | None:
         from ..jvm.rewriter import has_norms
 
-        baking, field = baking_of(values, point.scale, self.config.target), values.vocabulary.field
+        baking, field = baking_of(values, point.scale, self.target), values.vocabulary.field
         if baking is None:
             return None
         if self.shard is not None:

@@ -89,6 +89,10 @@ class SearchTarget:
             )
         return cls(text, True, numbers)
 
+    def suiting(self, searcher: str) -> SearchTarget:
+        """That of a searcher, unless another was asked for."""
+        return self if self.given else SearchTarget(searcher, False)
+
     def parameters(self, model: str) -> dict[str, float] | None:
         """The searcher's of a ranking function; None where it has to be told the recorded ones.
 

@@ -185,7 +185,7 @@ def count_part(
             "has_norms": rewriter.has_norms(index, name),
         }
         for name, values, point in zip(names, rewriting.fields, rewriting.points)
-        if baking_of(values, point.scale, task.config.target) is not None
+        if baking_of(values, point.scale, rewriting.target) is not None
     }
 
 

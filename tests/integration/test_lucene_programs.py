@@ -104,11 +104,11 @@ def _add(writer, numbers: range) -> None:
 
 @pytest.fixture(scope="module")
 def pruned(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Without judgements, for Lucene's defaults."""
+    """Without judgements, and for Lucene's defaults without being told."""
     made = tmp_path_factory.mktemp("pruned")
     prune_index(
-        program, None, made / "pruned", field="body", id_field="url", search_as="lucene",
-        reduction=0.3, save_values=made / "values",
+        program, None, made / "pruned", field="body", id_field="url", reduction=0.3,
+        save_values=made / "values",
     )  # fmt: skip
     return made / "pruned"
 
@@ -138,7 +138,7 @@ def _by_lucene(index: Path, words: str = "ranking the postings") -> list[tuple]:
 @pytest.mark.parametrize("field", NAMES)
 def test_hits_are_those_of_lucene_named_by_any_field(field: str, program, tmp_path: Path) -> None:
     expected = [(NAMES[field].format(isbn), score) for isbn, score in _by_lucene(program)]
-    found = _run(program, tmp_path, id_field=field, k1=1.2, b=0.75)
+    found = _run(program, tmp_path, id_field=field)  # with Lucene's k1 and b, too
     assert [name for name, _ in found] == [name for name, _ in expected] and len(found) > 9
     assert [s for _, s in found] == pytest.approx([s for _, s in expected], abs=1e-5)
 

@@ -47,13 +47,18 @@ public final class IdField {
     FieldInfos fields = FieldInfos.getMergedFieldInfos(reader);
     String name = asked != null ? asked : recorded;
     if (name == null) {
-      name = fields.fieldInfo(ANSERINIS) == null ? NUMBERS : ANSERINIS;
+      name = isIn(reader) ? ANSERINIS : NUMBERS;
     } else if (!name.equals(NUMBERS) && fields.fieldInfo(name) == null && reader.maxDoc() > 0) {
       throw new UserException(
           "no field '" + name + "' in " + index + ", by which documents are to be named: see "
               + "'inspect' for the fields that name each");
     }
     return new IdField(reader, index, name.equals(NUMBERS) ? null : name);
+  }
+
+  /** Whether an index has Anserini's. */
+  public static boolean isIn(IndexReader reader) {
+    return FieldInfos.getMergedFieldInfos(reader).fieldInfo(ANSERINIS) != null;
   }
 
   /** A field, whatever was asked for. */

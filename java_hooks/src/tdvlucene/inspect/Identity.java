@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.SegmentInfos;
+import tdvlucene.common.IdField;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Json;
 import tdvlucene.common.NormKind;
@@ -40,6 +41,11 @@ public final class Identity {
   public static String holdsWeights(String index, String field) throws IOException {
     NormKind kind = Indexes.read(index, reader -> NormKind.of(reader, field));
     return kind == NormKind.NONE ? "null" : String.valueOf(kind == NormKind.IMPACT);
+  }
+
+  /** Whether it has the field by which Anserini, Pyserini and their tools name documents. */
+  public static boolean isAnserinis(String index) throws IOException {
+    return Indexes.read(index, IdField::isIn);
   }
 
   /** The commit's user data: where a pruned index records how it was made. */
