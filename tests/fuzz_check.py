@@ -226,7 +226,7 @@ def _why_refused(case: Case) -> list[str]:
     for field in case.rules:
         postings = Postings(case, field)
         if np.any(postings.after > _LARGEST) or np.any(postings.lengths > _LARGEST):
-            found.append("use a smaller --scale")
+            found.append("use a smaller scale")
     return found
 
 

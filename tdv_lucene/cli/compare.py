@@ -158,4 +158,5 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
     for line in _emptied(report):
         options.say(line)
     click.echo()
+    options.say(f"Queries were analysed as {report['analysis']['described']}.")
     options.say(f"Report: {folder / 'report.html'}")

@@ -68,24 +68,28 @@ def _what_happened(term: dict[str, Any]) -> str:
 def _hits(hits: dict[str, list[dict[str, Any]]]) -> Any:
     from ..report.table import Table
 
-    is_lost = any(row["lost"] for row in (*hits["before"], *hits["after"]))
+    sides = hits["before"], hits["after"]
+    names = ("full", "score", "rank after"), ("pruned", "score", "rank before")
+    lost = [any(row["lost"] for row in rows) for rows in sides]
 
-    def cells(row: dict[str, Any] | None) -> tuple[str, ...]:
+    def cells(row: dict[str, Any] | None, with_lost: bool) -> tuple[str, ...]:
         if row is None:
-            return ("",) * (4 if is_lost else 3)
+            return ("",) * (4 if with_lost else 3)
         other = "-" if row["other_rank"] is None else str(row["other_rank"])
-        lost = (" ".join(row["lost"]),) if is_lost else ()
-        return row["document"], f"{row['score']:.4f}", other, *lost
+        shown = (" ".join(row["lost"]),) if with_lost else ()
+        return row["document"], f"{row['score']:.4f}", other, *shown
 
-    pairs = zip_longest(hits["before"], hits["after"])
-    rows = [(str(rank), *cells(b), *cells(a)) for rank, (b, a) in enumerate(pairs, 1)]
-    dropped = ("dropped",) if is_lost else ()
-    columns = ("rank", "full", "score", "rank after", *dropped,
-               "pruned", "score", "rank before", *dropped)  # fmt: skip
+    rows = [
+        (str(rank), *(cell for side in zip(pair, lost) for cell in cells(*side)))
+        for rank, pair in enumerate(zip_longest(*sides), 1)
+    ]
+    columns = ["rank"]
+    for named, with_lost in zip(names, lost):
+        columns += [*named, *(["dropped"] if with_lost else [])]
     note = "The scores of the two indexes are on different scales."
-    if is_lost:
+    if any(lost):
         note = f"Dropped: terms of the query whose posting in the document was dropped. {note}"
     texts = tuple(
         at for at, column in enumerate(columns) if column in ("full", "pruned", "dropped")
     )
-    return Table("Best documents", columns, rows, note, texts=texts)
+    return Table("Best documents", tuple(columns), rows, note, texts=texts)

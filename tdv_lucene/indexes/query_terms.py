@@ -111,7 +111,7 @@ def note_on_nothing_found(
     with open_dictionary(index, field) as dictionary:
         asked = dictionary.look_up(texts, analysed.analysis)
         others = [other for other in dictionary.fields() if other != field]
-        readings = _readings(dictionary, texts)
+        readings = [] if analysed.is_proved else _readings(dictionary, texts)
     how = f"analysed as {analysed.describe()}"
     if not asked.terms:
         why = f"nothing is left of them, {how} (only stop words?)"
@@ -128,7 +128,7 @@ def note_on_nothing_found(
                 why += f"; the field '{other}' has {len(known):,} of them: search that"
                 break
         else:
-            why += f"; {_other_ways(readings)}"
+            why += f"; {_UNLIKE if analysed.is_proved else _other_ways(readings)}"
     return nothing_found(field, name or index, why)
 
 

@@ -286,6 +286,8 @@ def test_what_every_index_emptied_is_printed(several, capsys):
     )
     assert "3 judged queries, emptied by pruning: 0 in pruned, 0 in again, 0 in full-tuned." in told
     assert "Emptied by pruning in pruned, topics: gone" in told and told.count("pruning in ") == 1
+    how = f"analysed as {several.report['analysis']['described']}"
+    assert how in told and how in (several.output / "report.html").read_text()
 
 
 def test_throughput_of_threads(several):

@@ -217,7 +217,7 @@ def test_what_names_not_every_document_is_refused(program: Path, tmp_path: Path)
     for index, field, why in (
         (program, "tags", "has no 'tags'"),
         (program, "title2", "no field 'title2'"),
-        (nested, "url", "document 2 of .* has no 'url'"),
+        (nested, "url", "document 2 of .* has no 'url'.* with id_field .*pass id_field='none' for"),
     ):
         with pytest.raises(TdvError, match=why):
             _run(index, tmp_path, id_field=field)

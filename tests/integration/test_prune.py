@@ -176,7 +176,7 @@ def test_overwrite_replaces_only_when_asked(tiny_index, tiny_values, tmp_path):
         ({"scale": "big"}, "scale must be 'auto' or a number above 0, got 'big'"),
         ({"scale": float("nan")}, "scale must be .* got 'nan'"),
         ({"scale": -1}, "scale must be .* got '-1'"),
-        ({"scale": 1e12}, "exceeds Lucene's largest frequency.*smaller --scale"),
+        ({"scale": 1e12}, "exceeds Lucene's largest frequency.*smaller scale"),
         ({"reduction": 1.5}, r"reduction must lie within \[0, 1\), got 1.5"),
     ],
 )

@@ -102,6 +102,7 @@ def _comparison(indexes: int, sets: int, queries: int, text: str) -> SimpleNames
         "throughput": None, "end_to_end": None, "tuning": None,
         "terms_by_index": {n: of_terms for n in names[1:]},
         "trade_offs": {n: {**curve, "chosen": k / 10} for k, n in enumerate(names[1:])},
+        "analysis": {"described": "English (Porter stemmer; recorded in the index)"},
         "parameters": {
             "comparisons": 99, "model": "bm25", "field": "contents",
             "search": {n: {"k1": 0.9, "b": 0.4} for n in names}, "query_sets": [*found],

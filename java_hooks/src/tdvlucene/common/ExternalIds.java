@@ -145,7 +145,8 @@ public final class ExternalIds {
         "document " + (leaf.docBase + doc) + " of " + field.index + " has "
             + (found.length > 1 ? "several '" : "no '") + field.field()
             + "', by which it is named in runs and judgements: name a field of which each document "
-            + "has one, stored or as doc values, with --id-field (see 'inspect'), or pass "
-            + "--id-field none for document numbers");
+            + "has one, stored or as doc values, with " + UserException.argument("id_field")
+            + " (see 'inspect'), or pass " + UserException.argument("id_field", "none")
+            + " for document numbers");
   }
 }

@@ -41,8 +41,8 @@ public final class IdField {
     String recorded = Indexes.userData(reader).get(RECORD);
     if (asked != null && recorded != null && !asked.equals(recorded)) {
       throw new UserException(
-          index + " records that its documents are named by " + show(recorded) + ", and --id-field "
-              + asked + " was given: leave it out");
+          index + " records that its documents are named by " + show(recorded) + ", and "
+              + UserException.argument("id_field", asked) + " was given: leave it out");
     }
     FieldInfos fields = FieldInfos.getMergedFieldInfos(reader);
     String name = asked != null ? asked : recorded;

@@ -53,7 +53,7 @@ public enum NormKind {
     switch (this) {
       case BAKED:
         return "it was pruned or tuned already, and its norms hold k1 and b in place of lengths; "
-            + "use its source, or write it with --search-as recorded";
+            + "use its source, or write it with " + UserException.argument("search_as", "recorded");
       case UNKNOWN:
         return "its norms are neither Lucene's one-byte lengths nor exact lengths "
             + "(-bm25.accurate), so those of the new lengths cannot be computed; index the "

@@ -343,7 +343,7 @@ public class PruneJob extends Job {
       if (norms == NormKind.IMPACT) {
         throw new UserException(
             "field '" + field + "' is of an impact index, which has no k1 and b to write into its "
-                + "norms: leave out --search-as");
+                + "norms: leave out " + UserException.argument("search_as"));
       }
       if (average == 0) { // it is given to a shard
         average = documents == 0 ? 1 : (double) tokens / documents;

@@ -37,7 +37,7 @@ public final class ScaledRule implements PostingRule {
       throw UserException.unlessDamaged(
           "scale " + scale + " x tf " + tf + " x TDV " + tdv[term] + " of term number " + term
               + " exceeds Lucene's largest frequency " + Integer.MAX_VALUE
-              + ": use a smaller --scale");
+              + ": use a smaller " + UserException.argument("scale"));
     }
     return Math.max(1, (int) freq);
   }
