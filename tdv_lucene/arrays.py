@@ -68,7 +68,7 @@ def _check(file: IO[bytes], size: int, name: str) -> tuple[tuple[int, ...], np.d
         ) from error
     if dtype.hasobject:
         raise TdvError(
-            f"{name} holds Python objects, a pickle, which is not read: save plain arrays"
+            f"{name} holds Python objects (a pickle), and they are not read: save plain arrays"
         )
     if min(shape, default=0) < 0 or file.tell() + math.prod(shape) * dtype.itemsize != size:
         raise damaged(name, size, f"{dtype}{list(shape)} is another size")

@@ -108,7 +108,7 @@ class Destination:
         for folder in self._real_place().parents:
             if _is_index(folder):
                 raise TdvError(
-                    f"{self.path} lies in the Lucene index {folder}, to which nothing is added: "
+                    f"{self.path} lies in the Lucene index {folder}, and nothing is added to that: "
                     f"choose another {self._option}"
                 )
 
@@ -125,7 +125,7 @@ class Destination:
         for given in self._inputs:
             if (os.path.lexists(given) or given in self._beside) and _overlap(place, given):
                 raise TdvError(
-                    f"output {place} overlaps the input {given}, which is never written to: "
+                    f"output {place} overlaps the input {given}, and inputs are never written to: "
                     f"choose another {self._option}"
                 )
 
@@ -135,7 +135,7 @@ class Destination:
             raise TdvError(f"{place} exists: choose another {self._option}, or pass {_OVERWRITE}")
         if place.is_symlink():
             raise TdvError(
-                f"{place} is a symbolic link, which {_OVERWRITE} does not replace: name what it "
+                f"{place} is a symbolic link, and {_OVERWRITE} does not replace one: name what it "
                 "points to, or remove it yourself"
             )
 
@@ -210,7 +210,7 @@ class Destination:
 
     def _not_ours(self, path: Path, why: str) -> TdvError:
         return TdvError(
-            f"{path} {why}, which {_OVERWRITE} would delete: choose another {self._option}, or "
+            f"{path} {why}, and {_OVERWRITE} would delete it: choose another {self._option}, or "
             "remove it yourself"
         )
 

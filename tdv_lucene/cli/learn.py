@@ -27,9 +27,10 @@ _UNMOVED = 1e-4  # of TDVs in the mean: rounding
 def command(as_json: bool, **arguments: Any) -> None:
     """Learn term discrimination values (TDVs) from judged queries.
 
-    A reduction is the share of postings dropped. For several reductions, prints the gain or loss
-    in effectiveness on held-out queries. Without --qrels, the topics are a query log: nothing is
-    learned, and a reduction is chosen by it.
+    A TDV says how much a term helps to rank relevant documents above others; 'prune' drops
+    postings by it. A reduction is the share of postings dropped. For several reductions, prints the
+    gain or loss in effectiveness on held-out queries. Without --qrels, --topics is a query log:
+    learns nothing, and recommends a reduction for such queries.
     """
     from ..learning.from_index import learn_from_index
 
@@ -124,7 +125,7 @@ def _notes(values: TermValues) -> Iterator[str]:
     elif _lacks_positions(values.manifest):
         yield (
             "Learned without positions. Index with -storePositions to allow a first-position "
-            "boost, which improves rankings."
+            "boost: it improves rankings."
         )
     if prior := values.manifest.get("prior"):
         yield _moved(prior, values)
@@ -144,14 +145,14 @@ def _recommended(values: TermValues) -> str:
     chosen = next(point for point in values.points if point["reduction"] == recommended)
     if not loses_nothing(chosen, measure):
         return (
-            f"* recommended: drop nothing. A loss of {measure} or R@1000 cannot be excluded (95 % "
-            "interval) for any reduction. Pass --reduction, --max-loss or --max-bytes to "
+            f"* recommended: drop nothing. Every reduction may lose {measure} or R@1000 (95 % "
+            "interval). Pass --reduction, --max-loss or --max-bytes to "
             "'tdv-lucene prune' to drop more, or learn from more judged queries."
         )
     return (
-        f"* recommended: the smallest index whose {measure} is not below the full index's (lower "
-        "end of the 95 % interval) and whose R@1000 is not significantly below it. "
-        f"'tdv-lucene prune' uses it by default."
+        f"* recommended: the smallest index with {measure} not below the full index's (lower end "
+        "of the 95 % interval) and R@1000 not significantly below it. 'tdv-lucene prune' uses it "
+        "by default."
     )
 
 

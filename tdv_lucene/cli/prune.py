@@ -26,8 +26,9 @@ _SHOWN = (
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     """Write a smaller index; the source is only read.
 
-    Uses the TDVs from 'learn'. Without --tdv, uses the built-in prior, learned on other judged
-    collections; --queries then chooses the reduction by your query log.
+    Drops the postings (entries of a term for a document) that are worth least, by the TDVs from
+    'learn'. Without --tdv, uses the built-in prior, learned on other judged collections. --queries
+    then chooses the reduction by your query log.
     """
     from ..pruning.prune import prune_index
 

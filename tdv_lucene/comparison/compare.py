@@ -182,9 +182,7 @@ def _with_tuned(
     first = next(iter(systems))
     name, system = f"{first}-tuned", systems[first]
     if name in systems:
-        raise TdvError(
-            f"an index is named '{name}', which is the tuned baseline's name: choose another name"
-        )
+        raise TdvError(f"an index is named '{name}', like the tuned baseline: choose another name")
     model = system.parameters.model
     options = {**search, "analysis": search["analysed"].analysis}
     del options["analysed"]

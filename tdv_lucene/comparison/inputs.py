@@ -125,8 +125,8 @@ def values_by_name(
     for name in values:
         if name not in (second, *further):
             raise TdvError(
-                f"{argument('values')} are given for '{name}', which is none of the indexes "
-                f"compared with the first: {', '.join((second, *further))}"
+                f"{argument('values')} are given for '{name}'. The indexes compared with the "
+                f"first are {', '.join((second, *further))}"
             )
     return values
 

@@ -112,7 +112,7 @@ def _read(path: Path, trust_pickle: bool) -> WordVectors:
     if not trust_pickle:
         raise TdvError(
             f"{path} is in none of the formats that are read by default: {_FORMATS}. If gensim's "
-            "save() wrote it, it is a pickle, which can run any command when it is read. Pass "
+            "save() wrote it, it is a pickle. Reading a pickle can run any command. Pass "
             f"{argument('trust_pickle', True)} if you trust where it comes from, or have its maker "
             "write it with save_word2vec_format('NAME.bin', binary=True)"
         )

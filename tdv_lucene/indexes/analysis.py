@@ -86,7 +86,7 @@ class FieldAnalysis:
             known = f"; it may also be {others}" if others else ""
             return f"{self.source}: it cannot be told{known}"
         if others:
-            return f"likeliest by {self.source}, which may also be of {others}"
+            return f"likeliest by {self.source}; {others} may be as well"
         return f"{'' if self.is_certain else 'probably, '}detected from {self.source}"
 
     def as_dict(self) -> dict[str, object]:

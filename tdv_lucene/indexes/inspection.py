@@ -104,9 +104,7 @@ def _notes_on_ids(found: Mapping[str, Any]) -> list[str]:
     shared = ids.get("documents", 0) - ids.get("terms", 0)
     if found["deleted"] or shared <= 0:
         return []
-    return [
-        f"{shared:,} documents have the id of another: a run in which an id stands twice is refused"
-    ]
+    return [f"{shared:,} documents have the id of another: runs that name one twice are refused"]
 
 
 def _analyses(

@@ -35,7 +35,7 @@ def warn_of_another_search(
     if learned_for is not None:
         _log.warning(
             "%s was learned for %s and is searched with %s: leave the ranking function at its "
-            "default, which is %s, or learn TDVs for %s",
+            "default (%s), or learn TDVs for %s",
             index, learned_for, parameters.model, learned_for, parameters.model,
         )  # fmt: skip
     elif record.content and parameters.model is not None:
@@ -44,8 +44,8 @@ def warn_of_another_search(
         others = [name for name in given if f"{given[name]:g}" != f"{recorded[name]:g}"]
         if others:
             _log.warning(
-                "%s was learned for %s and is searched with %s: leave the parameters at their "
-                "defaults, which the index records",
+                "%s was learned for %s and is searched with %s: leave out the parameters, so "
+                "that the recorded ones are used",
                 index, _named(others, recorded), _named(others, given),
             )  # fmt: skip
 

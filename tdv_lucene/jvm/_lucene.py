@@ -51,7 +51,7 @@ def hooks_jar(version: tuple[int, int, int]) -> Path:
     name = ".".join(map(str, version))
     if line < LINES[0]:
         raise TdvError(
-            f"the installed Pyserini holds Lucene {name}, which is too old: "
+            f"the installed Pyserini holds Lucene {name}. That is too old: "
             "pip install 'pyserini>=1.6,<3'"
         )
     if line > LINES[-1]:

@@ -29,9 +29,9 @@ def importing_pyserini() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise TdvError(
-            f"Pyserini's own Python needs '{error.name}', which is not installed here: for its "
-            "searcher and its names of topics, run 'pip install pyserini=="
-            f"{version('pyserini')}' in this environment (all else does without)"
+            f"Pyserini's own Python needs '{error.name}', and it is not installed here: run 'pip "
+            f"install pyserini=={version('pyserini')}' in this environment. Only Pyserini's "
+            "searcher and its names of topics need it"
         ) from error
     except URLError as error:
         raise TdvError(

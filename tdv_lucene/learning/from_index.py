@@ -219,7 +219,7 @@ def _check_questions(
 ) -> None:
     if not config.no_judgements and topics is None:
         raise TdvError(
-            f"name the queries to learn from, by {argument('topics')}, and their judgements, by "
-            f"{argument('qrels')}; without {argument('qrels')} the queries are a log, by which a "
-            f"reduction is chosen; pass {argument('no_judgements')} to learn from none"
+            f"pass the queries to learn from ({argument('topics')}) and their judgements "
+            f"({argument('qrels')}); pass {argument('topics')} alone to choose a reduction by a "
+            f"query log, or {argument('no_judgements')} to use the prior"
         )

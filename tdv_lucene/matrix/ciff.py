@@ -224,7 +224,7 @@ def _strings(strings: ByteStrings, what: str) -> Iterator[bytes]:
                 text.decode()
             except UnicodeDecodeError as error:
                 raise TdvError(
-                    f"the {what} {text!r} is not UTF-8, which this format cannot hold"
+                    f"the {what} {text!r} is not UTF-8: this format cannot hold it"
                 ) from error
             yield text
 

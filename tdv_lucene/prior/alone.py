@@ -123,7 +123,7 @@ def _warn(settings: Settings, differences: Sequence[str], model: str, positions:
             model, where,
             "Frequencies and parameters stay as they are, too."
             if settings.reduction is None
-            else "Frequencies are weighted all the same.",
+            else "Frequencies are still weighted.",
         )  # fmt: skip
 
 

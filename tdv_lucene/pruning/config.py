@@ -59,15 +59,15 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
     )
     max_loss: float | None = option(
         None,
-        "Take the largest validated reduction that loses at most this share of nDCG@5 on held-out "
-        "queries, such as 0.01. Judged by the worse end of the 95 % interval. With --queries: "
-        "limit the estimated loss, which three quarters of our judged test sets stayed below "
-        "(default 0.02). Excludes --reduction.",
+        "Drop as much as possible, but lose at most this share of nDCG@5 on held-out queries, such "
+        "as 0.01. Judged by the worse end of the 95 % interval. With --queries, limits an "
+        "estimate: three of four of our judged test sets lost less (default 0.02). Excludes "
+        "--reduction.",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     max_bytes: int | str | None = option(
         None,
-        "Take the smallest reduction whose index fits into SIZE, such as 25MB. Excludes "
+        "Drop only as much as needed to make the index fit into SIZE, such as 25MB. Excludes "
         "--reduction.",
         metavar="SIZE", check=parse_bytes,
     )  # fmt: skip

@@ -84,7 +84,7 @@ def _refuse_other_fields(
             )
     for field in given:
         if field not in recorded:
-            raise TdvError(f"{was}, not in '{field}', for which TDVs are given: leave them out")
+            raise TdvError(f"{was}, not in '{field}': leave out the TDVs of this field")
 
 
 def _refuse_earlier(pruned: str | os.PathLike[str], record: FieldRecord) -> None:

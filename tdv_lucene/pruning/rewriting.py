@@ -201,7 +201,7 @@ def refuse_without_norms(field: str, index: str | os.PathLike[str], config: Prun
     """Refuse to write k1 and b into norms that are not there, if that was asked for."""
     if config.target.given and config.target.name != RECORDED:
         raise TdvError(
-            f"the field '{field}' of {index} has no norms, which k1 and b are written into: "
+            f"the field '{field}' of {index} has no norms to write k1 and b into: "
             f"leave out {argument('search_as')}"
         )
 

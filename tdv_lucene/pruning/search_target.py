@@ -113,8 +113,8 @@ class SearchTarget:
             return {name: NAMED_DEFAULTS[self.name][name] for name in names}
         if len(self.numbers) != len(names):
             raise TdvError(
-                f"{argument('search_as', self.name)} does not fit {model}, for which these TDVs "
-                f"were learned: give {','.join(names).upper()}, or the name of a searcher"
+                f"{argument('search_as', self.name)} does not fit these TDVs, learned for {model}: "
+                f"give {','.join(names).upper()}, or the name of a searcher"
             )
         return dict(zip(names, self.numbers))
 

@@ -73,8 +73,8 @@ def _check_place(out: Path, source: Source, given: Sequence[Any]) -> Output | Pa
     for entry in sorted(out.iterdir()):
         if entry.name not in names and not entry.name.startswith(hidden):
             raise TdvError(
-                f"{out} holds '{entry.name}', which is none of these shards: choose another "
-                f"{argument('output')}, for all that it holds is to be their pruned index"
+                f"{out} holds '{entry.name}', and that is none of these shards: choose another "
+                f"{argument('output')}, a folder for these pruned shards alone"
             )
     return out
 

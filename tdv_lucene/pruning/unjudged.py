@@ -90,8 +90,8 @@ def _recorded_preference(record: FieldRecord) -> str | None:
     by_preference = {made_by_prior(prior | {"prefer": prefer}): prefer for prefer in PREFERENCES}
     if made not in by_preference:
         raise TdvError(
-            f"the field '{record.field}' was pruned with TDVs from '{made}', which cannot be made "
-            f"again (without judgements this version has '{made_by_prior(prior)}'): pass them "
+            f"the field '{record.field}' was pruned with TDVs from '{made}'. This version cannot "
+            f"make them again (without judgements it makes '{made_by_prior(prior)}'): pass them "
             f"({argument('values')})"
         )
     return by_preference[made]

@@ -148,7 +148,7 @@ def _pairs(
     for part, says in zip(made.parts, user_data):
         name = shard_name(says) or ""
         if name not in by_name:
-            raise TdvError(f"{part} was made of the shard '{name}', which is not among {source}")
+            raise TdvError(f"{part} was made of the shard '{name}', but {source} has no such shard")
         if by_name[name].resource != part.resource:
             raise TdvError(
                 f"{part} and its source {by_name[name].folder} have not the same resource: name "

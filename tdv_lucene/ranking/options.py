@@ -17,7 +17,7 @@ class ForModel(Config):
     """Of what is made for a ranking function."""
 
     model: str | None = option(
-        None, f"{_MODEL}  [default: impact of an impact index, else {DEFAULT_MODEL}]",
+        None, f"{_MODEL}  [default: {DEFAULT_MODEL}, or impact for an impact index]",
         choices=tuple(MODELS),
     )  # fmt: skip
 
@@ -26,8 +26,8 @@ class SearchedModel(Config):
     """Of what searches an index, which may record its ranking function."""
 
     model: str | None = option(
-        None, f"{_MODEL}  [default: the one the index was pruned for, else impact of an impact "
-        f"index, else {DEFAULT_MODEL}]",
+        None, f"{_MODEL}  [default: the one the index was pruned for, else {DEFAULT_MODEL}, or "
+        "impact for an impact index]",
         choices=tuple(MODELS),
     )  # fmt: skip
 

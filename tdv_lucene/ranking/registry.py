@@ -83,8 +83,8 @@ def model_for(weights: bool | None, asked: str | None, what: str) -> str:
         return model
     if weights:
         raise TdvError(
-            f"{what} is of an impact index (its norms are all 1): its frequencies are weights, "
-            f"which {argument('model', model)} would rank wrongly; leave it out"
+            f"{what} is of an impact index (its norms are all 1): its frequencies are weights. "
+            f"{argument('model', model)} would rank them wrongly: leave it out"
         )
     raise TdvError(
         f"{what} is of no impact index (its norms tell lengths): its frequencies count words, and "

@@ -181,12 +181,12 @@ def _tag(given: str | None, parameters: SearchParameters, feedback: str | None) 
 def _check_feedback(feedback: str | None, field: str, index: str | os.PathLike[str]) -> None:
     if feedback is not None and field != "contents":
         raise TdvError(
-            f"{feedback} is Anserini's, which searches only the field 'contents', not '{field}': "
+            f"{feedback} is Anserini's, and searches only the field 'contents', not '{field}': "
             f"leave out {argument('field')}"
         )
     if feedback is not None and Source.of(index).is_sharded:
         raise TdvError(
-            f"{feedback} is Anserini's, which opens one folder: search {index} without it"
+            f"{feedback} is Anserini's, and opens one folder only: search {index} without it"
         )
 
 

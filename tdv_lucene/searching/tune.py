@@ -81,7 +81,7 @@ def tune_index(
     require_prunable(index, field)
     if holds_weights(index, field):
         raise TdvError(
-            f"the field '{field}' of {index} is of an impact index, which has no k1 and b to tune: "
+            f"the field '{field}' of {index} is of an impact index. It has no k1 and b to tune: "
             "'tdv-lucene learn' chooses a power of its weights"
         )
     copied = PruneConfig(

@@ -268,7 +268,7 @@ def test_other_kinds_of_norms(norms, make_index, tmp_path, case) -> None:
     assert record.parameters("bm25")["k1"] == (HELD[0] * SCALE if norms == "none" else 0.9)
     assert verify_pruned(source, pruned, case[1])["equal"]
     if norms == "none":
-        with pytest.raises(TdvError, match="has no norms, which k1 and b are written into"):
+        with pytest.raises(TdvError, match="has no norms to write k1 and b into"):
             prune_index(source, case[1], tmp_path / "Q", reduction=0.3, search_as="lucene")
 
 

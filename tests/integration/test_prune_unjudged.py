@@ -188,7 +188,7 @@ def test_what_a_log_cannot_say_is_refused(source: Path, log: Path, tmp_path: Pat
         prune_index(source, tmp_path / "V", tmp_path / "Q", queries=log)
     with pytest.raises(TdvError, match="k1 has no effect without qrels"):
         learn_from_index(source, log, None, tmp_path / "W", k1=1.2)
-    with pytest.raises(TdvError, match="name the queries to learn from"):
+    with pytest.raises(TdvError, match="pass the queries to learn from"):
         learn_from_index(source, None, log, tmp_path / "W")
     for text, said in (("", "holds no topic"), ("1\tnowhere\n", "none of the 1 queries has a")):
         log.write_text(text, encoding="utf-8")
@@ -212,7 +212,7 @@ def test_what_a_prior_cannot_say_is_refused(source: Path, tmp_path: Path, monkey
         prune_index(source, None, tmp_path / "Q", save_values=tmp_path / "V")
     other = Prior({**Prior.load().content, "name": "another"}, "0" * 64)
     monkeypatch.setattr(Prior, "load", classmethod(lambda cls: other))
-    with pytest.raises(TdvError, match="cannot be made again"):
+    with pytest.raises(TdvError, match="cannot make them again"):
         verify_pruned(source, tmp_path / "P", None)
     assert verify_pruned(source, tmp_path / "P", tmp_path / "V")["equal"]
 
@@ -269,7 +269,7 @@ def test_a_preference_that_is_not_known_is_not_made_again(
     assert done.exit_code == 0, done.output
     prune_index(source, values, tmp_path / "P", reduction=0.3)
     monkeypatch.setattr(unjudged, "PREFERENCES", (None,))
-    with pytest.raises(TdvError, match="for speed', which cannot be made again"):
+    with pytest.raises(TdvError, match="for speed'. This version cannot make them"):
         verify_pruned(source, tmp_path / "P", None)
 
 

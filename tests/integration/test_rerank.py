@@ -133,7 +133,7 @@ def test_what_does_not_belong_together_is_refused(case, trained, tmp_path: Path)
     _refused(case, trained, place, "answers 7 queries .such as 'q1'. that the topics lack",
              topics=tmp_path / "topics.tsv")  # fmt: skip
     (tmp_path / "run").write_text("q0 Q0 x1 1 3.0 t\n")
-    _refused(case, trained, place, "has the document 'x1', which the index has not",
+    _refused(case, trained, place, "has the document 'x1', and the index has not",
              run=tmp_path / "run")  # fmt: skip
     _refused(case, trained, place, "rerank_depth must be at least 1, got 0", rerank_depth=0)
     layout = Layout(options="DOCS_AND_FREQS_AND_POSITIONS")

@@ -442,7 +442,7 @@ def test_other_functions_do_not_rank_impact_indexes_nor_it_others(
     impact_index, tiny_index, tmp_path
 ):
     for model in ("bm25", "qld", "tfidf"):
-        with pytest.raises(TdvError, match="impact index .* would rank wrongly; leave it"):
+        with pytest.raises(TdvError, match="impact index .* would rank them wrongly: leave it"):
             search_index(impact_index, {"q": "a"}, tmp_path / "run", model=model)
     with pytest.raises(TdvError, match="no impact index .* leave it out"):
         search_index(tiny_index, {"q": "quick"}, tmp_path / "run", model="impact")

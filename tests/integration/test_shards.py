@@ -243,7 +243,7 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
             tdv.prune_index(index, values, out, **options)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes").write_text("a user's")
-    with pytest.raises(TdvError, match="full holds 'notes', which is none of these shards"):
+    with pytest.raises(TdvError, match="full holds 'notes', and that is none of these shards"):
         tdv.prune_index(shards, values, tmp_path / "full", reduction=0.3)
     with pytest.raises(TdvError, match="OUT overlaps the input .*S/b"):
         tdv.prune_index(shards, values, base / "S" / "b" / "OUT", reduction=0.3)
@@ -254,7 +254,7 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
         tdv.verify_pruned(shards, base / "one", values)
     with pytest.raises(TdvError, match="Pyserini's searcher opens one folder, not 4 shards of"):
         tdv.open_searcher(shards)
-    with pytest.raises(TdvError, match="rm3 is Anserini's, which opens one folder"):
+    with pytest.raises(TdvError, match="rm3 is Anserini's, and opens one folder"):
         tdv.search_index(shards, TOPICS, out, feedback="rm3")
     assert not out.exists()
 

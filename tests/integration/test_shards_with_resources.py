@@ -168,7 +168,7 @@ def test_a_place_that_is_taken_is_found_before_anything_is_written(
     assert [path.name for path in out.iterdir()] == ["d"]
     shutil.rmtree(out / "d")
     (out / "other").mkdir()
-    with pytest.raises(TdvError, match="OUT holds 'other', which is none of these shards"):
+    with pytest.raises(TdvError, match="OUT holds 'other', and that is none of these shards"):
         tdv.prune_index(shards, base / "values", out, reduction=0.3)
     with pytest.raises(TdvError, match="shard '.=.*/[a-d]': cannot write .*nowhere"):
         tdv.prune_index(shards, base / "values", tmp_path / "nowhere" / "OUT", reduction=0.3)

@@ -38,7 +38,7 @@ def test_python_reads_arguments(marked, expected):
         (["compare", "--tune-qrels", " "], "Invalid value for '--tune-qrels': it is empty"),
         (["prune", "--max-loss", ".1", "--reduction", ".2"], "--reduction and --max-loss exclude"),
         (["prune", "--min-doc-freq", "0"], "--min-doc-freq must be at least 1"),
-        (["learn"], "by --topics, and their judgements, by --qrels; without --qrels"),
+        (["learn"], "(--topics) and their judgements (--qrels); pass --topics alone"),
         (["embed", "--dimensions", "0"], "--dimensions must be at least 1, got 0"),
         (["compare", "--throughput", "0"], "--throughput must be at least 1, got 0"),
         (["compare", "--latency-budget", "0"], "--latency-budget 0.0 is out of range"),

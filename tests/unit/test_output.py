@@ -182,7 +182,7 @@ def test_overwrite_replaces_an_empty_folder_and_no_link(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     _make(tmp_path / "empty", overwrite=True)
     (tmp_path / "link").symlink_to(tmp_path / "empty")
-    with pytest.raises(TdvError, match="link is a symbolic link, which overwrite=True does not"):
+    with pytest.raises(TdvError, match="link is a symbolic link, and overwrite=True does not"):
         _make(tmp_path / "link", "linked", overwrite=True)
     assert (tmp_path / "link" / "content").read_text() == "new"
 

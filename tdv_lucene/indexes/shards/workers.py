@@ -214,7 +214,7 @@ def _distributed() -> Any:
         import distributed
     except ImportError as error:
         raise TdvError(
-            "shards are worked on by Dask, which is not installed: pip install 'tdv-lucene[dask]'"
+            "shards need Dask, and it is not installed: pip install 'tdv-lucene[dask]'"
         ) from error
     return distributed
 

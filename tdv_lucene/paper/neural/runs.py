@@ -32,7 +32,7 @@ def number_documents(
     missing = wanted - numbers.keys()
     if missing:
         raise TdvError(
-            f"the run has the document '{min(missing)}', which the index has not: pass the "
+            f"the run has the document '{min(missing)}', and the index has not: pass the "
             f"{argument('index')} that was searched"
         )
     return numbers

@@ -78,7 +78,7 @@ def test_weights_are_learned_for_by_their_own_function_without_a_prior(collectio
     np.testing.assert_array_equal(
         stored_lengths(matrix)[matrix.indices] >= matrix.data, np.ones(matrix.postings, bool)
     )
-    with pytest.raises(TdvError, match="would rank wrongly"):
+    with pytest.raises(TdvError, match="would rank them wrongly"):
         learn_term_values(matrix, *judged, recipe=TINY, model="bm25")
 
 
@@ -239,7 +239,7 @@ def test_two_queries_are_enough_and_one_is_refused_without_a_prior(collection):
 
 def test_queries_are_needed_or_no_judgements(tmp_path):
     for topics, qrels in ((None, None), (None, "Q")):
-        with pytest.raises(TdvError, match="name the queries to learn from, by topics, and their"):
+        with pytest.raises(TdvError, match="pass the queries to learn from .topics. and their"):
             learn_from_index("I", topics, qrels, tmp_path / "V")
     with pytest.raises(TdvError, match="have no effect with no_judgements=True"):
         learn_from_index("I", "T", "Q", tmp_path / "V", no_judgements=True)

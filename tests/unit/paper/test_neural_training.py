@@ -215,7 +215,7 @@ def test_a_run_keeps_its_documents_and_falls(reader: Reader) -> None:
     line = format_run({"q": ranked}, "tag").splitlines()[0]
     assert line == f"q Q0 {ranked[0][0]} 1 {ranked[0][1]!r} tag"
     assert rerank(ranker, reader, query, [], documents, depth=6) == []
-    with pytest.raises(TdvError, match="the run has the document 'x', which the index has not"):
+    with pytest.raises(TdvError, match="the run has the document 'x', and the index has not"):
         number_documents(reader.matrix, [["d1", "x"]], 9)
 
 
