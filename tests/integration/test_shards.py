@@ -211,7 +211,7 @@ def test_a_changed_posting_is_found_in_its_shard(
     base: Path, shards: tdv.Source, values: Path, tmp_path: Path
 ) -> None:
     tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
-    with pytest.raises(TdvError, match=r"a was made of the shard 'a', which is not among 3 shards"):
+    with pytest.raises(TdvError, match=r"a was made of the shard 'a', but 3 shards of .* no such"):
         some = dataclasses.replace(shards, parts=shards.parts[1:])
         tdv.verify_pruned(some, tdv.find_shards(f"{tmp_path}/OUT/*"), values)
     other = tdv.TermValues.load(values)

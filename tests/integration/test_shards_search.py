@@ -132,7 +132,7 @@ def test_what_workers_cannot_search_is_refused_and_nothing_written(
     shutil.copytree(base / "S" / "1", tmp_path / "copy")
     for index, options, message in (
         (shards, {"field": "titel"}, "no shard has a field 'titel': name one of theirs"),
-        (shards, {"feedback": "rm3"}, "rm3 is Anserini's, and opens one folder only: search 7 shards"),
+        (shards, {"feedback": "rm3"}, "rm3 is Anserini's, and opens one folder only"),
         (shards, {"tag": "two words"}, "the tag 'two words' holds white space"),
         (shards, {"hits": 0}, "hits must be at least 1"),
         (shards, {"model": "qld", "k1": 1.0}, "model qld has no parameter 'k1'"),

@@ -80,7 +80,7 @@ def test_overwrite_never_deletes_what_is_not_ours(tmp_path: Path) -> None:
     precious = tmp_path / "home"
     precious.mkdir()
     (precious / "thesis.tex").write_text("x")
-    with pytest.raises(TdvError, match="is not a 'thing': it holds thesis.tex, which"):
+    with pytest.raises(TdvError, match="is not a 'thing': it holds thesis.tex, and"):
         _make(precious, overwrite=True)
     assert os.listdir(precious) == ["thesis.tex"]
 
@@ -106,9 +106,9 @@ def test_a_manifest_of_others_makes_nothing_replaceable(name, text, tmp_path: Pa
 
 def test_only_the_same_kind_is_replaced(tmp_path: Path) -> None:
     _make(tmp_path / "out", "old", "other")
-    with pytest.raises(TdvError, match="is not a 'thing': it holds content, manifest.json, which"):
+    with pytest.raises(TdvError, match="is not a 'thing': it holds content, manifest.json, and"):
         _make(tmp_path / "out", overwrite=True)
-    with pytest.raises(TdvError, match="is not empty: it holds content, manifest.json, which"):
+    with pytest.raises(TdvError, match="is not empty: it holds content, manifest.json, and"):
         _make(tmp_path / "out", kind=None, overwrite=True)
     assert (tmp_path / "out" / "content").read_text() == "old"
 

@@ -77,7 +77,7 @@ def test_a_trusted_pickle_is_read_and_only_then(tmp_path):
     keyed = KeyedVectors(vector_size=2)
     keyed.add_vectors(WORDS, VECTORS)
     keyed.save(str(tmp_path / "v.kv"))
-    with pytest.raises(TdvError, match=r"can run any command .* trust_pickle=True"):
+    with pytest.raises(TdvError, match=r"can run any command\. Pass trust_pickle=True"):
         read_word_vectors(tmp_path / "v.kv")
     read = read_word_vectors(tmp_path / "v.kv", trust_pickle=True)
     assert list(read.words) == WORDS
