@@ -58,7 +58,7 @@ def test_newer_line_is_tried_with_a_word(caplog: pytest.LogCaptureFixture) -> No
 
 
 def test_older_line_is_refused() -> None:
-    with pytest.raises(TdvError, match="holds Lucene 8.11.2, which is too old: pip install"):
+    with pytest.raises(TdvError, match="holds Lucene 8.11.2. That is too old: pip install"):
         hooks_jar((8, 11, 2))
 
 
