@@ -105,7 +105,7 @@ def reduction_within_bytes(
         elif guess == LARGEST_REDUCTION:
             raise TdvError(
                 f"with {LARGEST_REDUCTION:.0%} of the postings dropped, the most that is tried, "
-                f"the index and its manifest have {size:,} bytes, and not the {max_bytes:,} asked "
+                f"the index has {size:,} bytes, and not the {max_bytes:,} asked "
                 f"for: pass a larger {argument('max_bytes')}, or a {argument('reduction')} above "
                 f"{LARGEST_REDUCTION:g}"
             )
