@@ -35,7 +35,11 @@ _HEADINGS = ("collection", "made as", "stored text", "seconds", "terms alone", "
              "found from terms", "lines unlike Pyserini's")  # fmt: skip
 _TO_TRY = [
     *((name, Analysis(language)) for name, language in _LANGUAGES.items()),
-    *((name, Analysis()) for name in (*_LANGUAGES, "xquad-el")),
+    *(
+        (name, Analysis(stemmer=stemmer))
+        for stemmer in ("porter", "none")
+        for name in (*_LANGUAGES, "xquad-el")
+    ),
     *((name, analysis) for name in _ENGLISH for analysis in _ANALYSES),
 ]
 

@@ -239,6 +239,19 @@ def test_an_analyzer_is_named_by_its_class(tmp_path: Path) -> None:
     assert analysis_of(index).analysis == greek
 
 
+def test_a_custom_chain_is_named_by_its_class(tmp_path: Path) -> None:
+    """Anserini's for tweets, which none of its flags names: by text it is not taken for another."""
+    chain = Analysis(analyzer="io.anserini.analysis.TweetAnalyzer")
+    texts = [f"See, #{word}s of @{word}y! (http://x.org/{word})" for word in "abc def ghi".split()]
+    index = write_texts(tmp_path / "index", texts, chain)
+    assert not analysis_of(index).is_certain
+    found = search_index(index, {"q": "@abcy"}, tmp_path / "run", analyzer=chain.analyzer)
+    assert found["hits"] == 1 and found["analysis"] == f"{chain.analyzer} (as given)"
+    prune_index(index, None, tmp_path / "pruned", reduction=0, analyzer=chain.analyzer)
+    found = search_index(tmp_path / "pruned", {"q": "@abcy"}, tmp_path / "other")
+    assert found["hits"] == 1
+
+
 def test_stop_words_come_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "words").write_text("foxes\nquick\n")
     words = read_stop_words(tmp_path / "words")

@@ -179,6 +179,30 @@ def test_the_pruned_index_tells_how_its_source_is_named(program, pruned, tmp_pat
     assert explained["hits"]["before"][0]["document"].startswith("http://a/")
 
 
+def test_blocks_of_nested_documents_stay_blocks(tmp_path: Path) -> None:
+    """Children, then their parent; Lucene 10 is told of parents where an index is sorted only."""
+    analyzer = java_class(LUCENE + "analysis.standard.StandardAnalyzer")()
+    config = java_class(LUCENE + "index.IndexWriterConfig")(analyzer)
+    writer = java_class(LUCENE + "index.IndexWriter")(_directory(tmp_path / "index"), config)
+    for first in range(0, DOCUMENTS, 3):
+        block = java_class("java.util.ArrayList")()
+        for number in range(first, first + 3):
+            block.add(_document(number))
+        writer.addDocuments(block)
+    writer.close()
+    prune_index(
+        tmp_path / "index", None, tmp_path / "pruned", field="body", id_field="url", reduction=0.3,
+        save_values=tmp_path / "values",
+    )  # fmt: skip
+    with open_reader(tmp_path / "pruned") as reader:
+        stored = reader.storedFields()
+        order = [stored.document(number).get("isbn") for number in range(reader.maxDoc())]
+    assert order == [*map(str, range(DOCUMENTS))]
+    assert verify_pruned(tmp_path / "index", tmp_path / "pruned", tmp_path / "values")["equal"]
+    found = _run(tmp_path / "index", tmp_path, id_field="isbn")
+    assert [name for name, _ in found] == [name for name, _ in _by_lucene(tmp_path / "index")]
+
+
 def test_it_is_learned_from_and_followed(program, tmp_path: Path) -> None:
     topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
     topics.write_text("".join(f"{n}\tranking Word{n}\n" for n in range(5)))
