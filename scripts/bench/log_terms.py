@@ -36,8 +36,8 @@ def measure(
     """What the test queries measure at each reduction, with that factor for the terms asked for."""
     made = posting_rules.order_terms
 
-    def order_terms(*given: Any) -> np.ndarray:
-        order = made(*given).copy()
+    def order_terms(*given: Any, **how: Any) -> np.ndarray:
+        order = made(*given, **how).copy()
         order[asked] *= factor
         return order
 

@@ -127,10 +127,22 @@ def _notes(values: TermValues) -> Iterator[str]:
             "Learned without positions. Index with -storePositions to allow a first-position "
             "boost: it improves rankings."
         )
+    yield from _chosen_way(values.manifest["recipe"])
     if prior := values.manifest.get("prior"):
         yield _moved(prior, values)
     yield _recommended(values)
     yield from _to_expect(values)
+
+
+def _chosen_way(recipe: Mapping[str, Any]) -> Iterator[str]:
+    """What the queries chose beside the default."""
+    if price := recipe.get("per_byte"):
+        yield (
+            "Order of postings: what a term takes of the dictionary counts (to the power "
+            f"{price:g}). In as many bytes these queries rank better so."
+        )
+    if finest := recipe.get("finest"):
+        yield f"Where postings are dropped, the scale is {finest:g} at most, to keep more of them."
 
 
 def _lacks_positions(manifest: Mapping[str, Any]) -> bool:

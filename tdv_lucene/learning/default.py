@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..progress import Progress
 from ..ranking import ranking_function
 from ..simulation.choice_of_scale import (
     RANKING_SCALES,
+    ChosenScale,
     ScaleChoice,
     best_ranking_scale,
     faithful_scale,
@@ -23,9 +24,11 @@ from ..simulation.choice_of_scale import (
 from ..simulation.full_index import measure_full
 from ..simulation.posting_rules import rule_of_order
 from ..simulation.problem import Left, Problem, Tuned
+from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores, kept_terms
 from ..values.dropped_postings import PostingRule
 from ..values.operating_point import CORRECTED_AT
+from .choice_of_order import Way, choose_ways, may_choose, no_finer
 from .features import term_features
 from .listwise import train
 from .points import Learned, validate_points
@@ -96,10 +99,18 @@ def learn_default(
     else:
         weights = [problem.base_values] * (1 + len(folds))
         networks = [None] * len(folds)
-    final, *of_folds = [
-        TermScores(w, way.order, way.rule) for w, way in zip(weights, (final_way, *ways))
-    ]
+    final, *of_folds = _scores(weights, final_way, ways)
     choose_scale = _scale_choice(problem, start, few)
+    best: list[Way] = []
+    if not few and may_choose(problem, recipe):
+        best = choose_ways(chosen.of_all, final, recipe, some, folds, choose_scale, progress)
+        for power in {way.per_byte for way in best} - {0.0}:
+            others = _scores(weights, *_ways(chosen, replace(recipe, per_byte=power)))
+            final, *of_folds = [
+                other if way.per_byte == power else one
+                for one, other, way in zip((final, *of_folds), others, best)
+            ]
+        choose_scale = no_finer(choose_scale, best[0], best[1:])
     tuned_full = measure_full(problem, folds, some, progress)
     validated = validate_points(
         chosen, final, of_folds, folds, tuned_full, recipe.reductions, recipe.unit, progress,
@@ -110,7 +121,15 @@ def learn_default(
     moved = None
     if start is not None:
         moved = start.moved(chosen, final, of_folds, folds, choose_scale)
-    return Learned(chosen.of_all, final, *validated[:3], moved=moved, choice=validated.choice)
+    return Learned(
+        chosen.of_all, final, *validated[:3],
+        moved=moved, choice=validated.choice, way=best[0] if best else None,
+    )  # fmt: skip
+
+
+def _scores(weights: list[np.ndarray], final: _Way, ways: list[_Way]) -> list[TermScores]:
+    """Return the scores of all queries, and those of each fold."""
+    return [TermScores(w, way.order, way.rule) for w, way in zip(weights, (final, *ways))]
 
 
 def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
@@ -120,9 +139,23 @@ def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> Scal
         others = () if few else RANKING_SCALES
         return partial(best_ranking_scale, first=first, others=others)
     if start is None or len(problem.queries) >= _TELL_A_SCALE:
-        return faithful_scale
+        return _remembered(faithful_scale)
     settings = start.settings
     return lambda at: faithful_scale(at, least=settings.scale_at(at.reduction))
+
+
+def _remembered(choose: ScaleChoice) -> ScaleChoice:
+    """Return a choice that is made once a rule and reduction: the same for all folds."""
+    known: dict[tuple[PostingRule | None, float], ChosenScale] = {}
+
+    def choose_once(at: Reduced) -> ChosenScale:
+        key = at.final.rule, at.reduction
+        if key not in known:
+            known[key] = choose(at)
+        found = known[key]
+        return found._replace(of_folds=[found.entry["scale"]] * len(at.folds))
+
+    return choose_once
 
 
 class _Counter:

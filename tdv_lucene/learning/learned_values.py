@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def values_of(
         parameters=problem.parameters,
         lead=describe_boost(matrix.position_boost),
         positions=matrix.first_positions is not None,
-        recipe={"name": recipe.name, **asdict(recipe)},
+        recipe={"name": recipe.name, **asdict(recipe), **_chosen(learned)},
         seed=seed,
         vectors=dict(problem.vectors.origin),
         queries=len(problem.queries),
@@ -59,6 +60,14 @@ def values_of(
             recommend(learned.points, measure) if recommended is None else recommended
         ),
     )
+
+
+def _chosen(learned: Learned) -> dict[str, Any]:
+    """The order of postings and the finest scale, where queries chose them; None is any scale."""
+    if learned.way is None:
+        return {}
+    finest = learned.way.finest
+    return {"per_byte": learned.way.per_byte, "finest": finest if isfinite(finest) else None}
 
 
 def _pool(matrix: TermDocumentMatrix) -> dict[str, Any] | None:

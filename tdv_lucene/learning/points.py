@@ -25,6 +25,7 @@ from ..simulation.weighted_collection import WeightedCollection
 from ..values.dropped_terms import nearest
 from ..values.losses import MEASURES as RECOMMEND_BY
 from ..values.losses import recommend
+from .choice_of_order import Way
 
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference between measures if the queries have no spread to estimate one."""
@@ -48,6 +49,9 @@ class Learned(NamedTuple):
         How far learning left the prior, see :meth:`..prior.as_start.PriorStart.moved`.
     choice : dict or None
         See :func:`held_out_choice`.
+    way : Way or None
+        The order of postings that the queries chose, and the finest scale; None where there was
+        no choice.
     """
 
     problem: Problem
@@ -57,6 +61,7 @@ class Learned(NamedTuple):
     full: dict[str, Any]
     moved: dict[str, Any] | None = None
     choice: dict[str, Any] | None = None
+    way: Way | None = None
 
 
 class Validated(NamedTuple):

@@ -60,6 +60,7 @@ class Bm25Function(RankingFunction):
     java_class = "org.apache.lucene.search.similarities.BM25Similarity"
     boost_times = 2.0
     fast_order = True
+    worth_per_byte = True
 
     def similarity(self, parameters: Parameters, scale: float | None = None) -> Bm25:
         return Bm25(parameters.k1 * (scale or 1), parameters.b)

@@ -132,6 +132,8 @@ class RankingFunction(ABC):
         k1 and b of the saturation that decides what is dropped.
     fast_order : bool
         Whether the order of postings for speed is for it (see :mod:`..values.term_orders`).
+    worth_per_byte : bool
+        Whether learning may choose how much a term's bytes count in the order of postings.
     whole_terms : str
         The recipe's option that says which share is dropped as whole terms.
     has_idf : bool
@@ -156,6 +158,7 @@ class RankingFunction(ABC):
     boost_times: ClassVar[float] = 1.0
     dropped_by: ClassVar[tuple[float, float]] = (4.0, 0.2)
     fast_order: ClassVar[bool] = False
+    worth_per_byte: ClassVar[bool] = False
     whole_terms: ClassVar[str] = "whole_terms"
     has_idf: ClassVar[bool] = True
     of_weights: ClassVar[bool] = False

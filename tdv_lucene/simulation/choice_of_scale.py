@@ -7,6 +7,7 @@ saturation that TF-IDF lacks.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -52,14 +53,14 @@ ScaleChoice = Callable[[Reduced], ChosenScale]
 """Chooses the scale at one reduction."""
 
 
-def faithful_scale(at: Reduced, *, least: float = 0.0) -> ChosenScale:
+def faithful_scale(at: Reduced, *, least: float = 0.0, most: float = math.inf) -> ChosenScale:
     """Return the scale that keeps the real-valued model's ranking in the fewest bytes.
 
     Bytes and agreement grow with the scale, so the smallest scale that agrees is found by binary
-    search. None below ``least`` is tried.
+    search. None below ``least`` or above ``most`` is tried.
     """
     table: dict[int, dict[str, Any]] = {}
-    scales = [s for s in ranking_function(at.problem.model).scales if s >= least]
+    scales = [s for s in ranking_function(at.problem.model).scales if least <= s <= most]
     best = best_documents(at)
     wanted = kept_overlap(at.reduction)
 

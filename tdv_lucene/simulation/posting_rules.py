@@ -28,11 +28,15 @@ class RuleRecipe:
         language model: what dropped postings do to a term's probability cannot be corrected.
     make_up : bool
         Correct TDVs for what dropped postings add to their term's idf.
+    per_byte : float
+        How much what a term takes of the dictionary counts in the order of postings (see
+        :func:`..values.term_orders.order_terms`).
     """
 
     whole_terms: float = 0.0
     whole_terms_qld: float = 0.67
     make_up: bool = True
+    per_byte: float = 0.0
 
 
 def rule_of_order(
@@ -48,7 +52,8 @@ def rule_of_order(
 
     At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
     """
-    order, k1 = order_terms(matrix, prefer, model), parameters.values()["k1"]
+    order = order_terms(matrix, prefer, model, per_byte=recipe.per_byte)
+    k1 = parameters.values()["k1"]
     rule = make_posting_rule(
         counted_for_dropping(matrix, model),
         np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0

@@ -10,6 +10,7 @@ import pytest
 from small_problem import make_collection
 
 from tdv_lucene.errors import TdvError
+from tdv_lucene.learning import choice_of_order
 from tdv_lucene.learning.config import LearnConfig
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
@@ -41,6 +42,8 @@ def test_the_order(collection):
     rarity = 0.7 * (ridf * matrix.doc_freq).sum() / matrix.doc_freq.sum() * (idf / 8) ** 4
     expected = (ridf + 0.05 + rarity) ** 0.9 * idf**0.6
     np.testing.assert_allclose(order_terms(matrix), expected, rtol=1e-5)
+    per_byte = expected / (1 + 8 / matrix.doc_freq) ** 0.5
+    np.testing.assert_allclose(order_terms(matrix, per_byte=0.5), per_byte, rtol=1e-5)
     fast = (ridf + 0.01) ** 0.02 * (x * np.exp(-x / 0.62)) ** 1.44
     np.testing.assert_allclose(order_terms(matrix, "speed"), fast, rtol=1e-5)
 
@@ -174,3 +177,27 @@ def test_the_larger_idf_is_corrected_as_far_as_pruning_goes(collection):
         )
         kept = at_95 > 0
         assert kept.any() and (at_95[kept] < at_80[kept]).any()
+
+
+def test_queries_choose_how_much_a_terms_bytes_count(collection, monkeypatch):
+    """What they choose is the order of what is learned, and caps scales where postings go."""
+    recipe, served, found = replace(SHORT, reductions=(0.0, 0.5)), [], []
+    monkeypatch.setattr(choice_of_order, "_FEWEST_QUERIES", 2)
+    for way, expected in ((0, (0, None)), (3, (1, 1))):
+        monkeypatch.setattr(
+            choice_of_order, "clearly_best", lambda by_way, way=way: served.append(by_way) or way
+        )
+        found.append(learn_term_values(*collection, recipe=recipe))
+        chosen = found[-1].manifest["recipe"]
+        assert (chosen["per_byte"], chosen["finest"]) == expected
+    assert [by_way.shape for by_way in served[:3]] == [(4, 40), (4, 20), (4, 20)]  # all, and others
+    np.testing.assert_array_equal(found[1].priority, order_terms(collection[0], per_byte=1.0))
+    (fine, dropped), (same, coarse) = ([p["scale"] for p in values.points] for values in found)
+    assert fine == same > 1 and coarse == 1 < dropped
+
+
+def test_ways_are_compared_at_as_many_bytes():
+    """On lines between what was measured; beyond it, as at its end."""
+    worth = np.array([0.9, 0.1]), np.array([0.3, 0.1])
+    between = choice_of_order._at_shares([(0.7, worth[0]), (0.4, worth[1])])
+    np.testing.assert_allclose(between, [(0.9 + 0.9 + 0.6 + 0.3) / 4, 0.1])
