@@ -15,9 +15,10 @@ INDEX, our order of postings takes part as a peer, and all drop the same shares.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from impact_collections import as_impacts, bm25_weights, sample
@@ -33,8 +34,7 @@ from tdv_lucene.simulation.estimated_bytes import (
     estimate_posting_bytes,
 )
 from tdv_lucene.simulation.measures import MEASURES, evaluate
-from tdv_lucene.simulation.problem import JudgedMatrix
-from tdv_lucene.simulation.queries import make_queries
+from tdv_lucene.simulation.queries import Queries, make_queries
 from tdv_lucene.simulation.retrieval import QueryPostings
 from tdv_lucene.simulation.weighted_collection import plain_collection
 from tdv_lucene.values.posting_thresholds import rule_length_norm
@@ -110,6 +110,24 @@ def largest_first(values: np.ndarray) -> np.ndarray:
     return np.lexsort((chance, -values))
 
 
+class Shuffled(QueryPostings):
+    """Postings whose equal scores fall in an order drawn for document ids.
+
+    Whole weights make many equal scores, and collections often begin with their judged documents:
+    by document number, coarse weights would seem to rank well.
+    """
+
+    def __init__(self, matrix: TermDocumentMatrix, queries: Queries) -> None:
+        super().__init__(matrix, queries)
+        self._chance = np.array([crc32(name) / 2**33 for name in matrix.doc_ids], np.float32)
+
+    def scores(
+        self, impacts: np.ndarray, some: Iterable[int] | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        for query, scores in super().scores(impacts, some):
+            yield query, np.where(scores > 0, scores + self._chance, 0)
+
+
 class Sets:
     """Query sets, by which a choice of postings is measured."""
 
@@ -125,7 +143,7 @@ class Sets:
         found = {}
         for name, topics in self._topics.items():
             queries = make_queries(matrix, topics, self._qrels[name])
-            postings = JudgedMatrix(matrix, queries).postings
+            postings = Shuffled(matrix, queries)
             at = [np.arange(matrix.indptr[t], matrix.indptr[t + 1]) for t in postings.terms]
             found[name] = postings, np.concatenate(at)
         return found
