@@ -20,8 +20,8 @@ _log = logging.getLogger(__name__)
 _ENOUGH = 50
 """Different terms that say something."""
 _MISSING = 0.1
-"""A share of the terms that any collection may lack, misspelt ones among them; so much more, at
-least, are known to the analyzer that made the index."""
+"""A share of the terms that any collection may lack, misspelt ones among them; half as many more,
+at least, are known to the analyzer that made the index."""
 _STRANGE = 0.5
 """A share that no queries lack which are of the index's collection and language."""
 _MOST_TEXTS = 1000
@@ -88,9 +88,9 @@ def notes_on_query_terms(
         doubt = _note_on_doubt(where, dictionary, analysed, texts, asked)
         if asked.terms >= _ENOUGH and 1 - asked.share >= _MISSING:
             best = _readings(dictionary, texts)[0]
-            if _is_better(best.found, asked, analysed):
+            if not analysed.is_proved and _is_better(best.found, asked):
                 doubt = _note_on_analysis(where, analysed, asked, best)
-                if refuse and not analysed.is_proved and 2 * asked.share < best.found.share:
+                if refuse and 2 * asked.share < best.found.share:
                     raise TdvError(doubt)
             elif asked.known and not _is_pruned(index, field):
                 notes.append(_note_on_strange(where, asked))
@@ -161,9 +161,8 @@ def _some(texts: Sequence[str]) -> Sequence[str]:
     return texts[:: 1 + len(texts) // _MOST_TEXTS]
 
 
-def _is_better(other: Known, asked: Known, analysed: FieldAnalysis) -> bool:
-    more = _MISSING if analysed.is_proved else _MISSING / 2
-    return other.share >= asked.share + more and len(other.known) >= len(asked.known)
+def _is_better(other: Known, asked: Known) -> bool:
+    return other.share >= asked.share + _MISSING / 2 and len(other.known) >= len(asked.known)
 
 
 def _note_on_doubt(

@@ -170,7 +170,7 @@ def test_index_records_how_it_analyses(tmp_path: Path) -> None:
 
 
 def test_queries_that_the_index_lacks_stop_it(
-    german_terms: Path, tmp_path: Path, monkeypatch
+    german_terms: Path, tmp_path: Path, monkeypatch, caplog
 ) -> None:
     """Where it would have their terms by another analysis: before any work."""
     monkeypatch.setattr(indexes_analysis, "_detect_once", lambda *_: _unknown())
@@ -184,6 +184,11 @@ def test_queries_that_the_index_lacks_stop_it(
     with pytest.raises(TdvError, match=match):
         read_inputs({"a": german_terms, "b": german_terms}, [pair], None, CompareConfig())
     assert search_index(german_terms, topics, tmp_path / "run", language="de")["hits"] > 0
+    # Where the index says how it was analysed, the advice would be wrong.
+    recorded = write_texts(tmp_path / "recorded", _texts("de"), GERMAN, raw=False)
+    add_user_data(recorded, as_user_data(DEFAULT))
+    assert search_index(recorded, topics, tmp_path / "run", overwrite=True)["hits"] > 0
+    assert "give --language" not in caplog.text
 
 
 def _unknown() -> indexes_analysis.FieldAnalysis:
