@@ -25,13 +25,14 @@ def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
     return holds_weights(index, field)
 
 
-def searcher_of(index: str | os.PathLike[str]) -> str:
+def searcher_of(index: str | os.PathLike[str], *, is_shard: bool = False) -> str:
     """Return whose defaults an index is searched with that records nothing, one of
     :data:`..ranking.NAMED_DEFAULTS`: Lucene's where it lacks Anserini's ``id``, so that another
-    program searches it."""
+    program searches it. Shards have one searcher, Anserini's, whatever each of them holds."""
     from ..jvm.index import is_anserinis
 
-    return "anserini" if Source.of(index).is_sharded or is_anserinis(index) else "lucene"
+    sharded = is_shard or Source.of(index).is_sharded
+    return "anserini" if sharded or is_anserinis(index) else "lucene"
 
 
 def suiting_model(

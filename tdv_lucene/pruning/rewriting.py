@@ -128,7 +128,7 @@ class Rewriting:
     @cached_property
     def target(self) -> SearchTarget:
         """Whose parameters it is written for."""
-        return self.config.target.suiting(searcher_of(self.index))
+        return self.config.target.suiting(searcher_of(self.index, is_shard=self.shard is not None))
 
     @cached_property
     def source(self) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def test_what_fits_already_is_not_pruned():
 def test_a_size_out_of_reach_names_the_smallest():
     with pytest.raises(
         TdvError,
-        match=r"95% of the postings dropped, .* have 2,\d{3},\d{3} bytes, .* reduction above 0.95",
+        match=r"95% of the postings dropped, .* has 2,\d{3},\d{3} bytes, .* reduction above 0.95",
     ):
         reduction_within_bytes(Index(), 2_000_000, fixed_bytes=2_000_000)
 

@@ -54,8 +54,8 @@ def test_a_target_has_the_parameters_of_a_model(text, model, expected) -> None:
 @pytest.mark.parametrize(
     ("text", "model", "message"),
     [
-        ("0.9,0.4", "qld", "does not fit qld, .* give MU"),
-        ("1000", "bm25", "does not fit bm25, .* give K1,B"),
+        ("0.9,0.4", "qld", "does not fit .* learned for qld: give MU"),
+        ("1000", "bm25", "does not fit .* learned for bm25: give K1,B"),
         ("lucene", "tfidf", "no parameters of tfidf"),
     ],
 )
