@@ -16,7 +16,7 @@ def importing_pyserini() -> Iterator[None]:
     """Import Pyserini inside: our JVM runs before it looks for one, and failures are named.
 
     1.6 and later want an OpenAI key, which :func:`start` sees to; 2.4 fetches the list of its
-    prebuilt indexes.
+    prebuilt indexes, and so does Anserini 2 for any Pyserini.
 
     Raises
     ------
@@ -39,4 +39,14 @@ def importing_pyserini() -> Iterator[None]:
             f"imported, and could not ({error.reason}): connect, or install one before 2.4; what "
             "tdv-lucene does by itself (all but Pyserini's own searcher and topics by name) needs "
             "no network"
+        ) from error
+    except Exception as error:
+        from jnius import JavaException  # it starts a JVM, if there is none
+
+        if not isinstance(error, JavaException):
+            raise
+        raise TdvError(
+            f"Pyserini {version('pyserini')} asks Anserini for the list of indexes when imported, "
+            "and Anserini could not fetch it from the network "
+            f"({error.innermessage or error.classname}): connect, or use Pyserini's own Anserini"
         ) from error
