@@ -151,11 +151,15 @@ def _lacks_positions(manifest: Mapping[str, Any]) -> bool:
     return by_words and bool(manifest["recipe"].get("lead")) and not manifest.get("positions")
 
 
+def _recommended_point(values: TermValues) -> Mapping[str, Any]:
+    recommended = values.manifest["recommended_reduction"]
+    return next(point for point in values.points if point["reduction"] == recommended)
+
+
 def _recommended(values: TermValues) -> str:
     """Which point pruning takes by default, and why."""
-    measure, recommended = values.measure, values.manifest["recommended_reduction"]
-    chosen = next(point for point in values.points if point["reduction"] == recommended)
-    if not loses_nothing(chosen, measure):
+    measure = values.measure
+    if not loses_nothing(_recommended_point(values), measure):
         return (
             f"* recommended: drop nothing. Every reduction may lose {measure} or R@1000 (95 % "
             "interval). Pass --reduction, --max-loss or --max-bytes to "
@@ -170,9 +174,8 @@ def _recommended(values: TermValues) -> str:
 
 def _to_expect(values: TermValues) -> Iterator[str]:
     """What the choice of this point is worth on queries that had no part in it."""
-    recommended, choice = values.manifest["recommended_reduction"], values.manifest.get("choice")
-    chosen = next(point for point in values.points if point["reduction"] == recommended)
-    if choice is None or not loses_nothing(chosen, values.measure):
+    choice = values.manifest.get("choice")
+    if choice is None or not loses_nothing(_recommended_point(values), values.measure):
         return
     low, high = choice["ci95"]
     yield (
