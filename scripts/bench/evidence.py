@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from judged_draws import Draws
-from log_bound import allowed_by, bytes_of, columns, figures_of, measure
+from log_bound import allowed_by, columns, figures_of, measure
 from log_lines import fit_lines
 from prior_collections import QUERY_SETS, ROWS, Judged, collection_of, read_collections
 from prior_settings import left_out_parser, prior_without
@@ -36,6 +36,7 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.prior.prior import KINDS, Prior
 from tdv_lucene.ranking import SearchParameters as Parameters
+from tdv_lucene.simulation.estimated_bytes import estimate_bytes
 from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.values.losses import point_within_loss
 from tdv_lucene.values.operating_point import REDUCTIONS
@@ -68,7 +69,7 @@ class Evidence:
         self._draws, self._problem = Draws(judged, prior), judged.problem
         self._found, self._log = measure(judged, prior)
         plain = self._problem.plain
-        self._whole = bytes_of(self._problem, plain)
+        self._whole = self._problem.full.judged.plain_bytes
         self._full = self._measured(self._problem, plain)
         self._alone = {kind: self._by_prior(prior, kind) for kind in KINDS}
 
@@ -85,7 +86,7 @@ class Evidence:
         """That of the index that ``prune --reduction`` would write."""
         problem = self._problem.with_parameters(Parameters(**values.parameters))
         left, collection = problem.pruned(values.at_reduction(reduction))
-        size = bytes_of(left, collection) / self._whole
+        size = estimate_bytes(left.matrix, collection) / self._whole
         return Pruned(reduction, size, self._measured(left, collection))
 
     def split(self, some: np.ndarray, seed: int) -> dict[str, Any]:

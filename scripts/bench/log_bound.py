@@ -32,10 +32,9 @@ from tdv_lucene.learning.by_log import CALIBRATION, MAX_LOSS
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.prior.prior import Prior
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation.estimated_bytes import estimate_dictionary_bytes, estimate_posting_bytes
+from tdv_lucene.simulation.estimated_bytes import estimate_bytes
 from tdv_lucene.simulation.measures import MEASURES
 from tdv_lucene.simulation.problem import Problem
-from tdv_lucene.simulation.weighted_collection import WeightedCollection
 from tdv_lucene.values.operating_point import REDUCTIONS
 
 SHOWN = ("nDCG@5", "R@100", "R@1000")
@@ -83,13 +82,13 @@ def measure(judged: Judged, prior: Prior) -> tuple[np.ndarray, Measured]:
     pruned, by_first, sizes = [], [], []
     for reduction in REDUCTIONS:
         left, collection = searched.pruned(values.at_reduction(reduction))
-        sizes.append(bytes_of(left, collection))
+        sizes.append(estimate_bytes(left.matrix, collection))
         pruned.append(left.measure(collection, found)[:, columns()])
         by_first.append(_answered(left, answers).measure(collection)[:, 0])
     plain = problem.full
     full = plain.measure(plain.plain, found)[:, columns()]
     same = _answered(plain, answers).measure(plain.plain)[:, 0] == 1
-    whole = bytes_of(plain, plain.plain)
+    whole = plain.judged.plain_bytes
     return found, Measured(
         full, finest_ndcg, same, np.array(pruned), np.array(by_first), np.array(sizes) / whole
     )
@@ -102,12 +101,6 @@ def columns() -> list[int]:
 def _answered(problem: Problem, answers: np.ndarray) -> Problem:
     queries = problem.queries.answered_by(answers)
     return replace(problem, judged=replace(problem.judged, queries=queries))
-
-
-def bytes_of(problem: Problem, collection: WeightedCollection) -> float:
-    terms = problem.matrix.vocabulary.terms
-    dictionary = estimate_dictionary_bytes(terms, collection.statistics)
-    return estimate_posting_bytes(problem.matrix, collection) + dictionary
 
 
 def figures_of(measured: Measured, some: np.ndarray) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from tdv_lucene import TermValues, load_matrix
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.simulation.estimated_bytes import estimate_dictionary_bytes, estimate_posting_bytes
+from tdv_lucene.simulation.estimated_bytes import estimate_bytes
 from tdv_lucene.simulation.full_index import visited
 from tdv_lucene.simulation.posting_rules import make_up_for, rule_of_order
 from tdv_lucene.simulation.problem import Problem
@@ -103,9 +103,7 @@ class Orders:
             boost = self.matrix.position_boost
             point = OperatingPoint(tdv, SCALE, cut, reduction, {}, boost)
             left, written = self.problem.pruned(point)
-            size = estimate_posting_bytes(left.matrix, written) + estimate_dictionary_bytes(
-                self.matrix.vocabulary.terms, written.statistics
-            )
+            size = estimate_bytes(left.matrix, written)
             if abs(size / 1e6 - megabytes) < CLOSE * megabytes:
                 break
             low, high = (reduction, high) if size / 1e6 > megabytes else (low, reduction)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..learning.config import LearnConfig
 from ..ranking import MODELS, ranking_function
-from ..values.losses import loses_nothing
+from ..values.losses import ranks_above
 from . import _options as options
 from ._log_points import print_log_points
 
@@ -159,23 +159,24 @@ def _recommended_point(values: TermValues) -> Mapping[str, Any]:
 def _recommended(values: TermValues) -> str:
     """Which point pruning takes by default, and why."""
     measure = values.measure
-    if not loses_nothing(_recommended_point(values), measure):
+    if not ranks_above(_recommended_point(values), measure):
         return (
-            f"* recommended: drop nothing. Every reduction may lose {measure} or R@1000 (95 % "
-            "interval). Pass --reduction, --max-loss or --max-bytes to "
-            "'tdv-lucene prune' to drop more, or learn from more judged queries."
+            f"* recommended: drop nothing. At no reduction is {measure} above the tuned full "
+            "index's by a standard error, with R@1000 not significantly below it. To drop more, "
+            "pass --reduction, --max-loss or --max-bytes to 'tdv-lucene prune', or learn from more "
+            "judged queries."
         )
     return (
-        f"* recommended: the smallest index with {measure} not below the full index's (lower end "
-        "of the 95 % interval) and R@1000 not significantly below it. 'tdv-lucene prune' uses it "
-        "by default."
+        f"* recommended: the smallest index with {measure} above the tuned full index's by a "
+        "standard error or more, and R@1000 not significantly below it. 'tdv-lucene prune' uses it "
+        "by default. Be surer with --max-loss 0."
     )
 
 
 def _to_expect(values: TermValues) -> Iterator[str]:
     """What the choice of this point is worth on queries that had no part in it."""
     choice = values.manifest.get("choice")
-    if choice is None or not loses_nothing(_recommended_point(values), values.measure):
+    if choice is None or not ranks_above(_recommended_point(values), values.measure):
         return
     low, high = choice["ci95"]
     yield (

@@ -21,13 +21,12 @@ from ..simulation.choice_of_scale import (
     ScaleChoice,
     faithful_scale,
 )
-from ..simulation.estimated_bytes import estimate_dictionary_bytes, estimate_posting_bytes
+from ..simulation.estimated_bytes import estimate_bytes
 from ..simulation.measures import clearly_best, deciding
 from ..simulation.posting_rules import rule_of_order
 from ..simulation.problem import Problem, Tuned
 from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
-from ..simulation.weighted_collection import WeightedCollection
 from .recipes import DefaultRecipe
 
 
@@ -88,7 +87,7 @@ def choose_ways(
         Of all queries, with the rule of the first way. Ways have the same TDVs, so that these saw
         the queries favours none.
     """
-    whole, of_way = _bytes(problem.full, problem.full.plain), []
+    whole, of_way = problem.full.judged.plain_bytes, []
     for number, way in enumerate(WAYS):
         progress("choose an order of postings", number, len(WAYS))
         scores, points = _in_order(problem, final, recipe, way), []
@@ -96,7 +95,8 @@ def choose_ways(
         for reduction in _REDUCTIONS if fine else _IF_COARSE:
             at = _reduced(problem, scores, reduction)
             left, pruned = at.prune(choose_scale(at).entry["scale"] if fine else way.finest)
-            points.append((_bytes(left, pruned) / whole, deciding(left.measure(pruned, some))))
+            size = estimate_bytes(left.matrix, pruned) / whole
+            points.append((size, deciding(left.measure(pruned, some))))
         of_way.append(_at_shares(points))
     served = np.array(of_way)
     voters = [np.flatnonzero(~np.isin(some, fold)) for fold in (some[:0], *folds)]
@@ -118,12 +118,6 @@ def _reduced(problem: Problem, scores: TermScores, reduction: float) -> Reduced:
     everyone = [np.arange(len(problem.queries))]
     tuned = Tuned.untuned(problem, everyone)
     return Reduced(tuned, scores, [scores], everyone, reduction, "posting")
-
-
-def _bytes(problem: Problem, collection: WeightedCollection) -> int:
-    terms = problem.matrix.vocabulary.terms
-    lists = estimate_posting_bytes(problem.matrix, collection)
-    return lists + estimate_dictionary_bytes(terms, collection.statistics)
 
 
 def _at_shares(points: Sequence[tuple[float, np.ndarray]]) -> np.ndarray:

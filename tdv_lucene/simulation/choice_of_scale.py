@@ -8,14 +8,15 @@ saturation that TF-IDF lacks.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..evaluation.rank_agreement import overlap, rank_biased_overlap
 from ..ranking import ranking_function
-from .estimated_bytes import estimate_posting_bytes
+from .estimated_bytes import estimate_dictionary_bytes, estimate_posting_bytes
 from .measures import clearly_best, deciding, evaluate, mean_measures
 from .problem import Problem
 from .reduced import Reduced
@@ -54,31 +55,53 @@ ScaleChoice = Callable[[Reduced], ChosenScale]
 
 
 def faithful_scale(at: Reduced, *, least: float = 0.0, most: float = math.inf) -> ChosenScale:
-    """Return the scale that keeps the real-valued model's ranking in the fewest bytes.
+    """Return the scale that keeps the real-valued model's ranking in the fewest bytes, and no more
+    bytes than the full index.
 
     Bytes and agreement grow with the scale, so the smallest scale that agrees is found by binary
-    search. None below ``least`` or above ``most`` is tried.
+    search. None below ``least`` or above ``most`` is tried, unless the index would be larger than
+    the full one: then it is the largest scale at which it is not.
     """
-    table: dict[int, dict[str, Any]] = {}
-    scales = [s for s in ranking_function(at.problem.model).scales if least <= s <= most]
-    best = best_documents(at)
-    wanted = kept_overlap(at.reduction)
+    table: dict[float, dict[str, Any]] = {}
+    best, wanted = best_documents(at), kept_overlap(at.reduction)
 
-    def try_scale(number: int) -> dict[str, Any]:
-        if number not in table:
-            table[number] = describe_scale(at, scales[number], best)
-        return table[number]
+    def try_scale(scale: float) -> dict[str, Any]:
+        if scale not in table:
+            table[scale] = describe_scale(at, scale, best)
+        return table[scale]
 
-    low, high = 0, len(scales)
-    while low < high:
-        middle = (low + high) // 2
-        if try_scale(middle)["overlap_at_10"] >= wanted:
-            high = middle
-        else:
-            low = middle + 1
-    tried = [table[number] for number in sorted(table)]
-    chosen = choose_scale(tried, wanted)
-    return ChosenScale(tried, chosen, [chosen["scale"]] * len(at.folds))
+    def agrees(scale: float) -> bool:
+        return bool(try_scale(scale)["overlap_at_10"] >= wanted)
+
+    def is_too_large(scale: float) -> bool:
+        return _is_larger(at.problem, try_scale(scale))
+
+    every = ranking_function(at.problem.model).scales
+    scales = [scale for scale in every if least <= scale <= most]
+    _bisect(scales, agrees)
+    chosen: float = choose_scale(_by_scale(table), wanted)["scale"]
+    if is_too_large(chosen):
+        smaller = [scale for scale in every if scale < chosen]
+        fitting = _bisect(smaller, is_too_large)
+        chosen = smaller[fitting - 1] if fitting else every[0]
+    entry = try_scale(chosen)
+    return ChosenScale(_by_scale(table), entry, [chosen] * len(at.folds))
+
+
+def _bisect(scales: Sequence[float], holds: Callable[[float], bool]) -> int:
+    """Return the number of the first scale that ``holds``, as all larger ones do; ``len(scales)``
+    if none does."""
+    return bisect_left(scales, True, key=holds)
+
+
+def _by_scale(table: Mapping[float, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [table[scale] for scale in sorted(table)]
+
+
+def _is_larger(problem: Problem, entry: Mapping[str, Any]) -> bool:
+    """Whether an index is larger than the full one, by their lists and dictionaries."""
+    size: int = entry["posting_bytes"] + entry["dictionary_bytes"]
+    return size > problem.full.judged.plain_bytes
 
 
 def given_scale(at: Reduced, *, scale: float) -> ChosenScale:
@@ -98,11 +121,12 @@ def describe_scale(at: Reduced, scale: float, best: np.ndarray) -> dict[str, Any
     ``overlap_at_10`` is the mean share of the real-valued model's ten ``best`` documents that the
     integer index (with its recounted statistics and length bytes) also has among its ten best,
     ``rbo_at_10`` their rank-biased overlap; ``nDCG@5`` and ``R@1000`` are those of the integer
-    index on the same training queries; ``posting_bytes`` is an estimate of its posting lists.
+    index on the same training queries; ``posting_bytes`` and ``dictionary_bytes`` are estimates.
     ``best`` is from :func:`best_documents`.
     """
     some = _sample(at.problem)
     here, collection = at.prune(scale)
+    terms = here.matrix.vocabulary.terms
     impacts = here.impacts(collection, some)
     found = here.postings.top(impacts, 10, some)
     pairs = [(a[a >= 0].tolist(), b[b >= 0].tolist()) for a, b in zip(best, found)]
@@ -112,6 +136,7 @@ def describe_scale(at: Reduced, scale: float, best: np.ndarray) -> dict[str, Any
         "overlap_at_10": float(np.mean([overlap(*pair) for pair in pairs] or 1.0)),
         "rbo_at_10": float(np.mean([rank_biased_overlap(*pair) for pair in pairs] or 1.0)),
         "posting_bytes": estimate_posting_bytes(here.matrix, collection),
+        "dictionary_bytes": estimate_dictionary_bytes(terms, collection.statistics),
         "removed": 1 - (collection.postings or 0) / max(1, at.problem.matrix.collection_postings),
         **mean_measures(evaluate(here.postings, impacts, some)),
     }

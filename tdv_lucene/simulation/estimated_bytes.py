@@ -19,6 +19,12 @@ _HALF_BLOCK = 16
 """Lucene's blocks of terms have 25 to 48."""
 
 
+def estimate_bytes(matrix: TermDocumentMatrix, collection: WeightedCollection) -> int:
+    """Return the bytes of the posting lists and of the dictionary, both estimated as below."""
+    dictionary = estimate_dictionary_bytes(matrix.vocabulary.terms, collection.statistics)
+    return estimate_posting_bytes(matrix, collection) + dictionary
+
+
 def estimate_posting_bytes(
     matrix: TermDocumentMatrix, collection: WeightedCollection, form: PostingFormat | None = None
 ) -> int:

@@ -18,6 +18,7 @@ from ..ranking import Similarity, ranking_function
 from ..values.dropped_postings import PostingRule
 from ..values.operating_point import OperatingPoint
 from .document_rows import Rows
+from .estimated_bytes import estimate_bytes
 from .measures import evaluate
 from .queries import Queries, make_queries
 from .retrieval import QueryPostings
@@ -47,6 +48,11 @@ class JudgedMatrix:
     def plain(self) -> WeightedCollection:
         """The full index as Lucene scores it, which :attr:`Problem.full` measures."""
         return plain_collection(self.matrix)
+
+    @cached_property
+    def plain_bytes(self) -> int:
+        """Those of the full index without positions, estimated."""
+        return estimate_bytes(self.matrix, self.plain)
 
     @cached_property
     def start(self) -> WeightedCollection:

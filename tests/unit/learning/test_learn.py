@@ -147,8 +147,11 @@ def test_the_manifest_holds_folds_points_and_provenance(collection):
     assert point["posting_bytes"] < values.points[0]["posting_bytes"]
     assert 0 < point["dictionary_bytes"] <= manifest["full"]["dictionary_bytes"]
     assert 0 < point["visited"] < values.points[0]["visited"] <= manifest["full"]["visited"]
+    whole = manifest["full"]["posting_bytes"] + manifest["full"]["dictionary_bytes"]
     faithful = [e for e in point["scales"] if e["overlap_at_10"] >= KEPT_OVERLAP]
-    assert point["scale"] == min(faithful, key=lambda e: e["posting_bytes"])["scale"]
+    smallest = min(faithful, key=lambda e: e["posting_bytes"])
+    assert chosen["posting_bytes"] + chosen["dictionary_bytes"] <= whole
+    assert chosen is smallest or chosen["scale"] < smallest["scale"]
     weighted = sum(f["queries"] * f["held_out"]["0.3"]["nDCG@5"] for f in manifest["folds"])
     assert point["measures"]["nDCG@5"] == pytest.approx(weighted / manifest["queries"])
 
@@ -177,23 +180,41 @@ def test_larger_scales_keep_the_ranking_better(collection):
     assert overlaps[-1] > 0.95 and overlaps[-1] >= overlaps[0]
 
 
-def test_where_little_is_dropped_the_ranking_comes_before_the_bytes(monkeypatch):
-    """The scale was small enough for lists as short as the full index's, whatever that cost."""
-    overlaps = {scale: min(0.99, 0.8 + 0.05 * scale) for scale in ranking_function("bm25").scales}
+@pytest.fixture
+def scales_foreseen(monkeypatch):
+    """Agreement and bytes grow with the scale: .8 + .05 and 100 a unit of it."""
+
+    def describe(at, scale, best):
+        agreement = min(0.99, 0.8 + 0.05 * scale)
+        size = {"posting_bytes": 100 * scale, "dictionary_bytes": 10}
+        return {"scale": scale, "overlap_at_10": agreement, **size}
+
     name = "tdv_lucene.simulation.choice_of_scale"
     monkeypatch.setattr(f"{name}.best_documents", lambda at: None)
-    monkeypatch.setattr(
-        f"{name}.describe_scale",
-        lambda at, scale, best: {
-            "scale": scale, "posting_bytes": scale, "overlap_at_10": overlaps[scale]
-        },
-    )  # fmt: skip
-    chosen = {}
-    for reduction in (0.0, 0.15, 0.3, 0.8):
-        problem = SimpleNamespace(model="bm25")
-        at = SimpleNamespace(folds=[np.arange(3)], reduction=reduction, problem=problem)
-        chosen[reduction] = faithful_scale(at).of_folds
-    assert chosen == {0.0: [3], 0.15: [3], 0.3: [2], 0.8: [2]}
+    monkeypatch.setattr(f"{name}.describe_scale", describe)
+
+
+def _scale_of(reduction: float, whole: float, **limits: float) -> float:
+    full = SimpleNamespace(judged=SimpleNamespace(plain_bytes=whole))
+    problem = SimpleNamespace(model="bm25", full=full)
+    at = SimpleNamespace(folds=[np.arange(3)], reduction=reduction, problem=problem)
+    found = faithful_scale(at, **limits)
+    assert found.entry["scale"] == found.of_folds[0] and found.entry in found.table
+    assert found.table == sorted(found.table, key=lambda entry: entry["scale"])
+    return found.of_folds[0]
+
+
+def test_where_little_is_dropped_more_of_the_ranking_is_kept(scales_foreseen):
+    chosen = {reduction: _scale_of(reduction, whole=1000) for reduction in (0.0, 0.15, 0.3, 0.8)}
+    assert chosen == {0.0: 3, 0.15: 3, 0.3: 2, 0.8: 2}
+
+
+def test_no_scale_makes_an_index_larger_than_the_full_one(scales_foreseen):
+    assert _scale_of(0.0, whole=310) == 3
+    assert _scale_of(0.0, whole=309) == 2.5, "the dictionary counts"
+    assert _scale_of(0.0, whole=135, least=2) == 1.25, "bytes come before what the prior knows"
+    smallest = min(ranking_function("bm25").scales)
+    assert _scale_of(0.0, whole=1) == smallest, "there is no smaller one"
 
 
 def test_the_scale_of_tfidf_is_the_one_that_ranks_best(monkeypatch):

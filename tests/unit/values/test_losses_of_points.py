@@ -6,10 +6,10 @@ import pytest
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.values.losses import (
-    loses_nothing,
     loss_of,
     most_loss_of,
     point_within_loss,
+    ranks_above,
     recommend,
 )
 
@@ -73,12 +73,12 @@ def point(reduction: float, ndcg: tuple[float, float], recall: tuple[float, floa
     }
 
 
-def test_the_smallest_that_loses_nothing_is_recommended():
+def test_the_smallest_that_ranks_above_by_an_error_is_recommended():
     path = [
         point(0.0, (0.02, 0.06), (0.0, 0.01)),
         point(0.45, (0.01, 0.05), (-0.01, 0.01)),
-        point(0.6, (0.0, 0.04), (-0.02, 0.001)),
-        point(0.7, (-0.001, 0.03), (-0.01, 0.01)),
+        point(0.6, (-0.009, 0.03), (-0.02, 0.001)),
+        point(0.7, (-0.011, 0.03), (-0.01, 0.01)),
     ]
     assert recommend(path) == 0.6
     assert recommend(path[:2]) == 0.45
@@ -86,19 +86,20 @@ def test_the_smallest_that_loses_nothing_is_recommended():
 
 
 @pytest.mark.parametrize(
-    ("ndcg", "recall", "nothing"),
+    ("ndcg", "recall", "above"),
     [
         ((0.0, 0.1), (-0.1, 0.0), True),
-        ((-0.01, 0.1), (0.0, 0.1), False),  # may lose: better on average is not enough
+        ((-0.009, 0.03), (-0.1, 0.0), True),  # above by half of the interval's half
+        ((-0.011, 0.03), (0.0, 0.1), False),  # better on average is not enough
         ((0.01, 0.1), (-0.02, -0.01), False),  # recall surely goes
     ],
 )
-def test_what_loses_nothing(ndcg, recall, nothing):
-    assert loses_nothing(point(0.3, ndcg, recall)) is nothing
+def test_what_ranks_above(ndcg, recall, above):
+    assert ranks_above(point(0.3, ndcg, recall)) is above
 
 
-def test_where_every_point_may_lose_nothing_is_to_be_dropped():
-    assert recommend([point(0.45, (-0.05, 0.2), (-0.1, 0.1))]) == 0
+def test_where_no_point_ranks_above_nothing_is_to_be_dropped():
+    assert recommend([point(0.45, (-0.1, 0.2), (-0.1, 0.1))]) == 0
 
 
 def test_another_measure_chooses_another_point():
