@@ -78,8 +78,7 @@ shards_option = option(
     metavar="INDEX",
     callback=index_or_shards,
     help="Lucene index: a folder, or the name of a Pyserini prebuilt index. For shards, pass "
-    "'SHARDS/*' (quoted), @FILE with one folder a line, or --index for each. Use RESOURCE=/FOLDER "
-    "if only Dask workers with that resource see the folder.",
+    "'SHARDS/*' (quoted) or @FILE with one folder per line, or repeat --index.",
 )
 scheduler_option = option(
     "--scheduler",
@@ -88,7 +87,8 @@ scheduler_option = option(
     expose_value=False,
     callback=_keep_scheduler,
     group=RESOURCES,
-    help="Process shards on this Dask cluster.  [default: this machine]",
+    help="Process shards on this Dask cluster. Name a shard RESOURCE=/FOLDER if only workers with "
+    "that resource see its folder.  [default: this machine]",
 )
 index_option = option(
     "--index",
@@ -97,7 +97,12 @@ index_option = option(
     callback=lambda context, parameter, given: folder_of_index(given),
     help="Lucene index: a folder, or the name of a Pyserini prebuilt index.",
 )
-output_option = option("--output", required=True, metavar="PATH", help="Write the result to PATH.")
+
+
+def output_option(what: str) -> Callable[[Any], Any]:
+    return option("--output", required=True, metavar="PATH", help=f"Write {what}.")
+
+
 topics_option = option("--topics", required=True, metavar="TOPICS", help=TOPICS_HELP)
 qrels_option = option("--qrels", required=True, metavar="QRELS", help=QRELS_HELP)
 values_or_prior_option = option(

@@ -32,12 +32,12 @@ _EFFECTS = (
 )  # fmt: skip
 @options.option(
     "--qrels", required=True, multiple=True, metavar="QRELS",
-    help=f"{options.QRELS_HELP} Pass one for each --topics.",
+    help=f"{options.QRELS_HELP} Pass one for each --topics, in the same order.",
 )  # fmt: skip
-@options.output_option
+@options.output_option("the report to this folder")
 @options.option(
     "--tune-topics", metavar="TOPICS",
-    help="Also measure the baseline with k1 and b (or mu) tuned on these training topics.",
+    help="Add a system: the baseline with k1 and b (or mu) tuned on these training topics.",
 )  # fmt: skip
 @options.option("--tune-qrels", metavar="QRELS", help="Judgements of --tune-topics.")
 @options.option(

@@ -8,7 +8,7 @@ from . import _options as options
 
 @options.command("embed", config=EmbedConfig)
 @options.index_option
-@options.output_option
+@options.output_option("the vectors to this folder")
 def command(as_json: bool, **arguments: object) -> None:
     """Make word vectors for an index's terms, for 'learn --vectors'.
 

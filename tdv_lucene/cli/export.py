@@ -12,7 +12,7 @@ from . import _options as options
 
 @options.command("export", config=ExportConfig)
 @options.index_option
-@options.output_option
+@options.output_option("this file")
 @options.option(
     "--format", "form", type=click.Choice(["ciff"]), default="ciff", show_default=True,
     help="Write the Common Index File Format, which PISA, JASSv2, Terrier and others read.",

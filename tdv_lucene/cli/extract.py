@@ -14,7 +14,7 @@ from . import _options as options
 @options.command("extract", config=ExtractConfig)
 @options.shards_option
 @options.scheduler_option
-@options.output_option
+@options.output_option("the matrix to this folder")
 @options.option(
     "--documents",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),

@@ -22,15 +22,16 @@ _UNMOVED = 1e-4  # of TDVs in the mean: rounding
 @options.shards_option
 @options.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
 @options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
-@options.output_option
+@options.output_option("the TDVs to this folder")
 @options.scheduler_option
 def command(as_json: bool, **arguments: Any) -> None:
     """Learn term discrimination values (TDVs) from judged queries.
 
-    A TDV says how much a term helps to rank relevant documents above others; 'prune' drops
-    postings by it. A reduction is the share of postings dropped. For several reductions, prints the
-    gain or loss in effectiveness on held-out queries. Without --qrels, --topics is a query log:
-    learns nothing, and recommends a reduction for such queries.
+    A TDV says how well a term separates relevant documents from others; 'prune' weights term
+    frequencies by it. Learning starts from the built-in prior. It holds out part of the queries,
+    prints what each reduction (share of the postings dropped) gains or loses on them against the
+    tuned full index, and recommends one. Without --qrels, --topics is a query log: the TDVs are
+    the prior's, and only a reduction is recommended.
     """
     from ..learning.from_index import learn_from_index
 

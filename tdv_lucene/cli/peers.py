@@ -27,7 +27,7 @@ All TDVs are 1. Pass the folder to 'prune --tdv'. Add --tf original to keep posi
 @options.option(
     "--name", type=click.Choice([*PEERS]), required=True, metavar="NAME", help="Choose the peer."
 )
-@options.output_option
+@options.output_option("the TDVs to this folder")
 def command(as_json: bool, **arguments: object) -> None:
     from ..peers.unlearned import make_peer_values
 

@@ -21,14 +21,15 @@ _SHOWN = (
 @options.command("prune", config=PruneConfig)
 @options.shards_option
 @options.values_or_prior_option
-@options.output_option
+@options.output_option("the pruned index to this folder")
 @options.scheduler_option
 def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
-    """Write a smaller index; the source is only read.
+    """Write a smaller index. Never changes the source.
 
-    Drops the postings (entries of a term for a document) that are worth least, by the TDVs from
-    'learn'. Without --tdv, uses the built-in prior, learned on other judged collections. --queries
-    then chooses the reduction by your query log.
+    Drops the least useful postings (a posting records one term's occurrence in one document), and
+    weights the frequencies of the others by TDVs from 'learn'. Without --tdv, uses the built-in
+    prior, learned on other judged collections; a query log (--queries) can then choose how much to
+    drop.
     """
     from ..pruning.prune import prune_index
 

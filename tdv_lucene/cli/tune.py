@@ -17,7 +17,7 @@ _SHOWN = ("output", "field", "learned_from", "documents_with_terms", "bytes_befo
 @options.index_option
 @options.option("--topics", metavar="TOPICS", help=options.TOPICS_HELP)
 @options.option("--qrels", metavar="QRELS", help=options.QRELS_HELP)
-@options.output_option
+@options.output_option("the index to this folder")
 def command(as_json: bool, **arguments: Any) -> None:
     """Write an index with tuned k1 and b; drop nothing.
 

@@ -30,13 +30,14 @@ class CompareConfig(SearchedModel, Threads, Seed, TopicField, Analysed, OfField,
     """How :func:`tdv_lucene.compare_indexes` compares."""
 
     measures: str | Sequence[str] = option(
-        (), "Add measures by their ir-measures names, such as 'RR@10 R@100 P@5'.",
+        (), "Add measures to nDCG@5, nDCG@10, MAP and R@1000 by their ir-measures names, such as "
+        "'RR@10 R@100 P@5'.",
         metavar="NAMES", multiple=True, check=_check_measures,
     )  # fmt: skip
     values: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = option(
         None,
-        "TDVs that the second index, or the index NAME, was pruned with. Adds terms and the "
-        "predicted curve to the report.",
+        "TDVs that --pruned, or the index NAME, was pruned with. Adds to the report which terms "
+        "changed, and the curve that 'learn' predicted.",
         flag="tdv", metavar="[NAME=]FOLDER", multiple=True,
     )  # fmt: skip
     names: tuple[str, str] = option(

@@ -63,8 +63,8 @@ class _Training(ForModel, Seed):
     )  # fmt: skip
     memory: int | str | None = option(
         None,
-        "Limit memory to SIZE, such as 4GB, including the JVM but not mapped files. Uses a "
-        "smaller pool if needed, and fails without output if the limit is exceeded.  [default: no "
+        "Limit memory to SIZE, such as 4GB, including the JVM but not mapped files. Learns from "
+        "fewer documents if needed. If that is not enough, stops and writes nothing.  [default: no "
         "limit]",
         metavar="SIZE", check=parse_bytes,
     )  # fmt: skip
@@ -116,13 +116,13 @@ class LearnConfig(
 
     no_judgements: bool = option(
         False,
-        "Learn nothing: write the TDVs of the built-in prior, as used by 'prune' without --tdv. "
-        "Excludes --topics and --qrels.",
+        "Write the built-in prior's TDVs, which 'prune' uses without --tdv, and learn nothing. "
+        "Cannot be combined with --topics and --qrels.",
     )
     prefer: str | None = option(
         None,
-        "Keep fewer of the postings that searches visit (BM25). Costs recall, and ranks worse "
-        "where documents are short or queries name rare things.",
+        "speed: drop more of the long posting lists that searches visit (BM25 only). Costs recall, "
+        "and ranking if documents are short or queries name rare things.",
         choices=tuple(filter(None, PREFERENCES)),
     )
     vectors: str | os.PathLike[str] | None = option(

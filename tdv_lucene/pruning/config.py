@@ -28,12 +28,12 @@ class SearchAs(Config):
 
     search_as: str | None = option(
         None,
-        "Adapt the index to searchers with fixed parameters: they then rank as learned.  "
-        "anserini: k1 0.9, b 0.4 (Anserini, Pyserini).  lucene: k1 1.2, b 0.75 (Lucene, Solr, "
-        "Elasticsearch, OpenSearch).  K1,B: these values.  recorded: adapt nothing; pass the "
-        "learned parameters at search.  Query likelihood: mu 1000, 2000 or MU; by default only if "
-        "that costs at most 2 % of the bytes.  [default: anserini; lucene where documents have no "
-        "'id' of Anserini's]",
+        "Adapt the index, so that a searcher with these fixed parameters ranks as with the learned "
+        "ones.  anserini: k1 0.9, b 0.4, or mu 1000 (Anserini, Pyserini).  lucene: k1 1.2, b "
+        "0.75, or mu 2000 (Lucene, Solr, Elasticsearch, OpenSearch).  K1,B or MU: these.  "
+        "recorded: adapt nothing; pass the learned parameters at search.  [default: anserini if "
+        "documents have a stored 'id', else lucene; for query likelihood, recorded if adapting "
+        "costs more than 2 % of the bytes]",
         metavar="NAME|NUMBERS", check=_target,
     )  # fmt: skip
 
@@ -43,41 +43,42 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
 
     reduction: float | None = option(
         None,
-        "Drop this share of the field's postings, such as 0.45.  [default: the recommended one]",
+        "Drop this share of the field's postings, such as 0.45.  [default: what 'learn' or the "
+        "prior recommends]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     expect: str = option(
         "asked",
-        "Without --tdv, drop as much as this kind of queries tolerates.  asked: written without "
-        "seeing the documents.  details: written from a passage, in its words; drops little.",
+        "Without --tdv, expect this kind of query.  asked: written without seeing the documents, "
+        "as most are.  details: written from a passage, in its words; drops little.",
         choices=("asked", "details"),
     )
     queries: str | os.PathLike[str] | None = option(
         None,
-        "Choose the reduction by this query log: any topics file; no judgements. Excludes --tdv.",
+        "Choose the reduction by this query log, any topics file. Judgements are not needed. "
+        "Cannot be combined with --tdv.",
         metavar="LOG",
     )
     max_loss: float | None = option(
         None,
-        "Drop as much as possible, but lose at most this share of nDCG@5 on held-out queries, such "
-        "as 0.01. Judged by the worse end of the 95 % interval. With --queries, limits an "
-        "estimate: three of four of our judged test sets lost less (default 0.02). Excludes "
-        "--reduction.",
+        "Drop as much as possible, but lose at most this share of nDCG@5, such as 0.01. With "
+        "--tdv, the worse end of the 95 % interval on held-out queries must not exceed it. With "
+        "--queries the loss is estimated: on one in four of our test sets it was larger.  [default "
+        "with --queries: 0.02]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
     max_bytes: int | str | None = option(
         None,
-        "Drop only as much as needed to make the index fit into SIZE, such as 25MB. Excludes "
-        "--reduction.",
+        "Drop only as much as needed to make the index fit into SIZE, such as 25MB.",
         metavar="SIZE", check=parse_bytes,
     )  # fmt: skip
     tf: str = option(
         "scaled",
-        "scaled: store frequencies weighted by TDVs.  original: only drop postings; keep "
-        "frequencies and positions.",
+        "scaled: store frequencies weighted by TDVs, without positions.  original: keep "
+        "frequencies and positions, and only drop postings.",
         choices=("scaled", "original"),
     )
-    field: str = option("contents", "Prune this field. With --tdv, the TDVs name it.")
+    field: str = option("contents", "Prune this field. With --tdv it is the field of the TDVs.")
     min_doc_freq: int = option(
         1,
         "Also drop terms that are in fewer documents. 2 makes the dictionary much smaller, but "
@@ -92,7 +93,7 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
         metavar="auto|NUMBER", group=_WRITTEN,
     )  # fmt: skip
     save_values: str | os.PathLike[str] | None = option(
-        None, "Save the prior's TDVs for 'update', 'explain' and 'compare'. Excludes --tdv.",
+        None, "Save the prior's TDVs for 'update', 'explain' and 'compare'.",
         metavar="FOLDER", group=_WRITTEN,
     )  # fmt: skip
     optimize: bool = option(

@@ -10,7 +10,7 @@ from ..config import RankerConfig
 @options.index_option
 @options.topics_option
 @options.qrels_option
-@options.output_option
+@options.output_option("the ranker to this folder")
 def command(as_json: bool, **arguments: object) -> None:
     """Train a neural re-ranker on judged queries, to compare pruning with.
 

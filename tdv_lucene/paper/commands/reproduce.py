@@ -31,7 +31,7 @@ def _rankers(given: str) -> tuple[str, ...]:
 @options.index_option
 @options.topics_option
 @options.qrels_option
-@options.output_option
+@options.output_option("the tables to this folder")
 def command(as_json: bool, **arguments: Any) -> None:
     """Run the experiment and print Tables 1 to 3 of the paper beside the published values.
 
