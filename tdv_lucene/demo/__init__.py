@@ -1,1 +1,1 @@
-"""The demonstration: the whole job on the documentation of Python's standard library."""
+"""The demonstration: the whole job on a sample of Wikipedia."""

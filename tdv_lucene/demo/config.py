@@ -12,6 +12,3 @@ class DemoConfig(Seed, Overwrite):
     reduction: float = option(
         0.45, "Drop this share of the postings.", metavar="SHARE", check=checked_share
     )
-    python_docs: bool = option(
-        False, "Use the documentation of this Python instead, with queries made by rule."
-    )

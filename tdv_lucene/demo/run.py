@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from ..output import Output
 from ..prior.alone import prior_values
 from ..prior.prior import Prior
 from ..progress import Progress, silent
-from ..store import read_manifest
-from .collection import KIND, DemoCollection, document_python, unpack_wikipedia
+from .collection import DemoCollection, unpack_wikipedia
 from .config import DemoConfig
 
 DEMONSTRATION = "demonstration"
@@ -74,7 +72,11 @@ def run_demo(
     start()
     with place.in_place() as folder:
         index = folder / "index"
-        collection = _make(folder / "collection", config, announce, progress)
+        announce(
+            "4,000 Wikipedia articles, 300 queries to learn from and 300 to measure with:\n"
+            "questions, yes-no questions and keywords of people, with articles that people judged."
+        )
+        collection = unpack_wikipedia(folder / "collection", progress)
         announce("index: Anserini's IndexCollection")
         build_index(index, _index_flags(collection), progress=progress)
         announce("learn: what each term is worth, from other collections and the training queries")
@@ -93,8 +95,7 @@ def run_demo(
             values={name: folder / values for name, values in VALUES.items()},
             latency_budget_seconds=_LATENCY_SECONDS, progress=progress,
         )  # fmt: skip
-        about = {"reduction": reduction, "python_docs": config.python_docs, "seed": seed}
-        place.write_manifest(about)
+        place.write_manifest({"reduction": reduction, "seed": seed})
     return report
 
 
@@ -104,7 +105,7 @@ def _learn(
     """Write both TDVs into ``folder``, and return what learning measured."""
     from ..jvm.analysis import analyze_topics
 
-    prior = Prior.load(collection.prior) if collection.prior else None
+    prior = Prior.load(collection.prior)
     topics = analyze_topics(read_topics(collection.train.topics), "contents")
     qrels = read_qrels(collection.train.qrels)
     with open_matrix(index, field="contents", positions=True, progress=progress) as matrix:
@@ -114,28 +115,6 @@ def _learn(
         )
         learned.save(folder / VALUES["learned"])
     return learned.points
-
-
-def _make(
-    folder: Path, config: DemoConfig, announce: Callable[[str], None], progress: Progress
-) -> DemoCollection:
-    if not config.python_docs:
-        announce(
-            "4,000 Wikipedia articles, 300 queries to learn from and 300 to measure with:\n"
-            "questions, yes-no questions and keywords of people, with articles that people judged."
-        )
-        return unpack_wikipedia(folder, progress=progress)
-    announce(f"Reading the documentation of Python {platform.python_version()} ...")
-    collection = document_python(folder, seed=config.seed, progress=progress)
-    counts = read_manifest(folder, KIND, "tdv-lucene demo")
-    announce(
-        f"{counts['documents']:,} documents: docstrings of the standard library and the help "
-        f"topics, as this interpreter has them.\n"
-        f"{counts['train_topics']} topics to learn from and {counts['test_topics']} to measure "
-        "with. They are made by rule, without people, so they show\nthe job, "
-        "not what to expect of your collection."
-    )
-    return collection
 
 
 def _index_flags(collection: DemoCollection) -> list[str]:

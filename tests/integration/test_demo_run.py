@@ -66,15 +66,6 @@ def test_the_readme_shows_what_is_printed(finished: tuple[Path, str, str]) -> No
     assert readme_output.differences(shown, printed) == []
 
 
-def test_demo_on_python_documentation(tmp_path: Path) -> None:
-    done = _demo(tmp_path / "out", "--python-docs", "--reduction", "0.3")
-    assert done.returncode == 0, done.stderr
-    assert "documents: docstrings of the standard library and the help topics" in done.stderr
-    assert "600 topics to learn from and 300 to measure with" in done.stderr
-    report = json.loads((tmp_path / "out" / "report" / "report.json").read_text())
-    assert report["indexes"]["full"]["documents"] > 5000
-
-
 def test_demo_does_not_overwrite_unasked(finished: tuple[Path, str, str]) -> None:
     again = _demo(finished[0])
     assert again.returncode == 2
