@@ -36,7 +36,7 @@ def printed_blocks(folder: Path) -> dict[str, str]:
 def prune_block(stdout: str) -> str:
     """The counts and the sentences that the README shows."""
     lines = stdout.splitlines()
-    start = next(at for at, line in enumerate(lines) if line.startswith("The loss"))
+    start = next(at for at, line in enumerate(lines) if line.startswith("Whether"))
     end = next(at for at, line in enumerate(lines) if line.startswith("To find"))
     return "\n".join([*filter(_SHOWN.match, lines[:start]), *lines[start : end + 1]])
 

@@ -50,11 +50,11 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
     ]
     return "\n".join(
         [
-            "\nThe loss depends on your users' queries, which an index alone cannot show.",
-            "Other collections, left out of the prior, pruned by the same share (mean, lowest to "
-            "highest):",
+            "\nWhether ranking improves depends on what your users ask, which no index shows.",
+            "On other collections, pruned by the same share with a prior made without them (mean, "
+            "lowest to highest):",
             *told,
-            "To find out for this index, pass a query log (--queries), or run 'learn' with judged "
+            "To find out for yours, pass a query log (--queries), or run 'learn' with judged "
             "queries.",
         ]
     )
