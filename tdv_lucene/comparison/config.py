@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..analysis import Analysed
 from ..arguments import LARGEST_PORT, LARGEST_SEED, MOST_HITS, MOST_THREADS
 from ..options import PYTHON_ONLY, Named, OfField, Overwrite, Seed, Threads, TopicField, option
-from ..ranking.options import SearchedModel
+from ..ranking.options import QueryTerms, SearchedModel
 
 if TYPE_CHECKING:
     from ..timing.latency import LatencyPlan
@@ -26,7 +26,9 @@ def _check_measures(measures: str | Sequence[str], name: str) -> None:
     parse_measures(measures)
 
 
-class CompareConfig(SearchedModel, Threads, Seed, TopicField, Analysed, OfField, Named, Overwrite):
+class CompareConfig(
+    SearchedModel, QueryTerms, Threads, Seed, TopicField, Analysed, OfField, Named, Overwrite
+):
     """How :func:`tdv_lucene.compare_indexes` compares."""
 
     measures: str | Sequence[str] = option(

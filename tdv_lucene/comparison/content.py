@@ -11,6 +11,7 @@ from typing import Any
 
 from ..evaluation.evaluate import Evaluation
 from ..evaluation.significance import PairedComparison, compare_all_paired
+from ..indexes.queries import Shortened
 from ..indexes.user_data import FieldRecord
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
@@ -165,6 +166,11 @@ def parameters(
         "model": next(iter(systems.values())).parameters.model,
         "search": {name: system.parameters.values() for name, system in systems.items()},
         "query_sets": [result.queries.label for result in results],
+        "shortened": {
+            result.queries.label: result.queries.shortened.describe()
+            for result in results
+            if result.queries.shortened is not None
+        },
         "field": field,
         "hits": DEPTH,
         "comparisons": _comparisons(results, pairs_to_test(systems)),
@@ -266,6 +272,17 @@ def notes_on_tuning(shared: Mapping[str, tuple[Shared, int]]) -> list[str]:
                 "query with another text: are they variants of one question?"
             )
     return notes
+
+
+def notes_on_shortening(query_sets: Mapping[str, Shortened | None]) -> list[str]:
+    """Notes about query sets of which every index was asked a part of each query."""
+    return [
+        f"the queries of '{label}' ask for their heaviest terms only, which hold "
+        f"{100 * made.share:g} % of a query's weight: {made.after:.1f} of {made.before:.1f} terms "
+        "on average"
+        for label, made in query_sets.items()
+        if made is not None
+    ]
 
 
 def versions_and_machine() -> dict[str, dict[str, Any]]:

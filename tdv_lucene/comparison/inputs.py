@@ -50,6 +50,7 @@ class Compared:
             *content.notes(self.found, self.systems[first].parameters.model, field),
             *content.notes_on_documents(first, self.relevant, _lacking(self.paths, results)),
             *self._notes_on_tuning(),
+            *content.notes_on_shortening({one.label: one.shortened for one in self.query_sets}),
             *self._notes_on_terms(results, field),
         ]
 
@@ -109,6 +110,11 @@ def read_inputs(
         name: System(path, recorded_parameters(path, model, field=config.field))
         for name, path in paths.items()
     }
+    ranked = next(iter(systems.values())).parameters
+    query_sets = [
+        one.with_heaviest_terms(config.query_terms, ranked, config.field, analysed.analysis)
+        for one in query_sets
+    ]
     return Compared(paths, found, systems, query_sets, relevant, training, analysed)
 
 

@@ -27,7 +27,7 @@ from ..evaluation.topics import (
     read_topics,
     relevant_documents,
 )
-from ..indexes.queries import searchable_topics
+from ..indexes.queries import Shortened, searchable_topics, shortened_topics
 from ..indexes.search_parameters import recorded_model
 from ..indexes.user_data import user_data_of
 from ..output import Output
@@ -66,11 +66,12 @@ class Shared(NamedTuple):
 
 @dataclass(frozen=True)
 class QuerySet:
-    """Topics and their judgements under one label."""
+    """Topics and their judgements under one label; ``shortened`` if they were, and how."""
 
     label: str
     topics: Topics
     qrels: Qrels
+    shortened: Shortened | None = None
 
     @classmethod
     def read(
@@ -88,6 +89,15 @@ class QuerySet:
     def searchable(self, field: str, analysis: Analysis) -> QuerySet:
         """The same with topics that Lucene can search."""
         return replace(self, topics=searchable_topics(self.topics, field, analysis))
+
+    def with_heaviest_terms(
+        self, share: float | None, parameters: SearchParameters, field: str, analysis: Analysis
+    ) -> QuerySet:
+        """The same with topics that :func:`.shortened_topics` makes of them."""
+        if share is None:
+            return self
+        made = shortened_topics(self.topics, share, parameters, field, analysis)
+        return replace(self, topics=made.topics, shortened=made)
 
     def shared_with(self, others: Topics) -> Shared:
         """How many of the topics are among ``others``; blanks and case make no other text."""

@@ -1,11 +1,15 @@
-"""Topics as Lucene can search them."""
+"""Topics as Lucene can search them, and as users shorten them."""
 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from ..analysis import Analysis
+from ..errors import TdvError, argument
+from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 
 _log = logging.getLogger(__name__)
 
@@ -30,3 +34,79 @@ def searchable_topics(topics: Mapping[str, str], field: str, analysis: Analysis)
             f"{most:,}", len(cut), named, ", ..." if len(cut) > _SHOWN else "",
         )  # fmt: skip
     return {**topics, **{qid: text for qid, (_, text) in cut.items()}}
+
+
+class Shortened(NamedTuple):
+    """Topics that ask for their heaviest terms only.
+
+    Attributes
+    ----------
+    topics : query id -> text
+    share : float
+        Of its weight, what a query keeps at least.
+    before, after : float
+        Different terms of a query, on average.
+    """
+
+    topics: dict[str, str]
+    share: float
+    before: float
+    after: float
+
+    def describe(self) -> dict[str, float]:
+        """For summaries."""
+        return {
+            "query_terms": self.share,
+            "terms_per_query_before": self.before,
+            "terms_per_query": self.after,
+        }
+
+
+def heaviest_terms(weights: Mapping[str, int], share: float) -> set[str]:
+    """Return the fewest terms, the heaviest first, that hold this share of a query's weight.
+
+    Terms as heavy as the last of them are kept too: their order in the query decides nothing.
+    """
+    needed = share * sum(weights.values()) * (1 - 1e-12)  # 0.55 * 100 is above 55
+    held, least = 0, 0
+    for weight in sorted(weights.values(), reverse=True):
+        if held < needed:
+            held, least = held + weight, weight
+    return {term for term, weight in weights.items() if weight >= least}
+
+
+def shortened_topics(
+    topics: Mapping[str, str],
+    share: float,
+    parameters: SearchParameters,
+    field: str,
+    analysis: Analysis,
+) -> Shortened:
+    """Return the topics with the :func:`heaviest_terms` of each; a term weighs as much as it is
+    repeated.
+
+    It looks at no index, so that all indexes are asked for the same terms.
+
+    Raises
+    ------
+    TdvError
+        When queries of the ranking function do not weigh their terms.
+    """
+    from ..jvm.analysis import analyze
+    from ..jvm.open_index import find_places
+
+    function = ranking_function(parameters.model or DEFAULT_MODEL)
+    if not function.of_weights:
+        raise TdvError(
+            f"{argument('query_terms', share)} has no effect without an impact index: queries for "
+            f"{function.title} do not weigh their terms; leave it out"
+        )
+    found, before, after = {}, 0, 0
+    for qid, text in topics.items():
+        weights = Counter(analyze([text], field, analysis)[0])
+        kept = heaviest_terms(weights, share)
+        (places,) = find_places([text], [*kept], field, analysis)
+        # As they are written: a stem may have another stem.
+        found[qid] = " ".join(text[start:end] for start, end, _ in places)
+        before, after = before + len(weights), after + len(kept)
+    return Shortened(found, share, before / len(topics), after / len(topics))

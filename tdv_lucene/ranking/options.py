@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..options import Config, option
+from ..errors import TdvError, argument
+from ..options import INPUT, Config, option
 from .function import Parameter
 from .parameters import SearchParameters
 from .registry import DEFAULT_MODEL, MODELS, PARAMETERS, ranking_function
@@ -46,6 +47,22 @@ def options_of(told: Callable[[Parameter], str], **more: Any) -> dict[str, Any]:
 def _set(each: Parameter) -> str:
     told = each.help or f"Set {each.title}."
     return f"{told}  [default: as recorded in the index, else {each.anserini:g}]"
+
+
+def _check_share(share: float, name: str) -> None:
+    if not 0 < share <= 1:
+        raise TdvError(f"{argument(name)} must be a share above 0, at most 1, got {share}")
+
+
+class QueryTerms(Config):
+    """Of what may ask for a part of each query."""
+
+    query_terms: float | None = option(
+        None,
+        "Search with the heaviest terms of each query only: those that hold this share of its "
+        "weight, such as 0.9. For impact indexes.  [default: all terms]",
+        metavar="SHARE", check=_check_share, group=INPUT,
+    )  # fmt: skip
 
 
 class Parameters(

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from ..analysis import Analysis
+from ..errors import TdvError
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
 from ..indexes.analysis import analysis_of
-from ..indexes.search_parameters import recorded_parameters
+from ..indexes.search_parameters import holds_weights, recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -22,6 +23,15 @@ from .search import RUN, search_with
 
 _HITS = 10
 """More than the objective looks at: equal scores are put in order before they are cut off."""
+
+
+def refuse_weights(index: str | os.PathLike[str], field: str) -> None:
+    """Raise :class:`TdvError` for an impact index."""
+    if holds_weights(index, field):
+        raise TdvError(
+            f"the field '{field}' of {index} is of an impact index. It has no k1 and b to tune: "
+            "'tdv-lucene learn' chooses a power of its weights"
+        )
 
 
 def tune_parameters(
@@ -46,8 +56,10 @@ def tune_parameters(
     Raises
     ------
     TdvError
-        As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`.
+        As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; for an impact
+        index, which has no parameter to tune.
     """
+    refuse_weights(index, field)
     own = recorded_parameters(index, model, field=field)
     analysed = analysis_of(index, field, analysis)
     assert own.model is not None  # the recorded one, else BM25

@@ -17,10 +17,12 @@ from ..options import (
     option,
 )
 from ..pruning.config import SearchAs
-from ..ranking.options import Parameters, SearchedModel
+from ..ranking.options import Parameters, QueryTerms, SearchedModel
 
 
-class SearchConfig(SearchedModel, Parameters, TopicField, Analysed, OfField, Named, Overwrite):
+class SearchConfig(
+    SearchedModel, QueryTerms, Parameters, TopicField, Analysed, OfField, Named, Overwrite
+):
     """How :func:`tdv_lucene.search_index` searches."""
 
     tag: str | None = option(None, "Tag the run (last column).  [default: tdv-lucene-MODEL]")

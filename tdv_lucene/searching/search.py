@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import Analysis
@@ -14,7 +15,7 @@ from ..arguments import cores
 from ..errors import TdvError, argument
 from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import FieldAnalysis, analysis_of
-from ..indexes.queries import searchable_topics
+from ..indexes.queries import searchable_topics, shortened_topics
 from ..indexes.query_terms import check_query_terms, nothing_found, warn_of_lost_queries
 from ..indexes.search_parameters import holds_weights, parameters_of, recorded_parameters
 from ..indexes.search_warnings import warn_of_another_search
@@ -59,7 +60,8 @@ def search_index(
     config, options
         How to search: a :class:`SearchConfig`, or its options by name, as ``hits=100``.
 
-    Returns the parameters used, ``analysis``, ``queries``, ``hits`` and ``queries_without_hits``.
+    Returns the parameters used, ``analysis``, ``queries``, ``hits`` and ``queries_without_hits``;
+    with ``query_terms`` also how many different terms a query has on average, before and after.
 
     Raises
     ------
@@ -91,10 +93,16 @@ def search_index(
         weights = holds_weights if far is None else lambda *_: far.weights
         parameters = parameters_of(index, record, config.model, config.parameters, weights)
         warn_of_another_search(index, parameters, record=record)
+        asked: dict[str, float] = {}
+        if config.query_terms is not None:
+            made = shortened_topics(
+                queries, config.query_terms, parameters, field, analysed.analysis
+            )
+            queries, asked = made.topics, made.describe()
         summary = search_with(
             index, queries, place, parameters, hits=config.hits, threads=config.threads,
             field=field, analysed=analysed, feedback=config.feedback, tag=config.tag, far=far,
-            progress=progress,
+            more=asked, progress=progress,
         )  # fmt: skip
     if far is None:
         warn_of_lost_queries(index, field, analysed, queries, summary["queries_without_hits"])
@@ -135,12 +143,13 @@ def search_with(
     tag: str | None = None,
     arrays: Path | None = None,
     far: FarShards | None = None,
+    more: Mapping[str, Any] = MappingProxyType({}),
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Do the work of :func:`search_index`, with parameters and an output that were checked.
 
     The run also goes into the folder ``arrays``, for :func:`..evaluation.run_arrays.load_run`.
-    Shards that are ``far`` write no such arrays, and take no feedback.
+    Shards that are ``far`` write no such arrays, and take no feedback. ``more`` is told as well.
     """
     from ..jvm import searcher
     from ..jvm.index import identify
@@ -166,6 +175,7 @@ def search_with(
             "field": field,
             "analysis": analysed.describe(),
             "queries": len(queries),
+            **more,
             **found,
         }
         place.write_manifest({**summary, "depth": hits, "source": source})

@@ -11,7 +11,6 @@ from ..evaluation.topics import Qrels, read_qrels, read_topics
 from ..indexes.analysis import analysis_of
 from ..indexes.inspection import require_prunable
 from ..indexes.query_terms import check_query_terms
-from ..indexes.search_parameters import holds_weights
 from ..matrix.extract import open_matrix
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..prior.alone import in_memory
@@ -24,7 +23,7 @@ from ..ranking import DEFAULT_MODEL, SearchParameters
 from ..source import Source, named_by
 from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
-from .baseline_tuning import tune_parameters
+from .baseline_tuning import refuse_weights, tune_parameters
 from .config import TuneConfig
 
 
@@ -79,11 +78,7 @@ def tune_index(
     field, threads = config.field, config.threads
     index = named_by(index, config.id_field)
     require_prunable(index, field)
-    if holds_weights(index, field):
-        raise TdvError(
-            f"the field '{field}' of {index} is of an impact index. It has no k1 and b to tune: "
-            "'tdv-lucene learn' chooses a power of its weights"
-        )
+    refuse_weights(index, field)
     copied = PruneConfig(
         reduction=0, tf="original", search_as=config.search_as, threads=threads,
         field=field, overwrite=config.overwrite, id_field=config.id_field, **config.asked_analysis,

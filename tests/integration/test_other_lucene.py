@@ -43,6 +43,7 @@ MODULES = {
     ),
     "random cases": ("integration/test_fuzz.py",),
     "searching": (
+        "integration/test_impact.py",
         "integration/test_latency.py",
         "integration/test_lucene_programs.py",
         "integration/test_search.py",

@@ -7,35 +7,21 @@ import os
 import subprocess
 import sys
 import unicodedata
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from lucene_indexes import Doc, Layout, _document, open_writer, write_index
+from lucene_indexes import Doc, write_index
 
-from tdv_lucene.analysis import Analysis
-from tdv_lucene.comparison import served_answer
-from tdv_lucene.comparison.explain import explain_query
-from tdv_lucene.comparison.side_by_side import SideBySide
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
 from tdv_lucene.evaluation.run_arrays import load_run
-from tdv_lucene.evaluation.topics import read_topics
 from tdv_lucene.indexes.analysis import analysis_of
 from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.jvm import java_class
-from tdv_lucene.learning.from_index import learn_from_index
-from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.matrix.weight_powers import WeightPower
 from tdv_lucene.output import Output
-from tdv_lucene.prior.alone import prior_values_of_index
-from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.pruning.update import update_index
-from tdv_lucene.pruning.verify import verify_pruned
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.searching.search import open_searcher, search_index, search_with
-from tdv_lucene.searching.tune import tune_index
 
 pytestmark = pytest.mark.jvm
 
@@ -366,101 +352,3 @@ def test_documents_without_an_id_are_named_before_the_search(make_index, tmp_pat
     index = make_index([[Doc("d1", ["t1"]), Doc("", ["t1"])]])
     with pytest.raises(TdvError, match="document 1 of .* has no 'id', by which it is named"):
         search_index(index, {"q": "t1"}, tmp_path / "run")
-
-
-@pytest.fixture
-def impact_index(make_index):
-    """Weights as an impact index has them; every document has "all"."""
-    rng = np.random.default_rng(4)
-    docs = [
-        Doc(
-            f"d{i}", ["all"] * 3 + [t for t in ("a", "##b", "c", "e") for _ in range(rng.choice(W))]
-        )
-        for i in rng.permutation(60)
-    ]
-    analysis = Analysis(pretokenized=True)
-    return make_index([docs[:25], docs[25:]], norms="impact", analysis=analysis, raw=False)
-
-
-POWER = WeightPower(1.5, 9.0)
-W = [0, 0, 0, 1, 2, 9, 40, 250]
-
-
-@pytest.mark.pyserini
-@pytest.mark.parametrize("pruned", [False, True])
-def test_impact_scores_are_those_of_pyserinis_searcher(impact_index, tmp_path, pruned):
-    """Which leaves out terms that all documents have."""
-    topics = {"1": "a a a ##b all", "2": "c all e e unknown"}
-    index = impact_index
-    if pruned:
-        index = tmp_path / "pruned"
-        values = prior_values_of_index(impact_index)
-        values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
-        report = prune_index(impact_index, values, index, reduction=0.4, scale=0.3)
-        assert report["model"] == "impact" and report["reduction"] > 0.3
-        assert verify_pruned(impact_index, index, values)["equal"]
-        with open_matrix(index) as left:
-            assert {*left.data} <= {max(1, round(0.3 * w**1.5 / 3)) for w in (1, 2, 3, 9, 40, 250)}
-    found = search_index(index, topics, tmp_path / "run", hits=20)
-    assert found["model"] == "impact"
-    java_class("java.lang.Object")
-    from pyserini.search.lucene import LuceneImpactSearcher
-
-    searcher = LuceneImpactSearcher(str(index), None)
-    ours = read_lines(tmp_path / "run")
-    for qid, text in topics.items():
-        theirs = [(hit.docid, f"{hit.score:.6f}") for hit in searcher.search(text, 20)]
-        assert theirs == [(line[2], line[4]) for line in ours if line[0] == qid]
-    if not pruned:
-        hits = open_searcher(index).search("all a", 60)
-        assert 0 < len(hits) < 60
-        assert len(open_searcher(index, min_idf=-1).search("all a", 60)) == 60
-
-
-def test_impact_indexes_are_followed_explained_and_shown(impact_index, tmp_path):
-    """Whose weights learning raised to a power; terms are searched as they are."""
-    pruned, values = tmp_path / "pruned", prior_values_of_index(impact_index)
-    values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
-    prune_index(impact_index, values, pruned, reduction=0.4, scale=0.3)
-    layout = Layout(norms="impact", raw=False, analysis=None)
-    writer = open_writer(impact_index, layout)
-    writer.addDocument(_document(Doc("n1", ["a"] * 300 + ["new"] * 40), 60, layout))
-    writer.commit()
-    writer.close()
-    assert update_index(pruned, values=[values])["segments_added"] == 1
-    assert verify_pruned(impact_index, pruned, values)["equal"]
-    told = explain_query(impact_index, pruned, "a a ##b all")
-    with SideBySide({"full": impact_index, "pruned": pruned}) as session:
-        shown = served_answer.answer(session, "a a ##b all", 10)["indexes"]
-    for name, when in (("full", "before"), ("pruned", "after")):
-        found = [(hit["document"], hit["score"]) for hit in shown[name]["hits"]]
-        assert found == [(hit["document"], hit["score"]) for hit in told["hits"][when]]
-        assert found[0][0] == "n1"
-
-
-def test_other_functions_do_not_rank_impact_indexes_nor_it_others(
-    impact_index, tiny_index, tmp_path
-):
-    for model in ("bm25", "qld", "tfidf"):
-        with pytest.raises(TdvError, match="impact index .* would rank them wrongly: leave it"):
-            search_index(impact_index, {"q": "a"}, tmp_path / "run", model=model)
-    with pytest.raises(TdvError, match="no impact index .* leave it out"):
-        search_index(tiny_index, {"q": "quick"}, tmp_path / "run", model="impact")
-    with pytest.raises(TdvError, match="no impact index"):
-        learn_from_index(tiny_index, None, None, tmp_path / "v", model="impact", no_judgements=True)
-    with pytest.raises(TdvError, match="no k1 and b to tune: .* a power"):
-        tune_index(impact_index, None, None, tmp_path / "tuned")
-    with pytest.raises(TdvError, match="min_idf=-2.* is out of range"):
-        search_index(impact_index, {"q": "a"}, tmp_path / "run", min_idf=-2)
-
-
-@pytest.mark.parametrize("weight", [-1, 0.5, 10**6, True, "3"])
-def test_weights_that_no_topic_can_have_are_refused(weight, tmp_path):
-    topics = tmp_path / "topics.jsonl"
-    topics.write_text(json.dumps({"id": "1", "vector": {"a": 2, "##b": 1.0, "c": 0}}) + "\n")
-    assert read_topics(topics) == {"1": "a a ##b"}
-    topics.write_text(json.dumps({"id": "1", "vector": {"a": weight}}) + "\n")
-    with pytest.raises(
-        TdvError, match="line 1: the weight .* of 'a' is out of range: write a whole"
-    ):
-        read_topics(topics)

@@ -1,0 +1,275 @@
+"""Impact indexes, whose frequencies are weights: what every command makes of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from lucene_indexes import Doc, Layout, _document, open_writer, write_index
+
+from tdv_lucene.analysis import DEFAULT, Analysis
+from tdv_lucene.cli.compare import command as compare_command
+from tdv_lucene.comparison import served_answer
+from tdv_lucene.comparison.compare import compare_indexes
+from tdv_lucene.comparison.explain import explain_query
+from tdv_lucene.comparison.side_by_side import SideBySide
+from tdv_lucene.errors import TdvError
+from tdv_lucene.evaluation.topics import read_topics
+from tdv_lucene.indexes.queries import heaviest_terms, shortened_topics
+from tdv_lucene.indexes.shards.finding import find_shards
+from tdv_lucene.jvm import java_class
+from tdv_lucene.learning.from_index import learn_from_index
+from tdv_lucene.matrix.extract import open_matrix
+from tdv_lucene.matrix.weight_powers import WeightPower
+from tdv_lucene.prior.alone import prior_values_of_index
+from tdv_lucene.pruning.prune import prune_index
+from tdv_lucene.pruning.update import update_index
+from tdv_lucene.pruning.verify import verify_pruned
+from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.searching.search import open_searcher, search_index
+from tdv_lucene.searching.tune import tune_index
+
+pytestmark = pytest.mark.jvm
+
+
+def read_lines(path):
+    return [line.split() for line in path.read_text().splitlines()]
+
+
+POWER = WeightPower(1.5, 9.0)
+W = [0, 0, 0, 1, 2, 9, 40, 250]
+PRETOKENIZED = Analysis(pretokenized=True)
+LAYOUT = Layout(norms="impact", raw=False, analysis=PRETOKENIZED)
+
+
+def _documents() -> list[Doc]:
+    """Weights as an impact index has them; every document has "all"."""
+    rng = np.random.default_rng(4)
+    return [
+        Doc(
+            f"d{i}", ["all"] * 3 + [t for t in ("a", "##b", "c", "e") for _ in range(rng.choice(W))]
+        )
+        for i in rng.permutation(60)
+    ]
+
+
+@pytest.fixture
+def impact_index(tmp_path):
+    docs = _documents()
+    return write_index(tmp_path / "index", [docs[:25], docs[25:]], LAYOUT)
+
+
+@pytest.mark.pyserini
+@pytest.mark.parametrize("pruned", [False, True])
+def test_impact_scores_are_those_of_pyserinis_searcher(impact_index, tmp_path, pruned):
+    """Which leaves out terms that all documents have."""
+    topics = {"1": "a a a ##b all", "2": "c all e e unknown"}
+    index = impact_index
+    if pruned:
+        index = tmp_path / "pruned"
+        values = prior_values_of_index(impact_index)
+        values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
+        report = prune_index(impact_index, values, index, reduction=0.4, scale=0.3)
+        assert report["model"] == "impact" and report["reduction"] > 0.3
+        assert verify_pruned(impact_index, index, values)["equal"]
+        with open_matrix(index) as left:
+            assert {*left.data} <= {max(1, round(0.3 * w**1.5 / 3)) for w in (1, 2, 3, 9, 40, 250)}
+    found = search_index(index, topics, tmp_path / "run", hits=20)
+    assert found["model"] == "impact"
+    java_class("java.lang.Object")
+    from pyserini.search.lucene import LuceneImpactSearcher
+
+    searcher = LuceneImpactSearcher(str(index), None)
+    ours = read_lines(tmp_path / "run")
+    for qid, text in topics.items():
+        theirs = [(hit.docid, f"{hit.score:.6f}") for hit in searcher.search(text, 20)]
+        assert theirs == [(line[2], line[4]) for line in ours if line[0] == qid]
+    if not pruned:
+        hits = open_searcher(index).search("all a", 60)
+        assert 0 < len(hits) < 60
+        assert len(open_searcher(index, min_idf=-1).search("all a", 60)) == 60
+
+
+def test_impact_indexes_are_followed_explained_and_shown(impact_index, tmp_path):
+    """Whose weights learning raised to a power; terms are searched as they are."""
+    pruned, values = tmp_path / "pruned", prior_values_of_index(impact_index)
+    values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
+    prune_index(impact_index, values, pruned, reduction=0.4, scale=0.3)
+    layout = Layout(norms="impact", raw=False, analysis=None)
+    writer = open_writer(impact_index, layout)
+    writer.addDocument(_document(Doc("n1", ["a"] * 300 + ["new"] * 40), 60, layout))
+    writer.commit()
+    writer.close()
+    assert update_index(pruned, values=[values])["segments_added"] == 1
+    assert verify_pruned(impact_index, pruned, values)["equal"]
+    told = explain_query(impact_index, pruned, "a a ##b all")
+    with SideBySide({"full": impact_index, "pruned": pruned}) as session:
+        shown = served_answer.answer(session, "a a ##b all", 10)["indexes"]
+    for name, when in (("full", "before"), ("pruned", "after")):
+        found = [(hit["document"], hit["score"]) for hit in shown[name]["hits"]]
+        assert found == [(hit["document"], hit["score"]) for hit in told["hits"][when]]
+        assert found[0][0] == "n1"
+
+
+def test_other_functions_do_not_rank_impact_indexes_nor_it_others(
+    impact_index, tiny_index, tmp_path
+):
+    for model in ("bm25", "qld", "tfidf"):
+        with pytest.raises(TdvError, match="impact index .* would rank them wrongly: leave it"):
+            search_index(impact_index, {"q": "a"}, tmp_path / "run", model=model)
+    with pytest.raises(TdvError, match="no impact index .* leave it out"):
+        search_index(tiny_index, {"q": "quick"}, tmp_path / "run", model="impact")
+    with pytest.raises(TdvError, match="no impact index"):
+        learn_from_index(tiny_index, None, None, tmp_path / "v", model="impact", no_judgements=True)
+    with pytest.raises(TdvError, match="no k1 and b to tune: .* a power"):
+        tune_index(impact_index, None, None, tmp_path / "tuned")
+    with pytest.raises(TdvError, match="min_idf=-2.* is out of range"):
+        search_index(impact_index, {"q": "a"}, tmp_path / "run", min_idf=-2)
+
+
+@pytest.mark.parametrize("weight", [-1, 0.5, 10**6, True, "3"])
+def test_weights_that_no_topic_can_have_are_refused(weight, tmp_path):
+    topics = tmp_path / "topics.jsonl"
+    topics.write_text(json.dumps({"id": "1", "vector": {"a": 2, "##b": 1.0, "c": 0}}) + "\n")
+    assert read_topics(topics) == {"1": "a a ##b"}
+    topics.write_text(json.dumps({"id": "1", "vector": {"a": weight}}) + "\n")
+    with pytest.raises(
+        TdvError, match="line 1: the weight .* of 'a' is out of range: write a whole"
+    ):
+        read_topics(topics)
+
+
+TEN = {"a": 5, "b": 3, "c": 1, "d": 1}
+
+
+@pytest.mark.parametrize(
+    ("weights", "share", "kept"),
+    [
+        (TEN, 1, "abcd"), (TEN, 0.81, "abcd"), (TEN, 0.8, "ab"), (TEN, 0.5, "a"), (TEN, 1e-9, "a"),
+        ({"b": 1, "a": 1}, 0.5, "ab"), ({"x": 55, "y": 45}, 0.55, "x"), ({}, 0.5, ""),
+    ],
+)  # fmt: skip
+def test_the_heaviest_terms_hold_the_share_of_a_query(weights, share, kept):
+    """In whatever order: what weighs as much as the last is kept."""
+    assert heaviest_terms(weights, share) == {*kept}
+
+
+def test_what_is_left_of_a_query_is_what_was_written():
+    """Not its stems: a stem has another one at times."""
+    impact = SearchParameters("impact", min_idf=0)
+    text = "Organizations, organizations; a generalization of organizations"
+    made = shortened_topics({"q": text, "empty": "the"}, 0.6, impact, "contents", DEFAULT)
+    assert made.topics == {"q": "Organizations organizations organizations", "empty": ""}
+    assert (made.before, made.after) == (1.0, 0.5)
+
+
+def test_search_with_the_heaviest_terms_is_a_search_for_them(impact_index, tmp_path):
+    topics = {"1": "a a a ##b c c c c", "2": "e e c"}
+    found = search_index(impact_index, topics, tmp_path / "run", query_terms=0.8)
+    kept = {"1": "a a a c c c c", "2": "e e c"}
+    plain = search_index(impact_index, kept, tmp_path / "plain")
+    assert (tmp_path / "run").read_text() == (tmp_path / "plain").read_text()
+    told = {"query_terms": 0.8, "terms_per_query_before": 2.5, "terms_per_query": 2.0}
+    assert {name: found[name] for name in told} == told and not told.keys() & plain.keys()
+
+
+def test_a_comparison_asks_every_index_for_the_same_terms(impact_index, tmp_path):
+    pruned = tmp_path / "pruned"
+    prune_index(impact_index, prior_values_of_index(impact_index), pruned, reduction=0.4)
+    texts = {"1": "a a a a ##b", "2": "c c c c c e"}
+    topics, kept, qrels = (tmp_path / name for name in ("topics.tsv", "kept.tsv", "qrels"))
+    topics.write_text("".join(f"{qid}\t{text}\n" for qid, text in texts.items()))
+    kept.write_text("1\ta a a a\n2\tc c c c c\n")
+    qrels.write_text("1 0 d3 1\n2 0 d5 1\n")
+    arguments = [
+        "--index", impact_index, "--pruned", pruned, "--topics", topics, "--qrels", qrels,
+        "--output", tmp_path / "R", "--query-terms", "0.8", "--latency-budget", "0.2",
+    ]  # fmt: skip
+    done = CliRunner().invoke(compare_command, [*map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.output.split())
+    assert "the queries of 'topics' ask for their heaviest terms only, which hold 80 % of" in said
+    assert "of a query's weight: 1.0 of 2.0 terms on average." in said
+    report = json.loads((tmp_path / "R" / "report.json").read_text())
+    assert report["parameters"]["shortened"]["topics"]["query_terms"] == 0.8
+    assert "which hold 80 % of a query" in (tmp_path / "R" / "report.html").read_text()
+    plain = compare_indexes(
+        impact_index, pruned, kept, qrels, tmp_path / "K", latency_budget_seconds=0.2
+    )
+    assert report["measures"]["MAP"]["means"] == plain["measures"]["MAP"]["means"]
+    for name in ("full", "pruned"):
+        runs = [(tmp_path / folder / "runs" / f"{name}.run").read_text() for folder in "RK"]
+        assert runs[0] == runs[1] != ""
+
+
+def test_queries_that_do_not_weigh_their_terms_are_not_shortened(tiny_index, tmp_path):
+    for model in (None, "qld"):
+        with pytest.raises(TdvError, match="query_terms=0.5 has no effect without an impact index"):
+            search_index(tiny_index, {"q": "fox"}, tmp_path / "R", model=model, query_terms=0.5)
+    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
+    topics.write_text("q1\tquick fox\n")
+    qrels.write_text("q1 0 d0 1\n")
+    with pytest.raises(TdvError, match="has no effect without an impact index"):
+        compare_indexes(tiny_index, tiny_index, topics, qrels, tmp_path / "R", query_terms=0.5)
+    for share in (0, -1, 1.5, float("nan")):
+        with pytest.raises(TdvError, match="query_terms must be a share above 0, at most 1, got"):
+            search_index(tiny_index, {"q": "fox"}, tmp_path / "R", query_terms=share)
+    assert not (tmp_path / "R").exists()
+
+
+@pytest.fixture
+def shards(tmp_path):
+    """The documents of the index, in three shards."""
+    docs = _documents()
+    (tmp_path / "S").mkdir()
+    for name, part in {"a": [docs[:25]], "b": [docs[25:40], docs[40:45]], "c": [docs[45:]]}.items():
+        write_index(tmp_path / "S" / name, part, LAYOUT)
+    return find_shards(f"{tmp_path}/S/*")
+
+
+def test_shards_are_pruned_proved_and_searched_as_one_index(impact_index, shards, tmp_path):
+    values = prior_values_of_index(impact_index)
+    values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
+    one = prune_index(impact_index, values, tmp_path / "one", reduction=0.4, scale=0.3)
+    several = prune_index(shards, values, tmp_path / "OUT", reduction=0.4, scale=0.3)
+    assert one["reduction"] > 0.3
+    for name in ("model", "postings_before", "postings", "tokens", "search", "values_sha256"):
+        assert several[name] == one[name], name
+    pruned = find_shards(f"{tmp_path}/OUT/*")
+    assert verify_pruned(shards, pruned, values) == verify_pruned(
+        impact_index, tmp_path / "one", values
+    )
+    topics = {"1": "a a a ##b all", "2": "c all e e unknown"}
+    for first, second in ((impact_index, shards), (tmp_path / "one", pruned)):
+        for share in (None, 0.7):
+            for index, run in ((first, "first"), (second, "second")):
+                search_index(index, topics, tmp_path / run, query_terms=share, overwrite=True)
+            runs = [(tmp_path / run).read_text() for run in ("first", "second")]
+            assert runs[0] == runs[1] != ""
+
+
+def test_a_query_log_chooses_how_much_of_an_impact_index_is_dropped(impact_index, tmp_path):
+    log = tmp_path / "log.tsv"
+    texts = [f"{x} {x} {y}" for x in ("a", "##b", "c", "e") for y in ("a", "c", "e") if x != y]
+    log.write_text("".join(f"{number}\t{text}\n" for number, text in enumerate(texts)))
+    report = prune_index(impact_index, None, tmp_path / "P", queries=log, max_loss=0.99)
+    assert report["model"] == "impact" and report["chosen"]["log"]["queries"] == len(texts)
+    assert report["postings"] < report["postings_before"]
+    assert verify_pruned(impact_index, tmp_path / "P", None)["equal"]
+    values = learn_from_index(impact_index, log, None, tmp_path / "V")
+    assert values.model == "impact"
+    assert verify_pruned(impact_index, tmp_path / "P", tmp_path / "V")["equal"]
+
+
+def test_a_comparison_says_that_an_impact_index_has_nothing_to_tune(impact_index, tmp_path):
+    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels"
+    topics.write_text("1\ta a c\n")
+    qrels.write_text("1 0 d3 1\n")
+    with pytest.raises(TdvError, match="no k1 and b to tune: .* a power"):
+        compare_indexes(
+            impact_index, impact_index, topics, qrels, tmp_path / "R", tune=(topics, qrels)
+        )
+    assert not (tmp_path / "R").exists()
