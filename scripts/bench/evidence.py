@@ -93,16 +93,25 @@ class Evidence:
         """What is chosen by half of ``some`` queries, measured on the other half."""
         train, test = np.array_split(np.random.default_rng([SEED, seed]).permutation(some), 2)
         values = self._draws.learn(train, DefaultRecipe(), seed)
+        points = [self._point(values, point, test) for point in values.points]
+        reductions = [point["reduction"] for point in points]
         return {
             "queries": len(train),
             "full": self._full[test].mean(axis=0).tolist(),
             "tuned": self._tuned(train, test),
             **{kind: self._alone[kind].of(test) for kind in KINDS},
             "log": self._by_log(train, test),
-            "judged": self._pruned(values, values.recommended_reduction).of(test),
+            "points": points,
+            "judged": points[reductions.index(values.recommended_reduction)],
             "max loss": self._within_loss(values, test),
             "printed": _printed(values),
         }
+
+    def _point(self, values: TermValues, point: Mapping[str, Any], test: np.ndarray) -> Any:
+        """An operating point: what `learn` measured of it, and what it is on the other half."""
+        held_out = {name: point["difference"][name] for name in (OBJECTIVE, "R@1000")}
+        pruned = self._pruned(values, point["reduction"]).of(test)
+        return {**pruned, "posting_bytes": point["posting_bytes"], "difference": held_out}
 
     def _tuned(self, train: np.ndarray, test: np.ndarray) -> list[float]:
         problem = self._problem.with_parameters(self._draws.tuned_on(train))

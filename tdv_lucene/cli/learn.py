@@ -160,24 +160,26 @@ def _recommended_point(values: TermValues) -> Mapping[str, Any]:
 def _recommended(values: TermValues) -> str:
     """Which point pruning takes by default, and why."""
     measure = values.measure
-    if not ranks_above(_recommended_point(values), measure):
+    point = _recommended_point(values)
+    if ranks_above(point, measure):
         return (
-            f"* recommended: drop nothing. At no reduction is {measure} above the tuned full "
-            "index's by a standard error, with R@1000 not significantly below it. To drop more, "
-            "pass --reduction, --max-loss or --max-bytes to 'tdv-lucene prune', or learn from more "
-            "judged queries."
+            f"* recommended: the smallest index with {measure} above the tuned full index's by a "
+            "standard error or more, and R@1000 not significantly below it. 'tdv-lucene prune' "
+            "uses it by default. Be surer with --max-loss 0."
         )
+    least = "nothing" if point["reduction"] == 0 else f"{point['reduction']:.0%}"
     return (
-        f"* recommended: the smallest index with {measure} above the tuned full index's by a "
-        "standard error or more, and R@1000 not significantly below it. 'tdv-lucene prune' uses it "
-        "by default. Be surer with --max-loss 0."
+        f"* recommended: drop {least}, which ranks best. At no reduction is {measure} above the "
+        "tuned full index's by a standard error, with R@1000 not significantly below it. To drop "
+        "more, pass --reduction, --max-loss or --max-bytes to 'tdv-lucene prune', or learn from "
+        "more judged queries."
     )
 
 
 def _to_expect(values: TermValues) -> Iterator[str]:
     """What the choice of this point is worth on queries that had no part in it."""
     choice = values.manifest.get("choice")
-    if choice is None or not ranks_above(_recommended_point(values), values.measure):
+    if choice is None:
         return
     low, high = choice["ci95"]
     yield (

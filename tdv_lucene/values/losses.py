@@ -68,16 +68,24 @@ def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = M
 
 
 def recommend(points: Sequence[Point], measure: str = MEASURE) -> float:
-    """Return the reduction of the smallest index that ranks above the tuned full index by more than
-    its error; 0, to drop nothing, if there is none.
+    """Return the reduction of the smallest index that :func:`ranks_above` the tuned full one; if
+    there is none, that of the index that ranks best.
 
-    See :func:`ranks_above`. Without a margin luck would choose; with the 95 % interval as margin,
-    150 queries would hardly ever let anything be dropped.
+    Without a margin luck would choose; with the 95 % interval as margin, 150 queries would hardly
+    ever let anything be dropped. An index that is wholly below 0 in R@1000 is never recommended; 0,
+    to drop nothing, if all are.
     """
-    above = [point for point in points if ranks_above(point, measure)]
-    if not above:
-        return 0.0
-    return float(min(above, key=lambda point: float(point["posting_bytes"]))["reduction"])
+    finding = [point for point in points if _keeps_recall(point)]
+    above = [point for point in finding if ranks_above(point, measure)]
+    if above:
+        chosen = min(above, key=lambda point: float(point["posting_bytes"]))
+    else:
+        chosen = max(
+            finding,
+            key=lambda point: float(point["difference"][measure]["mean"]),
+            default={"reduction": 0.0},
+        )
+    return float(chosen["reduction"])
 
 
 def ranks_above(point: Point, measure: str = MEASURE) -> bool:
@@ -85,4 +93,8 @@ def ranks_above(point: Point, measure: str = MEASURE) -> bool:
     interval's half, about one standard error, and not wholly below 0 in R@1000."""
     difference = point["difference"][measure]
     by_an_error = (difference["mean"] + difference["ci95"][0]) / 2
-    return bool(by_an_error >= 0 and point["difference"]["R@1000"]["ci95"][1] >= 0)
+    return bool(by_an_error >= 0 and _keeps_recall(point))
+
+
+def _keeps_recall(point: Point) -> bool:
+    return bool(point["difference"]["R@1000"]["ci95"][1] >= 0)

@@ -98,8 +98,16 @@ def test_what_ranks_above(ndcg, recall, above):
     assert ranks_above(point(0.3, ndcg, recall)) is above
 
 
-def test_where_no_point_ranks_above_nothing_is_to_be_dropped():
-    assert recommend([point(0.45, (-0.1, 0.2), (-0.1, 0.1))]) == 0
+def test_where_no_point_ranks_above_the_best_is_recommended():
+    unsure = [
+        point(0.0, (-0.1, 0.09), (0.0, 0.01)),
+        point(0.45, (-0.1, 0.15), (-0.1, 0.1)),
+        point(0.6, (-0.1, 0.2), (-0.1, -0.01)),  # recall surely goes
+    ]
+    assert recommend(unsure) == 0.45
+    worse = [point(0.0, (-0.1, 0.09), (0.0, 0.01)), point(0.45, (-0.2, 0.1), (-0.1, 0.1))]
+    assert recommend(worse) == 0
+    assert recommend([point(0.45, (0.1, 0.2), (-0.1, -0.01))]) == 0, "nothing is to be dropped"
 
 
 def test_another_measure_chooses_another_point():
