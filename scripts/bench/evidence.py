@@ -166,7 +166,7 @@ def with_log_choices(raw: Mapping[str, Any], logs: Mapping[str, Any]) -> dict[st
 
 
 def markdown(raw: Mapping[str, Any]) -> str:
-    return "\n\n".join([machine(), _table(raw), _intervals(raw)]) + "\n"
+    return "\n\n".join([machine(), _table(raw), _intervals(raw), _rules(raw)]) + "\n"
 
 
 def _table(raw: Mapping[str, Any]) -> str:
@@ -224,6 +224,52 @@ def _interval_row(name: str, splits: Sequence[Mapping[str, Any]]) -> list[str]:
             f"{change.mean():+.3f}", *(str(int((change < ends[of]).sum())) for of in _PRINTED),
             str(len(pruned)),
             str(sum(loss > MAX_LOSS for loss in losses))]  # fmt: skip
+
+
+RULES: dict[str, tuple[float, bool]] = {
+    "above by the 95 % interval, else drop nothing": (1.0, False),
+    "above by half of it, else drop nothing": (0.5, False),
+    "above by half of it, else the best (`learn`)": (0.5, True),
+    "above on the mean, else the best": (0.0, True),
+}
+"""The share of the interval's half that held-out queries must be above by, and whether the best is
+taken where none is."""
+
+
+def _rules(raw: Mapping[str, Any]) -> str:
+    """What other rules would have recommended of the same points."""
+    head = ("rule", "bytes, mean of the sets", "nDCG@5 against tuned, mean", "worst set",
+            "sets more than 1 % below", "R@1000, worst set")  # fmt: skip
+    rows = []
+    for name, rule in RULES.items():
+        sets = [_by_rule(splits, *rule) for splits in raw.values() if splits]
+        size, ndcg, recall = np.array(sets).T
+        rows.append([name, f"{size.mean():+.0%}", f"{ndcg.mean():+.1%}", f"{ndcg.min():+.1%}",
+                     str(int((ndcg < -0.01).sum())), f"{recall.min():+.1%}"])  # fmt: skip
+    return markdown_table(head, rows)
+
+
+def _by_rule(splits: Sequence[Mapping[str, Any]], share: float, best: bool) -> list[float]:
+    """Changes of bytes, against the full index, and of nDCG@5 and R@1000, against the tuned one."""
+    chosen = [_chosen(split["points"], share, best) for split in splits]
+    measured = np.mean([point["measures"] for point in chosen], axis=0)
+    tuned = np.mean([split["tuned"] for split in splits], axis=0)
+    change = measured / tuned - 1
+    return [float(np.mean([point["bytes"] for point in chosen])) - 1, change[0], change[2]]
+
+
+def _chosen(points: Sequence[Mapping[str, Any]], share: float, best: bool) -> Mapping[str, Any]:
+    def margin(point: Mapping[str, Any]) -> float:
+        of = point["difference"][OBJECTIVE]
+        return float(of["mean"] - share * (of["mean"] - of["ci95"][0]))
+
+    finding = [p for p in points if p["difference"]["R@1000"]["ci95"][1] >= 0]
+    above = [point for point in finding if margin(point) >= 0]
+    if above:
+        return min(above, key=lambda point: float(point["posting_bytes"]))
+    if best and finding:
+        return max(finding, key=lambda point: float(point["difference"][OBJECTIVE]["mean"]))
+    return points[0]
 
 
 def main() -> None:
