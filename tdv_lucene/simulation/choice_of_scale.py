@@ -166,18 +166,20 @@ def best_ranking_scale(
     at: Reduced, *, first: float, others: Sequence[float] = RANKING_SCALES
 ) -> ChosenScale:
     """Return the scale that ranks best: the ``first``, unless one of the ``others`` serves held-out
-    queries clearly better. Each fold is measured at the one that the other folds choose.
+    queries clearly better, in no more bytes than the full index. Each fold is measured at the one
+    that the other folds choose.
 
     See :func:`faithful_scale` for the table.
     """
-    scales = [first, *(scale for scale in others if scale != first)]
+    best = best_documents(at)
+    table = {scale: describe_scale(at, scale, best) for scale in sorted({first, *others})}
+    fitting = (scale for scale in others if not _is_larger(at.problem, table[scale]))
+    scales = [first, *(scale for scale in fitting if scale != first)]
     served_by = np.array([deciding(at.held_out([scale] * len(at.folds))) for scale in scales])
     if len(at.folds) > 1:
         of_folds = [clearly_best(np.delete(served_by, fold, axis=1)) for fold in at.folds]
     else:  # nobody else could choose
         of_folds = [0]
-    best = best_documents(at)
-    table = {scale: describe_scale(at, scale, best) for scale in sorted(scales)}
     return ChosenScale(
         table=list(table.values()),
         entry=table[scales[clearly_best(served_by)]],

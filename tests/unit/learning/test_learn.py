@@ -194,10 +194,14 @@ def scales_foreseen(monkeypatch):
     monkeypatch.setattr(f"{name}.describe_scale", describe)
 
 
-def _scale_of(reduction: float, whole: float, **limits: float) -> float:
+def _problem(whole: float) -> SimpleNamespace:
+    """One whose full index has so many bytes."""
     full = SimpleNamespace(judged=SimpleNamespace(plain_bytes=whole))
-    problem = SimpleNamespace(model="bm25", full=full)
-    at = SimpleNamespace(folds=[np.arange(3)], reduction=reduction, problem=problem)
+    return SimpleNamespace(model="bm25", full=full)
+
+
+def _scale_of(reduction: float, whole: float, **limits: float) -> float:
+    at = SimpleNamespace(folds=[np.arange(3)], reduction=reduction, problem=_problem(whole))
     found = faithful_scale(at, **limits)
     assert found.entry["scale"] == found.of_folds[0] and found.entry in found.table
     assert found.table == sorted(found.table, key=lambda entry: entry["scale"])
@@ -217,7 +221,7 @@ def test_no_scale_makes_an_index_larger_than_the_full_one(scales_foreseen):
     assert _scale_of(0.0, whole=1) == smallest, "there is no smaller one"
 
 
-def test_the_scale_of_tfidf_is_the_one_that_ranks_best(monkeypatch):
+def test_the_scale_of_tfidf_is_the_one_that_ranks_best(scales_foreseen):
     """Each fold is measured at what the others choose; without a clear winner it is the first."""
     served = {0.2: [0.1, 0.1, 0.1, 0.1], 1: [0.2, 0.2, 0.2, 0.2], 3: [0.9, 0.9, 0.3, 0.3]}
 
@@ -225,16 +229,16 @@ def test_the_scale_of_tfidf_is_the_one_that_ranks_best(monkeypatch):
         return np.repeat(np.array(served[scales[0]])[:, None], 3, axis=1)
 
     folds = [np.array([0, 1]), np.array([2, 3])]
-    name = "tdv_lucene.simulation.choice_of_scale"
-    monkeypatch.setattr(f"{name}.best_documents", lambda at: None)
-    monkeypatch.setattr(f"{name}.describe_scale", lambda at, scale, best: {"scale": scale})
-    at = SimpleNamespace(folds=folds, held_out=held_out)
+    at = SimpleNamespace(folds=folds, held_out=held_out, problem=_problem(whole=310))
     found = best_ranking_scale(at, first=0.2, others=(1, 3))
     assert [entry["scale"] for entry in found.table] == [0.2, 1, 3]
     assert found.of_folds == [3, 3] and found.entry["scale"] == 0.2, "3 is not clearly better"
     served[3][0] = -9.0  # only its own fold must not see that
     assert best_ranking_scale(at, first=0.2, others=(1, 3)).of_folds == [3, 1]
     assert best_ranking_scale(at, first=0.2, others=()).of_folds == [0.2, 0.2]
+    at.problem = _problem(whole=309)
+    found = best_ranking_scale(at, first=0.2, others=(1, 3))
+    assert found.entry["scale"] == 1 and found.of_folds == [1, 1], "3 is larger than the full one"
 
 
 def test_tfidf_tries_scales_that_do_more_than_round(collection):
