@@ -47,7 +47,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; the import itself stays
     from .matrix.stored_matrix import load_matrix as load_matrix
     from .matrix.term_document_matrix import TermDocumentMatrix as TermDocumentMatrix
     from .peers.config import PeersConfig as PeersConfig
-    from .peers.unlearned import binary_values as binary_values
     from .peers.unlearned import make_peer_values as make_peer_values
     from .peers.unlearned import unlearned_values as unlearned_values
     from .prior.alone import prior_values as prior_values
@@ -97,7 +96,6 @@ _PUBLIC = {
     "Vocabulary": "vocabulary",
     "Analysis": "analysis",
     "analyze": "jvm.analysis",
-    "binary_values": "peers.unlearned",
     "build_index": "indexes.build",
     "compare_indexes": "comparison.compare",
     "embed_terms": "embedding.embed",

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tdv_lucene.evaluation.evaluate import read_run, trec_eval_values
+from tdv_lucene.evaluation.evaluate import evaluate_run, read_run
 from tdv_lucene.evaluation.significance import compare_paired
 from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.paper.neural import RANKERS
@@ -47,9 +47,10 @@ def _of_ranker(
     found = []
     for weight in WEIGHTS:
         score = (1 - weight) * both["score_x"] + weight * both["score_y"]
-        ids, values = trec_eval_values(both.assign(score=score), topics, qrels)
-        found.append(values["nDCG@5"])
+        measured = evaluate_run(both.assign(score=score), topics, qrels)
+        found.append(measured.trec_eval_values["nDCG@5"])
     by_weight = np.stack(found)  # [weights, queries]
+    ids = measured.queries
     chosen = np.zeros(len(ids))
     picked = []
     place = {query: number for number, query in enumerate(ids)}

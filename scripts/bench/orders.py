@@ -22,7 +22,7 @@ import numpy as np
 from order_fits import Fit, Uses
 from order_queries import Queries, judged_queries, sentence_queries
 from results import machine, markdown_table, write_run
-from table_sources import Sources
+from sources import Sources
 
 from tdv_lucene import TermValues, load_matrix
 from tdv_lucene.embedding.embed import latent_semantic_vectors

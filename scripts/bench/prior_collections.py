@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from table_sources import Sources
+from sources import Sources
 
 from tdv_lucene import load_matrix, read_qrels, read_topics
 from tdv_lucene.analysis import DEFAULT, Analysis

@@ -97,17 +97,6 @@ def evaluate_run(
     return Evaluation(tuple(judged.run.queries), values, _trec_eval_values(judged))
 
 
-def trec_eval_values(
-    run: pd.DataFrame, topics: Mapping[str, str], qrels: Qrels
-) -> tuple[tuple[str, ...], dict[str, np.ndarray]]:
-    """Return the judged queries and their values by trec_eval's definition alone.
-
-    ``run`` needs the columns query, docid and score.
-    """
-    judged = _Judged.of(run, topics, qrels)
-    return tuple(judged.run.queries), _trec_eval_values(judged)
-
-
 def read_run(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read a TREC run: columns query, q0, docid, rank, score (float64), system; ids as strings.
 

@@ -1,14 +1,12 @@
 """Peers: unlearned prunings, which a learned one has to beat at the same size.
 
 :func:`unlearned_values` makes :class:`~tdv_lucene.TermValues` with TDVs of 1 and an order in which
-terms or postings are dropped; ``prune`` takes them like learned ones. :func:`binary_values` keeps
-a learned order and replaces the learned TDVs by 0 and 1.
+terms or postings are dropped; ``prune`` takes them like learned ones.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ from ..values.dropped_postings import PostingRule
 from ..values.operating_point import REDUCTIONS
 from ..values.posting_thresholds import make_posting_rule, rule_length_norm
 from ..values.term_values import KIND, TermValues
-from ..values.unvalidated import unmeasured, unvalidated_values
+from ..values.unvalidated import unvalidated_values
 from .config import PeersConfig
 from .orders import ORDERS, PEERS, POSTINGS, Order
 
@@ -88,32 +86,6 @@ def _posting_rule(
     length_norm = rule_length_norm(matrix, **at).at(stored_lengths(matrix))
     factor = order.compute(matrix, length_norm).astype(np.float32)
     return make_posting_rule(matrix, weights, factor, factor, 0.0, **at)
-
-
-def binary_values(learned: TermValues) -> TermValues:
-    """Return ``learned`` with every TDV above 0 set to 1.
-
-    That shows what its order, and its first-position boost if it has one, are worth without TDVs.
-    The measures of the learned points are left out, because they were measured with the TDVs.
-    """
-    points = [{**point, **unmeasured(1)} for point in learned.points]
-    recipe = {**learned.manifest["recipe"], "binary": True}
-    rule = learned.posting_rule
-    if rule is not None:
-        rule = replace(rule, factors_at=(), factors=None)
-    by_posting = {} if rule is None else {"posting_rule": rule.describe()}
-    return replace(
-        learned,
-        weights=(np.asarray(learned.weights) > 0).astype(np.float32),
-        posting_factors=None,
-        manifest={
-            **learned.manifest,
-            **by_posting,
-            "recipe": recipe,
-            "points": points,
-            "folds": [],
-        },
-    )
 
 
 def make_peer_values(

@@ -43,18 +43,14 @@ def unvalidated_values(
         The reduction that pruning takes unless told otherwise.
     """
     points = [
-        {"reduction": r, "removed": r, **unmeasured(scale(r) if callable(scale) else scale)}
+        {"reduction": r, "removed": r, "measures": {}, "full": {},
+         "scale": scale(r) if callable(scale) else scale, "scales": []}
         for r in reductions
-    ]
+    ]  # fmt: skip
     return TermValues.of(
         matrix, weights, priority, rule,
         **about, queries=0, points=points, recommended_reduction=recommended,
     )  # fmt: skip
-
-
-def unmeasured(scale: float) -> dict[str, Any]:
-    """Return the entries of an operating point that was not measured."""
-    return {"measures": {}, "full": {}, "scale": scale, "scales": []}
 
 
 def tuned_values(

@@ -21,10 +21,10 @@ from tdv_lucene.learning.recipes import DefaultRecipe
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["analysis_detection.py", "rewriting.py",
-           "table.py", "frontier.py",
+           "ablation.py", "frontier.py",
            "rivals.py", "size.py", "shards.py", "evidence.py", "orders.py", "permuted.py",
            "gains.py", "update.py", "watch.py", "languages.py", "engines.py"]  # fmt: skip
-READING = ["picture.py", "prior_picture.py", "table_at_bytes.py"]
+READING = ["picture.py", "prior_picture.py"]
 """Scripts that read a run's figures, and need no folder to work in."""
 
 
@@ -39,19 +39,6 @@ def load(name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def results() -> ModuleType:
     return load("results")
-
-
-def test_a_mean_at_given_bytes_lies_between_the_measured_sizes() -> None:
-    bars = load("table_bars")
-
-    def entry(size: int, mean: float) -> object:
-        return bars.Entry({"nDCG@5": np.array([mean, mean])}, {"bytes": size})
-
-    line = bars.Line(entry(100, 0.5), None, {"tdv": {0.7: entry(60, 0.2), 0.3: entry(80, 0.4)}})
-    assert bars.at_bytes(line, "tdv", 75) == pytest.approx(0.35)
-    assert bars.at_bytes(line, "tdv", 60) == pytest.approx(0.2)
-    assert bars.at_bytes(line, "tdv", 59) is None, "it has no index so small"
-    assert bars.at_bytes(line, "ridf", 75) is None
 
 
 def test_the_lines_of_logs_are_those_of_their_run() -> None:
@@ -75,14 +62,6 @@ def test_every_executable_script_is_tried() -> None:
     assert executable == {*SCRIPTS, *READING}
 
 
-def test_every_method_of_the_table_names_code_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the table would stop at its first cell."""
-    monkeypatch.syspath_prepend(str(BENCH))
-    methods = load("table").METHODS
-    codes = {method.name: method.code for method in methods}
-    assert len(codes) == len(methods) and len(set(codes.values())) > 2
-
-
 def test_short_rows_of_a_table_are_filled_up(results: ModuleType) -> None:
     found = results.markdown_table(("a", "", "c"), [["1"], ["1", "", "3"]])
     assert found == "| a | | c |\n| --- | --- | --- |\n| 1 | | |\n| 1 | | 3 |"
@@ -101,7 +80,7 @@ def test_a_run_replaces_its_two_files_alone(results: ModuleType, tmp_path: Path)
 def test_every_line_of_the_ablation_is_a_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     """A switch that the recipe lost, or one that changes nothing, would be found hours later."""
     monkeypatch.syspath_prepend(str(BENCH))
-    changes = load("table_ablation").CHANGES
+    changes = load("ablation").CHANGES
     recipes = {line: replace(DefaultRecipe(), **change) for line, change in changes.items()}
     assert recipes.pop("default") == DefaultRecipe()
     assert DefaultRecipe() not in recipes.values()

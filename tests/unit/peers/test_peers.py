@@ -9,11 +9,9 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.learning.learn import learn_term_values
-from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.peers.orders import CARMEL_K, PEERS, POSTINGS
-from tdv_lucene.peers.unlearned import binary_values, unlearned_values
+from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.simulation.weighted_collection import apply_values
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
@@ -98,17 +96,3 @@ def test_lists_shorter_than_carmels_k_go_last():
 def test_an_unknown_name_is_refused(matrix):
     with pytest.raises(TdvError, match="df, ridf, random"):
         unlearned_values(matrix, "carmelita")
-
-
-def test_binary_keeps_the_order_and_forgets_the_weights():
-    recipe = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
-    learned = learn_term_values(*make_collection(), recipe=recipe)
-    binary = binary_values(learned)
-    np.testing.assert_array_equal(binary.priority, learned.priority)
-    assert not np.array_equal(binary.weights, learned.weights)
-    assert set(np.unique(binary.weights)) <= {0.0, 1.0}
-    assert set(np.unique(binary.at_reduction(0.3).tdv)) <= {0.0, 1.0}
-    np.testing.assert_array_equal(
-        binary.at_reduction(0.3).cut.least, learned.at_reduction(0.3).cut.least
-    )
-    assert all(not p["measures"] and p["scale"] == 1 for p in binary.points)
