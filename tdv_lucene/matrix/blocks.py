@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import mmap
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,11 +15,29 @@ _BLOCK = 1 << 22
 """Postings worked on at a time: bounds the working memory to tens of megabytes."""
 
 
-def blocks(indptr: np.ndarray) -> list[tuple[int, int]]:
-    """Split the terms into runs of about ``_BLOCK`` postings: (first, last) pairs."""
+class Block(NamedTuple):
+    """A run of terms.
+
+    Attributes
+    ----------
+    terms, postings : slice
+        Of what has an entry a term, and a posting.
+    sizes : int64[n]
+        Postings of each term.
+    """
+
+    terms: slice
+    postings: slice
+    sizes: np.ndarray
+
+
+def blocks(indptr: np.ndarray) -> Iterator[Block]:
+    """Yield all terms, in runs of about ``_BLOCK`` postings."""
     edges = np.searchsorted(indptr, np.arange(0, indptr[-1], _BLOCK))
     edges = np.unique(np.append(edges, len(indptr) - 1))
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist()))
+    for first, last in itertools.pairwise(edges.tolist()):
+        postings = slice(int(indptr[first]), int(indptr[last]))
+        yield Block(slice(first, last), postings, np.diff(indptr[first : last + 1]))
 
 
 def row_sums(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -33,16 +33,14 @@ def select_documents(
     log_len = np.log1p(np.asarray(matrix.doc_len, np.float32))
     sizes, log_lens = np.zeros(matrix.shape[0], np.int64), np.zeros(matrix.shape[0])
     indices, data, first_positions = [], [], []
-    for first, last in blocks(matrix.indptr):
+    for terms, span, row_sizes in blocks(matrix.indptr):
         check()
-        progress("read the pool's documents", int(matrix.indptr[first]), matrix.postings)
-        span = slice(matrix.indptr[first], matrix.indptr[last])
-        row_sizes = np.diff(matrix.indptr[first : last + 1])
+        progress("read the pool's documents", span.start, matrix.postings)
         docs = np.asarray(matrix.indices[span])
         rows = numbers[docs]
         kept = rows >= 0
-        sizes[first:last] = row_sums(kept, row_sizes)
-        log_lens[first:last] = row_sums(log_len[docs], row_sizes)
+        sizes[terms] = row_sums(kept, row_sizes)
+        log_lens[terms] = row_sums(log_len[docs], row_sizes)
         indices.append(rows[kept])
         data.append(matrix.data[span][kept])
         if matrix.first_positions is not None:

@@ -82,10 +82,9 @@ def spread_of_weights(matrix: TermDocumentMatrix) -> np.ndarray:
     mean; one pass over the postings."""
     sizes = np.maximum(np.diff(matrix.indptr), 1)
     total, squares = np.zeros((2, matrix.shape[0]))
-    for first, last in blocks(matrix.indptr):
-        tf = np.asarray(matrix.data[matrix.indptr[first] : matrix.indptr[last]], np.float64)
-        rows = np.diff(matrix.indptr[first : last + 1])
-        total[first:last], squares[first:last] = row_sums(tf, rows), row_sums(tf**2, rows)
+    for terms, postings, rows in blocks(matrix.indptr):
+        tf = np.asarray(matrix.data[postings], np.float64)
+        total[terms], squares[terms] = row_sums(tf, rows), row_sums(tf**2, rows)
     mean = np.maximum(total / sizes, 1e-9)
     spread: np.ndarray = np.sqrt(np.maximum(squares / sizes - mean**2, 0)) / mean
     return spread

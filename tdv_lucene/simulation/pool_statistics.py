@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..matrix.blocks import row_sums
+from ..matrix.blocks import Block, row_sums
 from ..matrix.pool import ListSample, Pool
 from ..matrix.term_document_matrix import TermDocumentMatrix
 
@@ -28,12 +28,10 @@ class PoolSums:
         terms = matrix.shape[0]
         self._doc_freq, self._total = np.zeros((2, terms)), np.zeros((2, terms))
 
-    def add(
-        self, first: int, last: int, sizes: np.ndarray, docs: np.ndarray, tf: np.ndarray
-    ) -> None:
-        """Add the postings of the terms ``first`` up to ``last``, frequencies ``tf`` now."""
+    def add(self, block: Block, docs: np.ndarray, tf: np.ndarray) -> None:
+        """Add the postings of a block: the documents, and their frequencies now."""
         drawn = self._pool.drawn[docs]
-        here = slice(first, last)
+        here, _, sizes = block
         self._doc_freq[0, here] = row_sums(tf > 0, sizes)
         self._doc_freq[1, here] = row_sums((tf > 0) & drawn, sizes)
         self._total[0, here] = row_sums(tf, sizes)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..matrix.blocks import blocks, row_sums
+from ..matrix.blocks import Block, blocks, row_sums
 from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import Statistics
@@ -68,19 +68,18 @@ def apply_values(
     doc_len, doc_freq = np.zeros(documents), np.zeros(terms, np.int64)
     total_term_freq = np.zeros(terms)
     sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
-    for first, last in blocks(matrix.indptr):
-        span = slice(matrix.indptr[first], matrix.indptr[last])
-        row_sizes = np.diff(matrix.indptr[first : last + 1])
+    for block in blocks(matrix.indptr):
+        of_terms, span, row_sizes = block
         docs = matrix.indices[span]
-        tf = weighted_tf(matrix.tf(span), np.repeat(tdv[first:last], row_sizes), scale)
+        tf = weighted_tf(matrix.tf(span), np.repeat(tdv[of_terms], row_sizes), scale)
         if staying is not None:
-            tf[~staying.among(first, last)] = 0
+            tf[~staying.among(block)] = 0
         doc_len += np.bincount(docs, tf, minlength=documents)
         if sums is not None:
-            sums.add(first, last, row_sizes, docs, tf)
+            sums.add(block, docs, tf)
             continue
-        doc_freq[first:last] = row_sums(tf > 0, row_sizes)
-        total_term_freq[first:last] = row_sums(tf, row_sizes)
+        doc_freq[of_terms] = row_sums(tf > 0, row_sizes)
+        total_term_freq[of_terms] = row_sums(tf, row_sizes)
     doc_count, tokens = int(np.count_nonzero(doc_len)), doc_len.sum()
     if sums is not None:
         doc_freq, total_term_freq = sums.estimate(tdv * (scale or 1.0))
@@ -104,13 +103,11 @@ class _Staying:
         self._matrix, self._least = matrix.with_position_boost(cut.position_boost), cut.least
         self._length_norm = cut.length_norm.at(stored_lengths(matrix))
 
-    def among(self, first: int, last: int) -> np.ndarray:
-        """Return bool[n], for the postings of the terms from ``first`` up to ``last``."""
-        indptr = self._matrix.indptr
-        span = slice(indptr[first], indptr[last])
-        least = np.repeat(self._least[first:last], np.diff(indptr[first : last + 1]))
-        length_norm = self._length_norm[self._matrix.indices[span]]
-        return stays(self._matrix.tf(span), least, length_norm)
+    def among(self, block: Block) -> np.ndarray:
+        """Return bool[n], for the postings of a block."""
+        least = np.repeat(self._least[block.terms], block.sizes)
+        length_norm = self._length_norm[self._matrix.indices[block.postings]]
+        return stays(self._matrix.tf(block.postings), least, length_norm)
 
 
 def keep_postings(
@@ -126,17 +123,16 @@ def keep_postings(
     parts, doc_freq = [], np.zeros(matrix.shape[0], np.int64)
     positions: list[np.ndarray] | None = None if matrix.first_positions is None else []
     total, doc_len = np.zeros(matrix.shape[0], np.int64), np.zeros(matrix.shape[1], np.int64)
-    for first, last in blocks(matrix.indptr):
-        span = slice(matrix.indptr[first], matrix.indptr[last])
-        row_sizes = np.diff(matrix.indptr[first : last + 1])
+    for block in blocks(matrix.indptr):
+        of_terms, span, row_sizes = block
         tf, docs = np.asarray(matrix.data[span]), np.asarray(matrix.indices[span])
-        kept = np.repeat(tdv[first:last] > 0, row_sizes)
+        kept = np.repeat(tdv[of_terms] > 0, row_sizes)
         if staying is not None:
-            kept &= staying.among(first, last)
-        doc_freq[first:last] = row_sums(kept, row_sizes)
-        total[first:last] = row_sums(tf * kept, row_sizes)
+            kept &= staying.among(block)
+        doc_freq[of_terms] = row_sums(kept, row_sizes)
+        total[of_terms] = row_sums(tf * kept, row_sizes)
         if sums is not None:
-            sums.add(first, last, row_sizes, docs, tf * kept)
+            sums.add(block, docs, tf * kept)
         parts.append((docs[kept], tf[kept]))
         doc_len += np.bincount(*parts[-1], minlength=len(doc_len)).astype(np.int64)
         if positions is not None and matrix.first_positions is not None:
@@ -175,22 +171,15 @@ def term_totals(matrix: TermDocumentMatrix) -> np.ndarray:
     """Return float64[V]: the collection's total term frequencies, with the first-position boost."""
     if matrix.position_boost is None:
         return np.asarray(matrix.total_term_freq, np.float64)
-    if matrix.pool is not None:
-        return _boosted_totals(matrix, PoolSums(matrix, matrix.pool))
+    sums = None if matrix.pool is None else PoolSums(matrix, matrix.pool)
     totals = np.zeros(matrix.shape[0])
-    for first, last in blocks(matrix.indptr):
-        span = slice(matrix.indptr[first], matrix.indptr[last])
-        row_sizes = np.diff(matrix.indptr[first : last + 1])
-        totals[first:last] = row_sums(matrix.tf(span), row_sizes)
-    return totals
-
-
-def _boosted_totals(matrix: TermDocumentMatrix, sums: PoolSums) -> np.ndarray:
-    for first, last in blocks(matrix.indptr):
-        span = slice(matrix.indptr[first], matrix.indptr[last])
-        row_sizes = np.diff(matrix.indptr[first : last + 1])
-        sums.add(first, last, row_sizes, matrix.indices[span], matrix.tf(span))
-    return sums.estimate(np.ones(matrix.shape[0]))[1]
+    for block in blocks(matrix.indptr):
+        tf = matrix.tf(block.postings)
+        if sums is not None:
+            sums.add(block, matrix.indices[block.postings], tf)
+        else:
+            totals[block.terms] = row_sums(tf, block.sizes)
+    return totals if sums is None else sums.estimate(np.ones(len(totals)))[1]
 
 
 def plain_collection(matrix: TermDocumentMatrix) -> WeightedCollection:

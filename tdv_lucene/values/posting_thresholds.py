@@ -103,12 +103,10 @@ def _thresholds(
     columns = len(wanted) + 1
     pool = matrix.pool
     counts = np.zeros(_CELLS * columns, np.int64 if pool is None else np.float64)
-    for first, last in blocks(matrix.indptr):
-        span = slice(matrix.indptr[first], matrix.indptr[last])
-        row_sizes = np.diff(matrix.indptr[first : last + 1])
+    for terms, span, row_sizes in blocks(matrix.indptr):
         tf, length_norms = matrix.tf(span), length_norm[matrix.indices[span]]
-        cell = codes.of(np.repeat(priority[first:last], row_sizes) * (tf / (tf + length_norms)))
-        cell = cell * columns + np.repeat(dropped_from[first:last], row_sizes)
+        cell = codes.of(np.repeat(priority[terms], row_sizes) * (tf / (tf + length_norms)))
+        cell = cell * columns + np.repeat(dropped_from[terms], row_sizes)
         stands_for = None
         if pool is not None:
             stands_for = np.where(pool.drawn[matrix.indices[span]], pool.posting_weight, 1.0)
@@ -126,9 +124,8 @@ def _thresholds(
 
 def _largest_frequency(matrix: TermDocumentMatrix) -> int:
     largest = 1
-    for first, last in blocks(matrix.indptr):
-        span = slice(matrix.indptr[first], matrix.indptr[last])
-        largest = max(largest, int(matrix.data[span].max(initial=1)))
+    for block in blocks(matrix.indptr):
+        largest = max(largest, int(matrix.data[block.postings].max(initial=1)))
         release(matrix)
     return largest
 
