@@ -46,7 +46,7 @@ ENDLESS = {"serve", "update"}
 FILES = {
     "index": "index", "indexes": "index", "pruned": "pruned", "topics": "topics.tsv",
     "qrels": "qrels.txt", "tune_topics": "topics.tsv", "tune_qrels": "qrels.txt",
-    "matrix": "matrix", "documents": "ids.txt", "plot": None, "output": None,
+    "matrix": "matrix", "plot": None, "output": None,
     "queries": "topics.tsv", "train_topics": "topics.tsv", "train_qrels": "qrels.txt",
     "ranker": "ranker", "run": "run",
 }  # fmt: skip
@@ -117,7 +117,6 @@ def make_home(home: Path) -> None:
     lines = [f"{qid}\t{text}\n" for qid, text in topics.items()]
     (home / "topics.tsv").write_text("".join(lines))
     (home / "qrels.txt").write_text("".join(f"q{i} 0 d{i} 1\n" for i in range(len(topics))))
-    (home / "ids.txt").write_text("d1\nd3\n")
     (home / "words.vec").write_text("3 2\nquick 0.1 0.2\nindex 0.3 0.1\nterm 0.2 0.2\n")
     search_index(home / "index", topics, home / "run")
     (home / "docs").mkdir()

@@ -40,7 +40,7 @@ def latent_semantic_vectors(
     the sum of its documents' places, A V, which is U S again for the documents decomposed.
     """
     if matrix.pool is None:
-        matrix.require_whole("latent semantic analysis")
+        matrix.require_postings("latent semantic analysis")
         matrix = _sampled(matrix, seed, progress)
     documents, doc_freq = matrix.shape[1], np.asarray(matrix.doc_freq)
     seen = doc_freq if matrix.collection is None else np.diff(matrix.indptr)

@@ -196,7 +196,7 @@ def check_overlap(
 
 def _read_text(path: Path, what: str) -> str:
     if os.fspath(path) == STDIN:
-        return _decoded(read_stdin("topics"), "topics on standard input")
+        return _decoded(_read_stdin(), "topics on standard input")
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             content = file.read()
@@ -205,16 +205,9 @@ def _read_text(path: Path, what: str) -> str:
     return _decoded(content, f"{what} {path}")
 
 
-def read_stdin(what: str) -> bytes:
-    """All of standard input, which holds ``what``.
-
-    Raises
-    ------
-    TdvError
-        When it is closed.
-    """
+def _read_stdin() -> bytes:
     if sys.stdin is None:
-        raise TdvError(f"standard input is closed, and should hold the {what}: name a file instead")
+        raise TdvError("standard input is closed, and should hold the topics: name a file instead")
     return sys.stdin.buffer.read()
 
 

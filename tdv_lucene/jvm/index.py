@@ -139,32 +139,26 @@ def extract_arrays(
     folder: Path,
     *,
     threads: int,
-    documents: Path | None = None,
     positions: bool = False,
     sequences: bool = False,
     is_shard: bool = False,
     progress: Progress = silent,
-) -> tuple[dict[str, int], dict[str, Any]]:
+) -> dict[str, Any]:
     """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder).
 
-    ``documents`` is a file of ids, one a line; without it all live documents get rows. With
-    ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
-    ``tokens_indptr``, where the field has positions. A shard may lack the field. Returns
-    ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live documents; and the
+    With ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
+    ``tokens_indptr``, where the field has positions. A shard may lack the field. Returns the
     identity, as :func:`identify` has it, of the commit that was read.
     """
     new_job = java_class("tdvlucene.extract.ExtractJob")
     job = new_job(java_path(index), field, java_path(folder), threads)
-    if documents is not None:
-        job.setDocuments(java_path(documents))
     if positions:
         job.readPositions()
     if sequences:
         job.readSequences()
     if is_shard:
         job.allowAbsentField()
-    totals = json.loads(run_job(job, progress))
-    return totals, _identity(index, totals.pop("source"))
+    return _identity(index, json.loads(run_job(job, progress)))
 
 
 def write_tokens(

@@ -110,7 +110,7 @@ def values_from_index(
     with open_matrix(
         index, config.matrix, field=config.field, positions=recipe.lead, progress=watched
     ) as counts:
-        counts.require_whole("learning")
+        counts.require_postings("learning")
         search = search_lucene(index, asked.texts, model, config.field, analysed.analysis, watched)
         learn = _learn_by_log if asked.qrels is None else _learn_from_judgements
         learned = learn(counts, asked, recipe, config, search, progress)

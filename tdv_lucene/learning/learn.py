@@ -76,7 +76,7 @@ def learn_term_values(
     model, seed, vectors = matrix.searched_by(config.model), config.seed, config.vectors
     chosen = config.recipe or DefaultRecipe()
     check_preference(chosen.prefer, model)
-    matrix.require_whole("learning")
+    matrix.require_postings("learning")
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, qrels)
     size = fitting_pool(extent, config.pool, config.memory_bytes)
     progress = within(config.memory_bytes, progress)

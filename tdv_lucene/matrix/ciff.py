@@ -101,8 +101,6 @@ def write_ciff(
     TdvError
         When the matrix holds selected documents only, or a term or an id is not UTF-8.
     """
-    if matrix.collection is not None:
-        raise TdvError("the matrix holds selected documents only: extract it with all of them")
     file.write(_delimited(_header(matrix, description)))
     for message in _postings_lists(matrix, progress):
         file.write(message)

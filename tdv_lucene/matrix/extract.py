@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +32,6 @@ def extract_matrix(
     output: StrPath,
     config: ExtractConfig | None = None,
     *,
-    documents: Iterable[str] | os.PathLike[str] | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> TermDocumentMatrix:
@@ -49,12 +47,6 @@ def extract_matrix(
         A folder, or a :class:`..source.Source` of shards: those are extracted by several processes,
         with the result that one index of their documents would have. Their own matrices lie beside
         ``output`` for the while; after an interruption the next run goes on with those.
-    documents
-        Ids of the documents whose rows are wanted, in any order, or the path of a file of them,
-        one a line; None for all, as of shards. The vocabulary,
-        ``doc_freq``, ``total_term_freq`` and ``doc_count`` stay those of the whole index, so that
-        scores of these documents stay true. Learning refuses such a matrix: it has to count all
-        postings.
     config, options
         What to write: an :class:`ExtractConfig`, or its options by name. ``positions``
         about double the time; learning weights postings by them. ``tokens`` are read by neural
@@ -63,31 +55,23 @@ def extract_matrix(
     Raises
     ------
     TdvError
-        When ``index`` is not a readable index, has no such field or no frequencies in it, or
-        lacks one of ``documents``; when ``output`` exists or overlaps it; when a writer holds the
-        index; when ``tokens`` are asked for and cannot be had, or beside ``documents``.
+        When ``index`` is not a readable index, or has no such field or no frequencies in it; when
+        ``output`` exists or overlaps it; when a writer holds the index; when ``tokens`` are asked
+        for and cannot be had.
     """
     config = ExtractConfig.of(config, options)
     index = source = Source.of(named_by(index, config.id_field))
-    if config.tokens and (documents is not None or source.is_sharded):
+    if config.tokens and source.is_sharded:
         raise TdvError(
-            f"{argument('tokens', True)} is for all documents of one index: leave it out, or "
-            f"name one index without {argument('documents')}"
+            f"{argument('tokens', True)} is for an index in one folder: leave it out, or name one"
         )
-    if documents is not None and source.is_sharded:
-        raise TdvError(
-            f"{argument('documents')} are extracted of one index: leave them out, or name the "
-            "shard they are in"
-        )
-    read = [documents] if isinstance(documents, os.PathLike) else []
-    place = Output.folder(output, KIND, inputs=[index, *read], overwrite=config.overwrite)
-    ids = _read_ids(documents) if isinstance(documents, os.PathLike) else documents
-    with place as folder, _id_file(ids) as listed:
+    place = Output.folder(output, KIND, inputs=[index], overwrite=config.overwrite)
+    with place as folder:
         if source.is_sharded:
             beside = place.path.with_name(f".{place.path.name}.shards")
             manifest = _extract_shards(source, folder, beside, config, progress)
         else:
-            manifest = _write_arrays(index, folder, config, documents=listed, progress=progress)
+            manifest = _write_arrays(index, folder, config, progress=progress)
         matrix = open_arrays(folder, manifest)
         if not len(matrix.vocabulary):
             _log.warning(
@@ -103,26 +87,22 @@ def _write_arrays(
     folder: Path,
     config: ExtractConfig,
     *,
-    documents: Path | None = None,
     is_shard: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Write the arrays of one folder's index into ``folder`` and return what the manifest cannot
     tell from them.
 
-    ``documents`` is a file of the ids whose rows are wanted. A shard may lack documents or the
-    field.
+    A shard may lack documents or the field.
     """
     from ..jvm.index import extract_arrays, require_current
 
-    totals, source = extract_arrays(
+    source = extract_arrays(
         index, config.field, folder,
-        threads=cores(config.threads), documents=documents, positions=config.positions,
-        sequences=config.tokens, is_shard=is_shard, progress=progress,
+        threads=cores(config.threads), positions=config.positions, sequences=config.tokens,
+         is_shard=is_shard, progress=progress,
     )  # fmt: skip
     manifest: dict[str, Any] = {"field": config.field, "source": source}
-    if documents is not None:
-        manifest["collection"] = totals
     if config.tokens:
         manifest["sequences"] = "positions" if sequences_written(folder) else "text"
     if manifest.get("sequences") == "text":
@@ -178,38 +158,6 @@ def _extract_shard(index: str, output: str, config: ExtractConfig) -> None:
     with place as folder:
         manifest = _write_arrays(index, folder, config, is_shard=True)
         place.write_manifest(describe_matrix(open_arrays(folder, manifest)))
-
-
-def _read_ids(path: os.PathLike[str]) -> list[str]:
-    """The ids of a file, one a line; empty lines mean nothing."""
-    name = f"{argument('documents')} {os.fspath(path)}"
-    try:
-        return split_ids(Path(path).read_bytes(), name)
-    except OSError as error:
-        raise TdvError(f"{name} cannot be read: {error.strerror}") from error
-
-
-def split_ids(content: bytes, name: str) -> list[str]:
-    """Document ids, one a line; ``name`` is what an error calls them."""
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise TdvError(
-            f"{name}: byte {error.start + 1} is not UTF-8: write document ids in UTF-8, one a line"
-        ) from error
-    return [line for line in text.splitlines() if line]
-
-
-@contextmanager
-def _id_file(documents: Iterable[str] | None) -> Iterator[Path | None]:
-    """The ids in a temporary file, one a line; None for no selection."""
-    if documents is None:
-        yield None
-        return
-    with TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        path = Path(folder) / "ids"
-        path.write_text("".join(f"{name}\n" for name in documents), encoding="utf-8")
-        yield path
 
 
 @contextmanager

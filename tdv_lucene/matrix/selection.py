@@ -18,7 +18,7 @@ def select_documents(
 ) -> tuple[TermDocumentMatrix, np.ndarray]:
     """Return the matrix of these ``documents``, and float64[V] of all: see below.
 
-    As ``extract --documents`` would: the vocabulary, ``doc_freq``, ``total_term_freq`` and
+    The vocabulary, ``doc_freq``, ``total_term_freq`` and
     ``doc_count`` stay those of the whole. The second is the mean log length of all the documents
     that a term is in, for which no second pass shall be needed. Memory: what the rows take (10
     bytes a posting), a block, and 8 bytes for each document of the whole.

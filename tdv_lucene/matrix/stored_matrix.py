@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import TdvError
 from ..store import check_content, check_files, load_array, read_manifest
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
 from .term_document_matrix import TermDocumentMatrix
@@ -38,9 +39,14 @@ def load_matrix(path: StrPath) -> TermDocumentMatrix:
     check_content(
         path, manifest, _MADE_BY,
         required={"field": str, "source": dict},
-        optional={"collection": dict, "sequences": (str, NoneType)},
+        optional={"sequences": (str, NoneType)},
     )  # fmt: skip
     check_content(path, manifest["source"], _MADE_BY, required={"commit": str})
+    if "collection" in manifest:  # as earlier versions wrote it
+        raise TdvError(
+            f"{path} holds only some documents of its index, which this version does not read: "
+            f"make it again with '{_MADE_BY}'"
+        )
     return open_arrays(Path(path), manifest)
 
 
@@ -59,7 +65,6 @@ def open_arrays(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
         ),
         doc_ids=ByteStrings(array("doc_ids"), array("doc_ids_indptr")),
         source=manifest["source"],
-        collection=manifest.get("collection"),
         first_positions=array(_POSITIONS) if has_positions else None,
         sequences=load_sequences(folder, manifest.get("sequences"), _MADE_BY),
         **arrays,
@@ -69,7 +74,7 @@ def open_arrays(folder: Path, manifest: dict[str, Any]) -> TermDocumentMatrix:
 def describe_matrix(matrix: TermDocumentMatrix) -> dict[str, Any]:
     """Sizes and identity of a matrix: what its manifest says of it."""
     terms, documents = matrix.shape
-    described = {
+    return {
         "field": matrix.vocabulary.field,
         "source": matrix.source,
         "vocabulary_sha256": matrix.vocabulary.sha256,
@@ -81,5 +86,3 @@ def describe_matrix(matrix: TermDocumentMatrix) -> dict[str, Any]:
         "positions": matrix.first_positions is not None,
         "sequences": None if matrix.sequences is None else matrix.sequences.origin,
     }
-    collection = {} if matrix.collection is None else {"collection": matrix.collection}
-    return {**described, **collection}

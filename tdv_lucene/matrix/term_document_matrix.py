@@ -24,7 +24,7 @@ class TermDocumentMatrix:
     """The paper's sparse matrix S (|V| x |C|) of one field, with the statistics around it.
 
     Documents are the live ones, numbered densely in index order: the numbers a rewritten index
-    gives them. A matrix may hold only selected documents, again in index order; ``doc_freq``,
+    gives them. A pool is a matrix of some documents, again in index order; ``doc_freq``,
     ``total_term_freq`` and ``doc_count`` are the whole index's in any case. Arrays may be
     memory-mapped and are read-only.
 
@@ -45,8 +45,7 @@ class TermDocumentMatrix:
     source : dict
         Identity of the index: path, commit id, versions.
     collection : dict or None
-        If only some documents were extracted: ``documents``, ``doc_count``, ``postings`` and
-        ``tokens`` of all live ones.
+        Of a pool: ``documents``, ``doc_count``, ``postings`` and ``tokens`` of all live ones.
     first_positions : uint16[nnz] or None
         Position of the term's first occurrence in the document; 65535 stands for that and
         everything after it. None if the field has no positions, or they were not extracted.
@@ -102,21 +101,12 @@ class TermDocumentMatrix:
         if self.norm_kind is None:
             object.__setattr__(self, "norm_kind", kind_of_norms(self.norms, self.doc_len))
 
-    def require_whole(self, purpose: str) -> None:
-        """Raise :class:`TdvError` unless the matrix has postings, and those of all documents.
-
-        ``purpose`` says what they are needed for.
-        """
+    def require_postings(self, purpose: str) -> None:
+        """Raise :class:`TdvError` unless there are some; ``purpose`` says what for."""
         if not len(self.vocabulary):
             raise TdvError(
                 f"no live document has a term in '{self.vocabulary.field}', and {purpose} needs "
                 "some: index documents first, or name another field"
-            )
-        if self.collection is not None:
-            raise TdvError(
-                f"this matrix holds {self.shape[1]:,} of the {self.collection['documents']:,} "
-                f"documents ('extract --documents'), and {purpose} counts the postings of all: "
-                "extract the whole index, or leave the matrix out"
             )
 
     def searched_by(self, asked: str | None) -> str:

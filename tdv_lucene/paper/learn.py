@@ -48,7 +48,7 @@ def learn_by_paper(
     """
     checked_seed(seed)
     check_model(model)
-    matrix.require_whole("learning")
+    matrix.require_postings("learning")
     if vectors is None:
         vectors = latent_semantic_vectors(matrix, seed=seed, progress=progress)
     recipe = recipe or PaperRecipe()

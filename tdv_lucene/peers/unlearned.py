@@ -56,7 +56,7 @@ def unlearned_values(
     """
     if name not in PEERS:
         raise TdvError(f"no peer '{name}': choose one of {', '.join(PEERS)}")
-    matrix.require_whole("a pruning")
+    matrix.require_postings("a pruning")
     suits = matrix.searched_by(None)
     parameters = parameters or SearchParameters()
     weights = np.ones(matrix.shape[0], np.float32)

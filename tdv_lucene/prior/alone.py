@@ -69,7 +69,7 @@ def prior_values(
     """
     model = matrix.searched_by(model)
     check_preference(prefer, model)
-    matrix.require_whole("a pruning")
+    matrix.require_postings("a pruning")
     prior = (prior or Prior.load()).of(model)
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)

@@ -60,7 +60,7 @@ def tuned_values(
 
     ``about`` is for the manifest: what the parameters are from.
     """
-    matrix.require_whole("tuning")
+    matrix.require_postings("tuning")
     weights = np.ones(matrix.shape[0], np.float32)
     described = {
         "model": DEFAULT_MODEL,

@@ -7,8 +7,8 @@ import os
 import random
 import zlib
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from oracle import int_to_byte4
 from tdv_lucene.embedding.embed import embed_terms
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import java_class, run_job
+from tdv_lucene.jvm._jobs import translate_errors
 from tdv_lucene.jvm.index import extract_arrays, identify, written_lucene_version
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import extract_matrix
@@ -132,85 +133,36 @@ def _delete_a_document(index: Path) -> None:
     writer.close()
 
 
-def test_the_commit_that_is_recorded_is_the_one_that_was_read(make_index, tmp_path: Path) -> None:
+def test_the_commit_that_is_recorded_is_the_one_that_was_read(
+    make_index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     index = make_index([[Doc(f"d{i}", ["a"]) for i in range(4)]])
 
-    def ids() -> Iterator[str]:
+    def after_a_commit(*given: Any, **options: Any) -> dict[str, Any]:
         _delete_a_document(index)  # after the command began, before Java opens the index
-        yield "d0"
+        return extract_arrays(*given, **options)
 
-    matrix = extract_matrix(index, tmp_path / "matrix", documents=ids())
+    monkeypatch.setattr("tdv_lucene.jvm.index.extract_arrays", after_a_commit)
+    matrix = extract_matrix(index, tmp_path / "matrix")
     assert matrix.source == identify(index)
-    assert matrix.collection == {"documents": 3, "doc_count": 3, "postings": 3, "tokens": 3}
+    assert matrix.shape == (1, 3)
 
 
 def test_a_commit_while_postings_are_read_is_refused(make_index, tmp_path: Path) -> None:
     index = make_index([[Doc(f"d{i}", ["a"]) for i in range(4)]])
-    ids, output = tmp_path / "ids", tmp_path / "arrays"
-    os.mkfifo(ids)  # Java, which has opened the index by then, waits for what is written to it
-    output.mkdir()
-    waiting = [ids]
-
-    def progress(phase: str, done: int, total: int) -> None:
-        if waiting:
-            _delete_a_document(index)
-            waiting.pop().write_text("d0\n")
-
-    with pytest.raises(TdvError, match="was changed by another process while it was read"):
-        extract_arrays(index, "contents", output, threads=1, documents=ids, progress=progress)
-
-
-@pytest.mark.parametrize("with_deletions", [False, True])
-def test_selected_rows_are_those_of_the_whole(with_deletions, make_index, tmp_path: Path) -> None:
-    rng = random.Random(4)
-    docs = [
-        Doc(f"d{i}", rng.choices("abcdefgh", k=rng.randint(0, 6)) if i % 9 else [],
-            deleted=with_deletions and i % 6 == 1)
-        for i in range(60)
-    ]  # fmt: skip
-    index = make_index([docs[:25], docs[25:]])
-    whole = extract_matrix(index, tmp_path / "whole")
-    chosen = [doc.id for doc in docs if not doc.deleted and rng.random() < 0.3]
-    matrix = extract_matrix(
-        index, tmp_path / "rows", documents=rng.sample(chosen, len(chosen)), threads=2
+    folder = java_class("org.apache.lucene.store.FSDirectory").open(
+        java_class("java.io.File")(str(index)).toPath()
     )
-
-    assert [name.decode() for name in matrix.doc_ids] == chosen
-    numbers = [i for i, name in enumerate(whole.doc_ids) if name.decode() in chosen]
-    np.testing.assert_array_equal(_dense(matrix), _dense(whole)[:, numbers])
-    for name in ("doc_len", "norms"):
-        np.testing.assert_array_equal(getattr(matrix, name), getattr(whole, name)[numbers])
-    for name in ("doc_freq", "total_term_freq"):
-        np.testing.assert_array_equal(getattr(matrix, name), getattr(whole, name))
-    assert matrix.vocabulary.sha256 == whole.vocabulary.sha256
-    assert matrix.doc_count == whole.doc_count
-    assert matrix.collection == {
-        "documents": whole.shape[1],
-        "doc_count": whole.doc_count,
-        "postings": whole.postings,
-        "tokens": int(whole.doc_len.sum()),
-    }
-    assert load_matrix(tmp_path / "rows").doc_count == whole.doc_count
-
-
-def _dense(matrix) -> np.ndarray:
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    found = np.zeros(matrix.shape, int)
-    found[rows, matrix.indices] = matrix.data
-    return found
-
-
-def test_unknown_documents_are_named(make_index, tmp_path: Path) -> None:
-    index = make_index([[Doc("a", ["x"]), Doc("gone", ["x"], deleted=True)]])
-    (tmp_path / "ids").write_text("a\nnowhere\ngone\n")
-    from tdv_lucene.cli.extract import command
-
-    arguments = ["--index", str(index), "--output", str(tmp_path / "matrix")]
-    done = CliRunner().invoke(command, [*arguments, "--documents", str(tmp_path / "ids")])
-    assert isinstance(done.exception, TdvError)
-    assert "2 of the documents asked for are not in" in str(done.exception)
-    assert str(done.exception).endswith(": nowhere, gone")
-    assert not (tmp_path / "matrix").exists()
+    reader = java_class("org.apache.lucene.index.DirectoryReader").open(folder)
+    indexes = java_class("tdvlucene.common.Indexes")
+    indexes.requireCurrent(reader, str(index))
+    _delete_a_document(index)
+    with (
+        pytest.raises(TdvError, match="was changed by another process while it was read"),
+        translate_errors(),
+    ):
+        indexes.requireCurrent(reader, str(index))
+    reader.close()
 
 
 def test_relative_paths_follow_a_change_of_folder(make_index, tmp_path: Path, monkeypatch) -> None:
@@ -222,16 +174,6 @@ def test_relative_paths_follow_a_change_of_folder(make_index, tmp_path: Path, mo
         (tmp_path / f"of-{name}").mkdir()
         matrix = extract_matrix(".", f"../of-{name}/matrix")
         assert list(matrix.doc_ids) == [name.encode()]
-
-
-def test_documents_may_come_from_standard_input(make_index, tmp_path: Path) -> None:
-    from tdv_lucene.cli.extract import command
-
-    index = make_index([[Doc("a", ["x"]), Doc("b", ["x"])]])
-    arguments = ["--index", str(index), "--output", str(tmp_path / "matrix"), "--documents", "-"]
-    done = CliRunner().invoke(command, arguments, input="b\n")
-    assert done.exit_code == 0, done.output
-    assert list(load_matrix(tmp_path / "matrix").doc_ids) == [b"b"]
 
 
 @pytest.mark.parametrize("checksum", ["wrong", "right"])
@@ -292,6 +234,9 @@ def test_truncated_array_is_told(tiny_index: Path, tmp_path: Path) -> None:
     del content["files"]  # as earlier versions wrote it
     manifest.write_text(json.dumps(content))
     with pytest.raises(TdvError, match="'norms' has length 3, expected 10.*extract it again"):
+        load_matrix(tmp_path / "matrix")
+    manifest.write_text(json.dumps({**content, "collection": {"documents": 20}}))
+    with pytest.raises(TdvError, match="only some documents .* make it again with 'tdv-lucene ext"):
         load_matrix(tmp_path / "matrix")
 
 

@@ -18,7 +18,6 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.extract import extract_matrix
-from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.values.losses import recommend
 from tdv_lucene.values.term_values import TermValues
@@ -120,20 +119,6 @@ def test_a_matrix_at_hand_gives_the_same(case, tmp_path):
     first = learn(case, tmp_path / "V1")
     second = learn(case, tmp_path / "V2", matrix=tmp_path / "S")
     np.testing.assert_array_equal(first.weights, second.weights)
-
-
-def test_a_matrix_of_some_documents_is_refused_before_any_work(case, tmp_path):
-    """It has the whole index's statistics, and not the postings that they count."""
-    some = [f"d{i}" for i in range(0, 90, 2)]
-    extract_matrix(case.index, tmp_path / "S", documents=some)
-    message = "holds 45 of the 90 documents .* extract the whole index"
-    with pytest.raises(TdvError, match=message):
-        learn(case, tmp_path / "V", matrix=tmp_path / "S")
-    with pytest.raises(TdvError, match=message):
-        make_peer_values(case.index, tmp_path / "V", "df", matrix=tmp_path / "S")
-    with pytest.raises(TdvError, match=message):
-        embed_terms(case.index, tmp_path / "V", matrix=tmp_path / "S")
-    assert not (tmp_path / "V").exists()
 
 
 def test_a_matrix_of_another_index_is_refused(case, tmp_path):

@@ -82,7 +82,7 @@ UNTRIED = {
 SAMPLES: dict[str, tuple[str, ...]] = {
     **{name: (f"{each.grid[0]:g}",) for name, each in PARAMETERS.items()},
     "analyzer": ("org.apache.lucene.analysis.standard.StandardAnalyzer",),
-    "b": ("0.9",), "dimensions": ("3",), "documents": ("{ids}",), "field": ("title",),
+    "b": ("0.9",), "dimensions": ("3",), "field": ("title",),
     "folds": ("3",), "hits": ("2",), "id_field": ("none",), "k1": ("3",), "language": ("de",),
     "latency_budget_seconds": ("0.3",),
     "matrix": ("{matrix}",), "max_bytes": ("{size}",),
@@ -123,7 +123,8 @@ SAME = {
 _REFUSED = re.compile(
     r"no effect with|exclude each other|go together|has no parameter|is for shards|have no rule|"
     r"goes with one|tuning needs|go into its norms|needs points that were validated|"
-    r"is for (bm25|all documents)|was given: leave it out|another field names? |ranks by weights"
+    r"is for (bm25|an index in one folder)|was given: leave it out|another field names? |"
+    r"ranks by weights"
 )
 _TOLD = (
     "postings",
@@ -177,13 +178,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (home / "topics.jsonl").write_text("".join(f"{json.dumps(topic)}\n" for topic in topics))
     judged = [(n, d) for n in range(6) for d in range(n, 40, 5)]
     (home / "qrels.txt").write_text("".join(f"q{n} 0 d{d} {int(d % 6 == n)}\n" for n, d in judged))
-    (home / "ids.txt").write_text("d0\nd7\n")
     (home / "words.vec").write_text("3 2\nindex 0.1 0.2\nt1 0.3 0.1\nt2 0.2 0.2\n")
     _run("extract --index {index} --output {matrix}", {"index": index, "matrix": home / "matrix"})
     size = sum(file.stat().st_size for file in (home / "pruned").iterdir())
     return {
         "index": index, "values": home / "values", "pruned": home / "pruned",
-        "topics": home / "topics.jsonl", "qrels": home / "qrels.txt", "ids": home / "ids.txt",
+        "topics": home / "topics.jsonl", "qrels": home / "qrels.txt",
         "words": home / "words.vec", "matrix": home / "matrix",
         "size": size - 400, "work": tmp_path_factory.mktemp("work"),
     }  # fmt: skip

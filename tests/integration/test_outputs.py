@@ -67,7 +67,7 @@ class Writer:
 COMMANDS = {" ".join(words): command for words, command in leaves(_group)}
 
 INPUTS = (
-    "index", "pruned", "topics", "qrels", "matrix", "values", "vectors", "documents", "ids",
+    "index", "pruned", "topics", "qrels", "matrix", "values", "vectors", "documents",
     "ranker", "run",
 )  # fmt: skip
 
@@ -78,7 +78,6 @@ WRITERS = [
         None,
     ),
     Writer("extract --index {index} --output {output}", "matrix", quick=True),
-    Writer("extract --index {index} --documents {ids} --output {output}", "matrix"),
     Writer("extract --index {index} --index {pruned} --output {output}", "matrix"),
     Writer(
         "embed --index {index} --matrix {matrix} --vectors {vectors} --output {output}",
@@ -183,7 +182,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     places["qrels"].write_text("1 0 d0 1\n2 0 d4 1\n3 0 d3 1\n")
     places["vectors"] = places["vectors"].with_suffix(".vec")
     places["vectors"].write_text("3 2\nquick 0.1 0.2\nindex 0.3 0.1\nterm 0.2 0.2\n")
-    places["ids"].write_text("d0\n")
     places["documents"].mkdir()
     (places["documents"] / "d.jsonl").write_text('{"id": "d0", "contents": "quick fox"}\n')
     return places

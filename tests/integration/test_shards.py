@@ -248,8 +248,8 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
     with pytest.raises(TdvError, match="OUT overlaps the input .*S/b"):
         tdv.prune_index(shards, values, base / "S" / "b" / "OUT", reduction=0.3)
     assert not out.exists()
-    with pytest.raises(TdvError, match="documents are extracted of one index"):
-        tdv.extract_matrix(shards, out, documents=["d0"])
+    with pytest.raises(TdvError, match="tokens=True is for an index in one folder"):
+        tdv.extract_matrix(shards, out, tokens=True)
     with pytest.raises(TdvError, match="index and pruned are shards both, or neither"):
         tdv.verify_pruned(shards, base / "one", values)
     with pytest.raises(TdvError, match="Pyserini's searcher opens one folder, not 4 shards of"):

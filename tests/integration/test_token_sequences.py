@@ -92,8 +92,6 @@ def test_neither_positions_nor_text_is_refused(make_index, tmp_path: Path) -> No
     body = make_index(_segments(False), name="body", field="body")
     with pytest.raises(TdvError, match="nor stored text of 'body'"):
         extract_matrix(body, tmp_path / "matrix", tokens=True, field="body")
-    with pytest.raises(TdvError, match="tokens=True is for all documents of one index"):
-        extract_matrix(index, tmp_path / "matrix", tokens=True, documents=["d0"])
     assert not (tmp_path / "matrix").exists()
 
 

@@ -72,7 +72,7 @@ def train_ranker(
     analysed = analysis_of(index, field, chosen.analysis).analysis
     tokens = analyze_topics(texts, field, analysed)
     with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
-        counts.require_whole("training")
+        counts.require_postings("training")
         words = _vectors(counts, analysed, chosen, progress)
         numbers = NeuralConfig()
         training = judged_training(counts, words, numbers, tokens, judgements)

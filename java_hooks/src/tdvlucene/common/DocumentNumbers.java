@@ -7,7 +7,7 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Numbers some of an index's documents, the live or the selected ones, from 0 in index order.
+ * Numbers the live documents of an index from 0 in index order.
  *
  * <p>Read-only, so threads can share it. Memory: a bit and a half for each document.
  */
@@ -27,7 +27,7 @@ public final class DocumentNumbers {
   }
 
   /** @param documents those to be numbered; not to be changed any more */
-  public DocumentNumbers(FixedBitSet documents) {
+  private DocumentNumbers(FixedBitSet documents) {
     this.chosen = documents.getBits();
     this.before = new int[chosen.length];
     int next = 0;

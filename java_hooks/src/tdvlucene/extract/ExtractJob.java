@@ -5,9 +5,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.Queue;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import org.apache.lucene.index.DirectoryReader;
@@ -19,7 +17,6 @@ import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
-import org.apache.lucene.util.FixedBitSet;
 import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IndexPostings;
@@ -33,13 +30,12 @@ import tdvlucene.inspect.Identity;
 /**
  * Writes a field's term-document matrix as NumPy arrays, in one pass over its postings.
  *
- * <p>Rows are the live documents, or those of them that were selected, numbered from 0 in index
- * order. Terms are in unsigned byte order; terms without a live posting are left out. Term
- * statistics count all live documents. Needs neither term vectors nor stored text.
+ * <p>Rows are the live documents, numbered from 0 in index order. Terms are in unsigned byte order;
+ * terms without a live posting are left out. Needs neither term vectors nor stored text.
  *
  * <p>Several threads decode pieces of the vocabulary and the job's own thread writes them in
  * order, so the bytes do not depend on the number of threads. Memory: four bytes for each row, a
- * bit and a half for each document where some are left out, and some megabytes for each thread.
+ * bit and a half for each document where some are deleted, and some megabytes for each thread.
  */
 public final class ExtractJob extends Job {
   private static final int CHECK_EVERY = 1 << 16;
@@ -51,16 +47,11 @@ public final class ExtractJob extends Job {
   private final Queue<Reader> idle = new ConcurrentLinkedQueue<>();
   private final Queue<MatrixChunk> spare = new ConcurrentLinkedQueue<>();
   private int pieceSize = MatrixPlan.POSTINGS;
-  private String wantedIds;
   private boolean positions;
   private boolean sequences;
   private int rangeSize = TokenSequences.TOKENS;
   private boolean fieldMayBeAbsent;
   private DocumentNumbers live;
-
-  /** The documents that get rows; the live ones when nothing was selected. */
-  private DocumentNumbers rows;
-
   private String result = "";
 
   public ExtractJob(String index, String field, String output, int threads) {
@@ -68,11 +59,6 @@ public final class ExtractJob extends Job {
     this.field = field;
     this.output = Paths.get(output);
     this.threads = threads;
-  }
-
-  /** Gives rows only to the documents with these ids. @param file UTF-8, an id a line */
-  public void setDocuments(String file) {
-    wantedIds = file;
   }
 
   /** Takes an index without the field for one whose documents have no token in it. */
@@ -100,10 +86,7 @@ public final class ExtractJob extends Job {
     pieceSize = postings;
   }
 
-  /**
-   * JSON: {@code source}, the identity of the commit that was read; and of the whole index {@code
-   * documents}, {@code doc_count} (those with a token), {@code postings} and {@code tokens}.
-   */
+  /** JSON: the identity of the commit that was read. */
   @Override
   public String result() {
     return result;
@@ -123,24 +106,15 @@ public final class ExtractJob extends Job {
       sequences &= Indexes.hasPositions(info);
     }
     live = DocumentNumbers.ofLive(reader);
-    rows = live;
-    if (wantedIds != null) {
-      phase("finding the documents", reader.maxDoc());
-      rows = new Selection(index, Paths.get(wantedIds)).of(reader, this::progress);
-    }
-    Map<String, Object> totals = new TreeMap<>();
-    totals.put("documents", live.size());
-    int[] lengths = writePostings(reader, totals);
-    totals.put("doc_count", countNonEmpty(reader, lengths));
+    int[] lengths = writePostings(reader);
     writeDocuments(reader, lengths);
     if (sequences) {
-      phase("putting tokens in order", (Long) totals.get("tokens"));
+      phase("putting tokens in order", Arrays.stream(lengths).asLongStream().sum());
       TokenSequences ordered = new TokenSequences(reader, field, live, lengths, this);
       ordered.write(MultiTerms.getTerms(reader, field), output, rangeSize);
     }
     Indexes.requireCurrent(reader, index);
-    totals.put("source", Identity.of(reader));
-    result = Json.of(totals);
+    result = Json.of(Identity.of(reader));
   }
 
   private NpyWriter array(String name, String dtype) throws IOException {
@@ -148,10 +122,9 @@ public final class ExtractJob extends Job {
   }
 
   /** Returns the tokens of each row. */
-  private int[] writePostings(DirectoryReader reader, Map<String, Object> totals)
-      throws IOException {
+  private int[] writePostings(DirectoryReader reader) throws IOException {
     Terms terms = MultiTerms.getTerms(reader, field);
-    try (MatrixFiles files = new MatrixFiles(output, rows.size(), positions);
+    try (MatrixFiles files = new MatrixFiles(output, live.size(), positions);
         Pool pool = new Pool(threads)) {
       Indexes.checkIntegrity(reader, this, pool);
       if (terms != null) {
@@ -159,8 +132,6 @@ public final class ExtractJob extends Job {
         writePieces(reader, terms, files, pool);
       }
       files.finish();
-      totals.put("postings", files.allPostings());
-      totals.put("tokens", files.allTokens());
       return files.lengths();
     }
   }
@@ -178,7 +149,7 @@ public final class ExtractJob extends Job {
       } else {
         MatrixChunk chunk = Pool.get(ahead.remove());
         files.write(chunk);
-        progress(files.allPostings());
+        progress(files.postings());
         spare.add(chunk);
       }
     }
@@ -201,13 +172,9 @@ public final class ExtractJob extends Job {
     private final TermsEnum each;
     private final IndexPostings postings;
 
-    /** Documents met, where rows and the dictionary cannot tell how many have a token. */
-    private final FixedBitSet met;
-
     private Reader(DirectoryReader reader, Terms terms) throws IOException {
       this.each = terms.iterator();
       this.postings = new IndexPostings(reader, field);
-      this.met = rows == live || live.areAll() ? null : new FixedBitSet(reader.maxDoc());
     }
 
     private void read(MatrixPlan.Piece piece, MatrixChunk chunk) throws IOException {
@@ -216,28 +183,11 @@ public final class ExtractJob extends Job {
       while (term != null && (piece.isPart() || !term.equals(piece.stop))) {
         chunk.addTerm(term);
         postings.reset(each, positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
-        if (rows == live) {
-          int most = piece.isPart() ? piece.postings : each.docFreq();
-          chunk.read(postings, live, positions, piece.from, piece.to, most);
-        } else {
-          chunk.select(postings, live, rows, met, positions, piece.from, piece.to);
-        }
+        int most = piece.isPart() ? piece.postings : each.docFreq();
+        chunk.read(postings, live, positions, piece.from, piece.to, most);
         term = piece.isPart() ? null : each.next();
       }
     }
-  }
-
-  /** Live documents with a token, also those not selected. */
-  private int countNonEmpty(DirectoryReader reader, int[] docLen) throws IOException {
-    if (rows == live) {
-      return (int) Arrays.stream(docLen).filter(length -> length > 0).count();
-    }
-    if (live.areAll()) {
-      return reader.getDocCount(field);
-    }
-    FixedBitSet met = new FixedBitSet(reader.maxDoc());
-    idle.forEach(in -> met.or(in.met));
-    return met.cardinality();
   }
 
   private void writeDocuments(DirectoryReader reader, int[] docLen) throws IOException {
@@ -262,7 +212,7 @@ public final class ExtractJob extends Job {
     ExternalIds external = new ExternalIds(leaf, index);
     NumericDocValues norm = leaf.reader().getNormValues(field);
     for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
-      if (rows.of(leaf.docBase + doc) >= 0) {
+      if (live.of(leaf.docBase + doc) >= 0) {
         norms.writeLong(norm != null && norm.advanceExact(doc) ? norm.longValue() : 0);
         BytesRef id = external.of(doc);
         ids.writeBytes(id.bytes, id.offset, id.length);

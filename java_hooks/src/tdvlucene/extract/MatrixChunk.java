@@ -3,7 +3,6 @@ package tdvlucene.extract;
 import java.io.IOException;
 import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BytesRef;
-import org.apache.lucene.util.FixedBitSet;
 import tdvlucene.common.DocumentNumbers;
 import tdvlucene.common.IndexPostings;
 
@@ -22,7 +21,7 @@ final class MatrixChunk {
   /** Where each term's postings end in {@link #rows} and {@link #freqs}. */
   int[] ends = new int[0];
 
-  /** Over all live documents, also those not selected. */
+  /** Over the documents read. */
   long[] docFreqs = new long[0];
 
   long[] totalTermFreqs = new long[0];
@@ -78,49 +77,9 @@ final class MatrixChunk {
         total += freq;
       }
     }
-    finish(next, next - postings, total);
-  }
-
-  /**
-   * As {@link #read}, keeping the postings of selected documents and counting all live ones.
-   *
-   * @param met where live documents are marked, or null
-   */
-  void select(
-      IndexPostings in, DocumentNumbers live, DocumentNumbers selected, FixedBitSet met,
-      boolean positions, int from, int to)
-      throws IOException {
-    int next = postings;
-    long count = 0;
-    long total = 0;
-    for (int doc = from == 0 ? in.next() : in.advance(from); doc < to; doc = in.next()) {
-      int row = selected.of(doc);
-      if (live.of(doc) >= 0) {
-        if (met != null) {
-          met.set(doc);
-        }
-        int freq = in.freq();
-        count++;
-        total += freq;
-        if (row >= 0) {
-          rows = ArrayUtil.grow(rows, next + 1);
-          freqs = ArrayUtil.grow(freqs, next + 1);
-          rows[next] = row;
-          if (positions) {
-            firsts = ArrayUtil.grow(firsts, next + 1);
-            firsts[next] = in.nextPosition();
-          }
-          freqs[next++] = freq;
-        }
-      }
-    }
-    finish(next, count, total);
-  }
-
-  private void finish(int next, long docFreq, long totalTermFreq) {
     ends[terms - 1] = next;
-    docFreqs[terms - 1] = docFreq;
-    totalTermFreqs[terms - 1] = totalTermFreq;
+    docFreqs[terms - 1] = next - postings;
+    totalTermFreqs[terms - 1] = total;
     postings = next;
   }
 }

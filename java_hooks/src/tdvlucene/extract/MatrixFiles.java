@@ -32,9 +32,6 @@ final class MatrixFiles implements Closeable {
   /** Postings up to the end of the current term. */
   private long postings;
 
-  private long allPostings;
-  private long allTokens;
-
   MatrixFiles(Path folder, int rows, boolean positions) throws IOException {
     text = new NpyWriter(folder.resolve("terms.npy"), "|u1");
     textEnds = new NpyWriter(folder.resolve("terms_indptr.npy"), "<i8");
@@ -80,8 +77,6 @@ final class MatrixFiles implements Closeable {
       docFreqs.writeLong(docFreq);
       totalTermFreqs.writeLong(totalTermFreq);
     }
-    allPostings += docFreq;
-    allTokens += totalTermFreq;
     docFreq = 0;
     totalTermFreq = 0;
   }
@@ -95,14 +90,9 @@ final class MatrixFiles implements Closeable {
     return lengths;
   }
 
-  /** Postings of all live documents. */
-  long allPostings() {
-    return allPostings;
-  }
-
-  /** Tokens of all live documents. */
-  long allTokens() {
-    return allTokens;
+  /** Postings written. */
+  long postings() {
+    return postings;
   }
 
   @Override
