@@ -12,6 +12,11 @@ from .options import Config, option
 
 ENGLISH = "en"
 STEMMERS = ("porter", "krovetz", "none")
+STOP_WORDS = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then "
+    "there these they this to was will with"
+).split()
+"""Lucene's ``EnglishAnalyzer.ENGLISH_STOP_WORDS_SET``. Anserini's analyzer drops them already."""
 
 LANGUAGES = {
     "ar": "Arabic", "bn": "Bengali", "da": "Danish", "de": "German", "en": "English",

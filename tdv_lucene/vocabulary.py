@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -43,10 +44,13 @@ class ByteStrings:
 
     def __iter__(self) -> Iterator[bytes]:
         for first in range(0, len(self), _AT_ONCE):
-            ends = self.indptr[first : first + _AT_ONCE + 1]
-            buffer = self.data[ends[0] : ends[-1]].tobytes()
-            places = (ends - ends[0]).tolist()
-            yield from (buffer[start:end] for start, end in zip(places, places[1:]))
+            yield from self.between(first, first + _AT_ONCE)
+
+    def between(self, first: int, end: int) -> list[bytes]:
+        """Return the strings ``first`` to before ``end``."""
+        ends = np.asarray(self.indptr[first : end + 1])
+        buffer = self.data[ends[0] : ends[-1]].tobytes()
+        return [buffer[start:end] for start, end in pairwise((ends - ends[0]).tolist())]
 
     @classmethod
     def of(cls, strings: Iterable[bytes]) -> ByteStrings:

@@ -10,13 +10,10 @@ from typing import Any
 import click
 
 from ..comparison.config import CompareConfig
-from ..options import ANYTHING, Effect
+from ..options import Effect
 from . import _options as options
 
-_EFFECTS = (
-    Effect(("names",), "pruned", "several indexes have the names in --index", only=(ANYTHING,)),
-    Effect(("form",), "as_json", "JSON output has no tables", only=(False,)),
-)
+_EFFECTS = (Effect(("form",), "as_json", "JSON output has no tables", only=(False,)),)
 
 
 @options.command("compare", config=CompareConfig, effects=_EFFECTS)
@@ -62,8 +59,7 @@ def command(
     """
     from ..comparison.compare import compare_indexes
 
-    names = arguments.get("names", CompareConfig.names)
-    (first, index), (second, treatment), *further = _named(indexes, pruned, names)
+    (first, index), (second, treatment), *further = _named(indexes, pruned)
     if len(topics) != len(qrels):
         raise click.UsageError(
             f"{len(topics)} --topics but {len(qrels)} --qrels: pass one --qrels for each --topics"
@@ -95,12 +91,11 @@ def _as_text(report: dict[str, Any], form: str) -> str:
     return write(all_tables(report))
 
 
-def _named(
-    indexes: tuple[str, ...], pruned: str | None, names: tuple[str, str]
-) -> list[tuple[str, str]]:
+def _named(indexes: tuple[str, ...], pruned: str | None) -> list[tuple[str, str]]:
     """(name, folder) of every index, the baseline first."""
     if len(indexes) == 1 and pruned is not None:
-        return [(names[0], _found(indexes[0])), (names[1], options.folder_or_shards(pruned))]
+        first, second = CompareConfig.names
+        return [(first, _found(indexes[0])), (second, options.folder_or_shards(pruned))]
     if pruned is not None:
         raise click.UsageError("--pruned goes with one --index: pass it as --index NAME=FOLDER")
     if len(indexes) == 1:

@@ -43,7 +43,7 @@ class CompareConfig(
         flag="tdv", metavar="[NAME=]FOLDER", multiple=True,
     )  # fmt: skip
     names: tuple[str, str] = option(
-        ("full", "pruned"), "Call --index and --pruned this in the report.", group=_REPORT
+        ("full", "pruned"), "Call the two indexes this in the report.", flag=PYTHON_ONLY
     )
     further_indexes: Mapping[str, str | os.PathLike[str]] | None = option(
         None,

@@ -10,15 +10,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from ..analysis import Analysis
+from ..analysis import STOP_WORDS, Analysis
 from ..jvm.analysis import analyze
 from ..jvm.dictionary import Dictionary
-
-STOP_WORDS = (
-    "a an and are as at be but by for if in into is it no not of on or such that the their then "
-    "there these they this to was will with"
-).split()
-"""Lucene's."""
 
 _STANDARD = Analysis(analyzer="org.apache.lucene.analysis.standard.StandardAnalyzer")
 """As English without stop words and stemmer, but that it leaves the possessive's ending."""

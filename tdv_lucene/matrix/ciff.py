@@ -25,7 +25,6 @@ from .term_document_matrix import TermDocumentMatrix
 
 KIND = "ciff"
 _POSTINGS_AT_ONCE = 1 << 20
-_STRINGS_AT_ONCE = 1 << 16
 _VARINT, _FIXED64, _BYTES = 0, 1, 2  # wire types
 _MOST_VARINT_BYTES = 5  # of a number below 2 ** 31
 
@@ -211,20 +210,15 @@ def _varints(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _strings(strings: ByteStrings, what: str) -> Iterator[bytes]:
-    """All of them, a part in memory at a time, each checked to be UTF-8 as the format wants."""
-    for first in range(0, len(strings), _STRINGS_AT_ONCE):
-        bounds = np.asarray(strings.indptr[first : first + _STRINGS_AT_ONCE + 1])
-        buffer = strings.data[bounds[0] : bounds[-1]].tobytes()
-        ends = (bounds - bounds[0]).tolist()
-        for start, end in zip(ends, ends[1:]):
-            text = buffer[start:end]
-            try:
-                text.decode()
-            except UnicodeDecodeError as error:
-                raise TdvError(
-                    f"the {what} {text!r} is not UTF-8: this format cannot hold it"
-                ) from error
-            yield text
+    """All of them, each checked to be UTF-8 as the format wants."""
+    for text in strings:
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            raise TdvError(
+                f"the {what} {text!r} is not UTF-8: this format cannot hold it"
+            ) from error
+        yield text
 
 
 def _key(field: int, wire_type: int) -> bytes:

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..errors import TdvError
 from ..progress import Progress, silent
-from ..vocabulary import ByteStrings
 from .term_document_matrix import TermDocumentMatrix
 
 _TERMS_AT_ONCE = 1 << 17
@@ -173,7 +172,7 @@ class _Writer:
 
     def write_terms(self, bounds: Bounds, long: bytes | None) -> None:
         """Write a block; ``long`` is its one term where its lists are not to be held in memory."""
-        own = [_slice(p.vocabulary.terms, *b) for p, b in zip(self._parts, bounds)]
+        own = [p.vocabulary.terms.between(*b) for p, b in zip(self._parts, bounds)]
         terms = sorted(set().union(*own))
         number = {term: i for i, term in enumerate(terms)}
         places = [np.fromiter(map(number.__getitem__, part), np.int64, len(part)) for part in own]
@@ -243,10 +242,3 @@ class _Writer:
             self._arrays["doc_ids"].append(part.doc_ids.data)
             self._arrays["doc_ids_indptr"].append(part.doc_ids.indptr[1:] + id_bytes)
             id_bytes += len(part.doc_ids.data)
-
-
-def _slice(strings: ByteStrings, first: int, end: int) -> list[bytes]:
-    bounds = np.asarray(strings.indptr[first : end + 1])
-    buffer = strings.data[bounds[0] : bounds[-1]].tobytes()
-    ends = (bounds - bounds[0]).tolist()
-    return [buffer[a:b] for a, b in itertools.pairwise(ends)]

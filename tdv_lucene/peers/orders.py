@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..analysis import STOP_WORDS
 from ..ranking.bm25 import bm25_idf
 
 if TYPE_CHECKING:  # the command line reads the names, and is not to wait for JAX
     from ..matrix.term_document_matrix import TermDocumentMatrix
-
-STOP_WORDS = (
-    "a an and are as at be but by for if in into is it no not of on or such that the their then "
-    "there these they this to was will with"
-).split()
-"""Lucene's ``EnglishAnalyzer.ENGLISH_STOP_WORDS_SET``. Anserini's analyzer drops them already."""
 
 CARMEL_K = 10
 """The rank that Carmel's epsilon version protects."""

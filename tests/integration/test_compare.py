@@ -544,7 +544,7 @@ def test_command_line(case, tmp_path, capsys, monkeypatch):
     arguments = ["--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
                  "--qrels", case.qrels, "--latency-budget", "1"]  # fmt: skip
     screen = ["--throughput", "2"]
-    for name, more in (("screen", screen), ("json", ["--json", "--names", "full", "pruned"])):
+    for name, more in (("screen", screen), ("json", ["--json"])):
         words = ["compare", *arguments, "--output", tmp_path / name, *more]
         monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
         main()

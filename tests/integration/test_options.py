@@ -88,7 +88,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "matrix": ("{matrix}",), "max_bytes": ("{size}",),
     "max_loss": ("0.01",), "measures": ("P@3",), "memory": ("100GB",), "min_doc_freq": ("20",),
     "min_idf": ("1.5",), "models": ("tfidf",),
-    "mu": ("70",), "names": ("a b",), "neural": ("drmm",), "output": ("O",),
+    "mu": ("70",), "neural": ("drmm",), "output": ("O",),
     "plot": ("{new}.svg",), "pool": ("70",), "pruned": ("{pruned}",), "qrels": ("{qrels}",),
     "queries": ("{topics}",), "query_terms": ("0.9",),
     "reduction": ("0.7",), "rerank_depth": ("7",), "save_values": ("{new}",), "scale": ("7",),
