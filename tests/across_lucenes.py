@@ -12,12 +12,11 @@ from pathlib import Path
 
 from integration.test_prune import _values
 from lucene_indexes import write_index
-from lucene_reading import read_rest
+from lucene_reading import check_index, read_rest
 from tiny_collection import tiny_segments
 
 from tdv_lucene import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.jvm import rewriter
 from tdv_lucene.jvm.index import identify
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
@@ -31,7 +30,7 @@ def write(index: str) -> dict:
 def prune(index: str, output: str) -> dict:
     matrix = extract_matrix(index, f"{output}-matrix")
     report = prune_index(index, _values(matrix), output, reduction=0.3)
-    rewriter.check_index(output)
+    check_index(output)
     return {
         "report": report,
         "codecs": sorted({segment["codec"] for segment in inspect_index(output)["segments"]}),

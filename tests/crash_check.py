@@ -27,10 +27,10 @@ ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "integration")]
 
+from lucene_reading import check_index  # noqa: E402
 from test_prune import _values  # noqa: E402
 from testing_jar import change_described, dump_index, write_described  # noqa: E402
 
-from tdv_lucene.jvm import rewriter  # noqa: E402
 from tdv_lucene.matrix.extract import extract_matrix  # noqa: E402
 from tdv_lucene.matrix.stored_matrix import load_matrix  # noqa: E402
 from tdv_lucene.pruning.prune import prune_index  # noqa: E402
@@ -118,13 +118,13 @@ class Crashes:
             assert not kept or same_content(dump_index(kept[0]), self.old)
             return "no output"
         if stage == "update":
-            rewriter.check_index(output)
+            check_index(output)
             found = dump_index(output)
             state = "the old state" if same_content(found, self.behind) else "the new state"
             assert state == "the old state" or same_content(found, self.ahead), "half a state"
             update_index(output)
             assert same_content(dump_index(output), self.ahead), "it did not go on"
-            rewriter.check_index(output)
+            check_index(output)
             listed = json.loads((output / "tdv-manifest.json").read_text())
             assert not unlisted_files(output, {**listed["files"], "tdv-manifest.json": None})
             return state
@@ -136,7 +136,7 @@ class Crashes:
             TermValues.load(output)
             assert digest(output) == digest(self.values), "values that are not whole"
         else:
-            rewriter.check_index(output)
+            check_index(output)
             found = dump_index(output)
             if stage == "overwrite" and same_content(found, self.old):
                 return "the old output"

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from fuzz_cases import Case, FieldRule, random_case, terms_of
+from lucene_reading import check_index
 from oracle import assert_baked, int_to_byte4
 from testing_jar import dump_index, write_described
 
@@ -131,7 +132,7 @@ def run_case(seed: int, scratch: Path) -> str:
         _check_field(case, field, before, after)
     _check_counts(case, counts, after)
     _check_rest(case, before, after)
-    rewriter.check_index(pruned)
+    check_index(pruned)
     _check_verification(case, source, pruned, after)
     return " and ".join(sorted({rule.tf for rule in case.rules.values()}))
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 from fuzz_cases import _document, _extras, _layout, _segments, _vocabulary
+from lucene_reading import check_index
 from testing_jar import change_described, dump_index, write_described
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.jvm import rewriter
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.first_positions import FirstPositionBoost, describe_boost
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
@@ -119,7 +119,7 @@ def run_history(seed: int, scratch: Path) -> str:
 def _check(source: Path, pruned: Path, scratch: Path, options: dict[str, Any]) -> None:
     found = verify_pruned(source, pruned, scratch / "values")
     assert found["equal"], found
-    rewriter.check_index(pruned)
+    check_index(pruned)
     fresh = scratch / "fresh"
     shutil.rmtree(fresh, ignore_errors=True)
     try:

@@ -36,6 +36,26 @@ def open_reader(path: Path) -> Iterator[Any]:
         directory.close()
 
 
+def check_index(path: Path) -> None:
+    """Run Lucene's CheckIndex with its slow checks (vectors against postings among them)."""
+    paths = java_class("java.nio.file.Paths")
+    no_lock = java_class(_LUCENE + "store.NoLockFactory").INSTANCE  # a writer may be open
+    directory = java_class(_LUCENE + "store.FSDirectory").open(paths.get(str(path)), no_lock)
+    check = java_class(_LUCENE + "index.CheckIndex")(directory)
+    printed = java_class("java.io.ByteArrayOutputStream")()
+    try:
+        check.setInfoStream(java_class("java.io.PrintStream")(printed, True))
+        if hasattr(check, "setDoSlowChecks"):  # Lucene 9
+            check.setDoSlowChecks(True)
+        else:
+            check.setLevel(java_class(_LUCENE + "index.CheckIndex$Level").MIN_LEVEL_FOR_SLOW_CHECKS)
+        clean = check.checkIndex().clean
+    finally:
+        check.close()
+        directory.close()
+    assert clean, f"{path} is damaged; CheckIndex says:\n{printed.toString()}"
+
+
 def read_positions(path: Path, field: str) -> dict[tuple[bytes, int], list[tuple]]:
     """(term, live document) -> its occurrences: position, start and end offset."""
     found = {}

@@ -29,9 +29,10 @@ from shards import read
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from lucene_indexes import _binary_doc_values, _directory  # noqa: E402 - beside the tests
+from lucene_reading import check_index  # noqa: E402 - beside the tests
 
 import tdv_lucene as tdv  # noqa: E402
-from tdv_lucene.jvm import java_class, rewriter  # noqa: E402
+from tdv_lucene.jvm import java_class  # noqa: E402
 from tdv_lucene.jvm.analysis import DEFAULT, make_analyzer  # noqa: E402
 from tdv_lucene.jvm.index import identify, read_user_data  # noqa: E402
 from tdv_lucene.jvm.open_index import OpenIndex  # noqa: E402
@@ -187,7 +188,7 @@ def main() -> None:
     tdv.prune_index(source, None, pruned, reduction=0.45, save_values=values)
     raw = {"machine": machine(), **follow(lines[: FIRST + COMMITS * ADDED], work)}
     raw["verified"] = tdv.verify_pruned(source, pruned, values)
-    rewriter.check_index(pruned)
+    check_index(pruned)
     fresh = tdv.prune_index(source, values, work / "fresh", reduction=0.45, overwrite=True)
     raw["fresh_postings"] = fresh["postings"]
     write_run(args.output, summary(raw), raw, ("watch.md", "watch.json"))

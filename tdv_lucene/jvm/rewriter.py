@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TdvError
 from ..progress import Progress, silent
 from ..ranking import Baking
 from ..store import save_array
@@ -230,17 +229,3 @@ def _write_table(folder: Path, values: FieldValues) -> None:
     for name, array in floats.items():
         if array is not None:
             save_array(folder / f"{name}.npy", np.ascontiguousarray(array, "<f4"))
-
-
-def check_index(index: str | os.PathLike[str], progress: Progress = silent) -> None:
-    """Run Lucene's CheckIndex with its slow checks (vectors against postings among them).
-
-    Raises
-    ------
-    TdvError
-        When it finds anything wrong, with what it printed.
-    """
-    job = java_class("tdvlucene.verify.CheckIndexJob")(java_path(index))
-    report = json.loads(run_job(job, progress))
-    if not report["clean"]:
-        raise TdvError(f"{index} is damaged; CheckIndex says:\n{report['output']}")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lucene_reading import read_positions, read_rest, read_vectors
+from lucene_reading import check_index, read_positions, read_rest, read_vectors
 from oracle import ANSERINI, assert_pruned, int_to_byte4
 from test_prune import _values
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
-from tdv_lucene.jvm import lucene_version, pyserini_jar, rewriter
+from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.verify import verify_pruned
@@ -75,7 +75,7 @@ def test_index_is_pruned_verified_and_searched(tf: str, source: Path, tmp_path: 
     pruned = tmp_path / "pruned"
     report = prune_index(source, values, pruned, reduction=0.3, tf=tf)
     assert 0 < report["postings"] < matrix.postings
-    rewriter.check_index(pruned)
+    check_index(pruned)
     point = values.at_reduction(0.3, original_tf=tf == "original")
     baked = (0.9 * (point.scale or 1), 0.4), ANSERINI
     assert_pruned(matrix, pruned, point.tdv, point.scale, tmp_path / "found", baked=baked)

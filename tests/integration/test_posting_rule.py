@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lucene_indexes import Doc
-from lucene_reading import read_positions
+from lucene_reading import check_index, read_positions
 
-from tdv_lucene.jvm import java_class, rewriter, run_job, start
+from tdv_lucene.jvm import java_class, run_job, start
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.store import save_array
 
@@ -80,7 +80,7 @@ def test_rule_sees_and_decides_each_posting(keeps_frequencies, make_index, tmp_p
     run_job(job)
     values.close()
 
-    rewriter.check_index(pruned)
+    check_index(pruned)
     found = extract_matrix(pruned, tmp_path / "found")
     assert _postings(found) == _expected(matrix, keeps_frequencies)
     if keeps_frequencies:

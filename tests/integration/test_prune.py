@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, open_writer, write_index
+from lucene_reading import check_index
 from oracle import ANSERINI, assert_pruned
 from tiny_collection import tiny_segments
 
 from tdv_lucene.cli.peers import command as peers_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import bytes_of, inspect_index
-from tdv_lucene.jvm import lucene_version, pyserini_jar, rewriter
+from tdv_lucene.jvm import lucene_version, pyserini_jar
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
@@ -86,7 +87,7 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
     point = tiny_values.at_reduction(0.3, original_tf=tf == "original")
     baked = (0.9 * (scale or 1), 0.4), ANSERINI
     found = assert_pruned(tiny_matrix, output, point.tdv, scale, tmp_path / "found", baked=baked)
-    rewriter.check_index(output)
+    check_index(output)
     assert report["postings"] == found.postings < tiny_matrix.postings
     assert report["reduction"] == pytest.approx(1 - found.postings / tiny_matrix.postings)
     assert report["reduction"] == pytest.approx(point.reduction)
@@ -123,7 +124,7 @@ def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_value
     assert_pruned(
         tiny_matrix, output, point.tdv, scale, tmp_path / "found", cut=point.cut, baked=baked
     )
-    rewriter.check_index(output)
+    check_index(output)
     assert report["unit"] == "posting" == read_user_data(output)["tdv.unit"]
     assert report["reduction"] == pytest.approx(0.5, abs=0.02)
 
@@ -318,7 +319,7 @@ def test_nested_documents_of_lucene_10_stay_nested(make_index, tmp_path):
         matrix = extract_matrix(index, tmp_path / f"matrix-{sort}")
         pruned = tmp_path / f"pruned-{sort}"
         prune_index(index, _values(matrix), pruned, reduction=0.3)
-        rewriter.check_index(pruned)
+        check_index(pruned)
         verify_pruned(index, pruned, _values(matrix))
         marks = [field for field in inspect_index(pruned)["fields"] if field["name"] == "is_parent"]
         assert [mark["doc_values"] for mark in marks] == ["NUMERIC"]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from lucene_indexes import Doc, Layout, write_index
+from lucene_reading import check_index
 from oracle import ANSERINI, assert_pruned
 from test_prune import _values
 from tiny_collection import TINY_TEXTS
@@ -61,7 +62,7 @@ def test_each_field_has_its_own_values(tf, optimize, source, matrices, values, t
         source, values["contents"], pruned, others=[values["title"]], reduction=0.3, tf=tf,
         optimize=optimize,
     )  # fmt: skip
-    rewriter.check_index(pruned)
+    check_index(pruned)
     data = read_user_data(pruned)
     for name in FIELDS:
         point = values[name].at_reduction(0.3, original_tf=tf == "original")

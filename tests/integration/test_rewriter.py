@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lucene_indexes import Doc, Layout, without_raw_bytes, write_index
-from lucene_reading import count_years, read_positions, read_rest, read_vectors
+from lucene_reading import check_index, count_years, read_positions, read_rest, read_vectors
 from oracle import ANSERINI, Baked, assert_pruned, expected_frequencies
 
 from tdv_lucene.indexes.inspection import index_bytes, inspect_index
@@ -117,7 +117,7 @@ def test_random_index_equals_oracle(seed: int, tmp_path: Path) -> None:
     assert (counts["postings"], counts["terms"]) == (found.postings, len(found.vocabulary))
     assert counts["tokens"] == int(found.doc_len.sum())
     assert counts["documents_without_terms"] == np.count_nonzero(np.asarray(found.doc_len) == 0)
-    rewriter.check_index(pruned)
+    check_index(pruned)
     assert _compound(pruned) == _compound(source) == [layout.compound] * len(segments)
     assert read_rest(pruned) == read_rest(source)
     assert count_years(pruned, YEARS) == count_years(source, YEARS)
@@ -179,7 +179,7 @@ def test_all_ones_at_scale_one_change_nothing(tiny_index: Path, tmp_path: Path) 
     same = ("postings", "dictionary", "norms", "stored", "doc_values")
     before, after = index_bytes(tiny_index), index_bytes(pruned)
     assert {kind: after[kind] for kind in same} == {kind: before[kind] for kind in same}
-    rewriter.check_index(pruned)
+    check_index(pruned)
     found = extract_matrix(pruned, tmp_path / "found")
     assert found.vocabulary.sha256 == matrix.vocabulary.sha256
     for name in ("indptr", "indices", "data", "norms", "doc_len", "total_term_freq"):
@@ -191,7 +191,7 @@ def test_everything_dropped_leaves_an_index(tiny_index: Path, tmp_path: Path) ->
     pruned = tmp_path / "pruned"
     counts = _rewrite(tiny_index, pruned, matrix, np.zeros(matrix.shape[0], np.float32), 1.0)
     assert (counts["postings"], counts["documents_without_terms"]) == (0, matrix.shape[1])
-    rewriter.check_index(pruned)
+    check_index(pruned)
     assert read_rest(pruned) == read_rest(tiny_index)
 
 
@@ -201,7 +201,7 @@ def test_field_without_any_term(make_index, tmp_path: Path) -> None:
     assert matrix.shape == (0, 2)
     pruned = tmp_path / "pruned"
     _rewrite(source, pruned, matrix, np.zeros(0, np.float32), 2.0)
-    rewriter.check_index(pruned)
+    check_index(pruned)
     assert read_rest(pruned) == read_rest(source)
 
 
@@ -212,7 +212,7 @@ def test_longest_terms_lucene_takes(make_index, tmp_path: Path) -> None:
     tdv = np.array([2, 0, 1, 1], np.float32)
     _rewrite(source, tmp_path / "pruned", matrix, tdv, 1.0)
     assert_pruned(matrix, tmp_path / "pruned", tdv, 1.0, tmp_path / "found")
-    rewriter.check_index(tmp_path / "pruned")
+    check_index(tmp_path / "pruned")
 
 
 @pytest.mark.parametrize("scale", [2.0, None])
@@ -224,7 +224,7 @@ def test_vectors_with_terms_that_are_no_text(scale, make_index, tmp_path: Path) 
     tdv = np.array([1, 2, 0, 1, 1], np.float32)
     _rewrite(source, tmp_path / "pruned", matrix, tdv, scale)
     found = assert_pruned(matrix, tmp_path / "pruned", tdv, scale, tmp_path / "found")
-    rewriter.check_index(tmp_path / "pruned")
+    check_index(tmp_path / "pruned")
     _assert_vectors(source, tmp_path / "pruned", found, Layout(vectors="v"), scale)
 
 
@@ -253,7 +253,7 @@ def test_vectors_of_many_documents(scale, make_index, tmp_path: Path) -> None:
     tdv = np.array([rng.choice([0, 0.2, 1]) for _ in range(matrix.shape[0])], np.float32)
     _rewrite(source, tmp_path / "pruned", matrix, tdv, scale)
     found = assert_pruned(matrix, tmp_path / "pruned", tdv, scale, tmp_path / "found")
-    rewriter.check_index(tmp_path / "pruned")
+    check_index(tmp_path / "pruned")
     _assert_vectors(source, tmp_path / "pruned", found, Layout(vectors="v"), scale)
 
 

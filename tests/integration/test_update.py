@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from crash_check import digest
 from fuzz_histories import run_history
 from lucene_indexes import Doc, Layout, _document, delete_document, open_writer, write_index
-from lucene_reading import open_reader
+from lucene_reading import check_index, open_reader
 from testing_jar import dump_index
 from tiny_collection import tiny_segments
 
@@ -24,7 +24,7 @@ from tdv_lucene import interruption
 from tdv_lucene.cli import _group
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.shards.finding import find_shards
-from tdv_lucene.jvm import java_class, rewriter
+from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import DEFAULT
 from tdv_lucene.jvm.following import hold_index
 from tdv_lucene.jvm.index import read_user_data
@@ -86,7 +86,7 @@ def assert_as_pruned_anew(place: Path) -> dict[str, Any]:
     """That of its source's last commit, live document by live document; returns what it holds."""
     source, pruned = place / "source", place / "pruned"
     assert verify_pruned(source, pruned, place / "values")["equal"]
-    rewriter.check_index(pruned)
+    check_index(pruned)
     prune_index(source, place / "values", place / "fresh", reduction=0.3, overwrite=True)
     found, fresh = dump_index(pruned), dump_index(place / "fresh")
     for part in ("postings", "documents", "options"):
@@ -248,7 +248,7 @@ def test_a_locked_index_is_refused_and_a_locked_source_followed(place: Path) -> 
     assert update_index(place / "pruned")["updated"]
     with hold_index(place / "pruned"):  # as --watch does: who only reads needs no lock
         assert verify_pruned(place / "source", place / "pruned", None)["equal"]
-        rewriter.check_index(place / "pruned")
+        check_index(place / "pruned")
     writer.close()
 
 

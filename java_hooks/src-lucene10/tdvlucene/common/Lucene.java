@@ -2,7 +2,6 @@ package tdvlucene.common;
 
 import java.io.IOException;
 import org.apache.lucene.codecs.CompoundDirectory;
-import org.apache.lucene.index.CheckIndex;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriterConfig;
@@ -67,11 +66,6 @@ public final class Lucene {
   public static CompoundDirectory openCompound(Directory folder, SegmentInfo segment)
       throws IOException {
     return segment.getCodec().compoundFormat().getCompoundReader(folder, segment);
-  }
-
-  /** Asks for the slow checks too. */
-  public static void checkSlowly(CheckIndex check) {
-    check.setLevel(CheckIndex.Level.MIN_LEVEL_FOR_SLOW_CHECKS);
   }
 
   /** Collects the best documents and counts all hits: such a search cannot skip any. */
