@@ -31,34 +31,44 @@ def evaluate(
 ) -> np.ndarray:
     """Return float64[n, measures]: the ``MEASURES`` of the full ranking of each query.
 
-    ``some`` int64[n] chooses queries; None is all of them. From a pool ranks are estimated.
+    ``some`` int64[n] chooses queries; None is all of them. From a pool ranks are estimated. Equal
+    scores fall by :attr:`.QueryPostings.tie_order`.
     """
     queries = postings.queries
     some = np.arange(len(queries)) if some is None else some
     if not len(some):
         return np.zeros((0, len(MEASURES)))
-    pool = postings.pool
+    pool, order = postings.pool, postings.tie_order
     drawn = np.zeros(0, np.int64) if pool is None else np.flatnonzero(pool.drawn)
     ranks, grades = [], []
     for query, scores in postings.scores(impacts, some):
         docs, of_query = queries.judged_of(query)
         relevant = docs[of_query > 0]
-        found = ranks_of(scores, relevant)
+        found = ranks_of(scores, relevant, order)
         if pool is not None:
             of_drawn = scores[drawn]
             for i, doc in enumerate(relevant):
-                found[i] += (pool.doc_weight - 1) * np.count_nonzero(of_drawn > scores[doc])
+                above = np.count_nonzero(of_drawn > scores[doc])
+                if order is not None:
+                    tied = of_drawn == scores[doc]
+                    above += np.count_nonzero(tied & (order[drawn] < order[doc]))
+                found[i] += (pool.doc_weight - 1) * above
         ranks.append(found)
         grades.append(of_query[of_query > 0])
     return _measures(ranks, grades, [queries.ideal_grades[query] for query in some])
 
 
-def ranks_of(scores: np.ndarray, docs: np.ndarray) -> np.ndarray:
-    """Return float64[n] ranks from 1, ties by document number; infinite where not retrieved."""
+def ranks_of(scores: np.ndarray, docs: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
+    """Return float64[n] ranks from 1, infinite if not retrieved. Ties fall by ``order`` int64[D],
+    or by document number."""
     ranks = np.full(len(docs), np.inf)
     for i, doc in enumerate(docs):
         if scores[doc] > 0:
-            tied_before = np.count_nonzero(scores[:doc] == scores[doc])
+            if order is None:
+                tied_before = np.count_nonzero(scores[:doc] == scores[doc])
+            else:
+                tied = np.flatnonzero(scores == scores[doc])
+                tied_before = np.count_nonzero(order[tied] < order[doc])
             ranks[i] = 1 + np.count_nonzero(scores > scores[doc]) + tied_before
     return ranks
 

@@ -7,10 +7,13 @@ impacts in one pass, and each query sums the impacts of its terms over the docum
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
+from zlib import crc32
 
 import numpy as np
 
 from ..interruption import check
+from ..matrix.norms import NormKind
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import Similarity
 from .queries import Queries
@@ -26,11 +29,26 @@ class QueryPostings:
     def __init__(self, matrix: TermDocumentMatrix, queries: Queries) -> None:
         self.queries = queries
         self.doc_number, self.pool = matrix.shape[1], matrix.pool
+        self._doc_ids = matrix.doc_ids if matrix.norm_kind is NormKind.ONES else None
         self.terms, self._position = np.unique(queries.terms, return_inverse=True)
         rows = [slice(matrix.indptr[t], matrix.indptr[t + 1]) for t in self.terms]
         self.indptr = np.concatenate([[0], np.cumsum([r.stop - r.start for r in rows])]).astype(int)
         self.docs = np.concatenate([matrix.indices[row] for row in rows])
         self.tf = np.concatenate([matrix.tf(row) for row in rows])
+
+    @cached_property
+    def tie_order(self) -> np.ndarray | None:
+        """int64[D]: in which order documents of equal scores fall where measures are computed; None
+        for that of their numbers, which is Lucene's.
+
+        Whole weights make many equal scores, the more the coarser they are, and collections often
+        begin with their judged documents: by number, coarse weights would seem to rank well. So on
+        impact indexes chance decides, the same for every ranking.
+        """
+        if self._doc_ids is None:
+            return None
+        drawn = np.array([crc32(name) for name in self._doc_ids], np.int64)
+        return np.asarray(np.argsort(np.argsort(drawn, kind="stable"), kind="stable"))
 
     def impacts(
         self,

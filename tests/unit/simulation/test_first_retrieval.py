@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import pytrec_eval
@@ -10,14 +12,15 @@ from small_problem import make_collection, make_matrix
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
 from tdv_lucene.learning.candidates import make_candidates, make_lists, sample_places
-from tdv_lucene.matrix.norms import lucene_length
+from tdv_lucene.matrix.norms import NormKind, lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking.bm25 import Bm25
-from tdv_lucene.simulation.measures import MEASURES, mean_measures
+from tdv_lucene.simulation.measures import MEASURES, evaluate, mean_measures, ranks_of
 from tdv_lucene.simulation.problem import JudgedMatrix, Problem
 from tdv_lucene.simulation.queries import make_queries
-from tdv_lucene.simulation.retrieval import top_documents
+from tdv_lucene.simulation.retrieval import QueryPostings, top_documents
 from tdv_lucene.simulation.weighted_collection import apply_values, plain_collection
+from tdv_lucene.vocabulary import ByteStrings
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +91,26 @@ def test_measures_are_those_of_trec_eval(problem):
                 theirs = expected[qid][f"{names[measure]}_{depth}"]
             assert value == pytest.approx(theirs, abs=1e-6), name
     assert mean_measures(found)["nDCG@5"] == pytest.approx(found[:, 0].mean())
+
+
+def test_equal_scores_of_weights_fall_by_chance_and_not_by_number():
+    """The same chance for every ranking and however documents are numbered."""
+    scores = np.array([2, 1, 2, 2, 0], np.float32)
+    docs, order = np.array([0, 2, 3, 1, 4]), np.array([4, 3, 1, 2, 0])
+    assert ranks_of(scores, docs).tolist() == [1, 2, 3, 4, np.inf]
+    assert ranks_of(scores, docs, order).tolist() == [3, 1, 2, 4, np.inf]
+    counted = make_matrix(np.full((1, 200), 2))
+    weighed = replace(counted, norms=np.ones(200, int), norm_kind=NormKind.ONES)
+    turned = replace(weighed, doc_ids=ByteStrings.of([*weighed.doc_ids][::-1]))
+    asked = {"q": ["t000"]}, {"q": {f"d{doc}": 1 for doc in range(20)}}
+    by_number, by_chance, of_turned = (
+        QueryPostings(matrix, make_queries(matrix, *asked)) for matrix in (counted, weighed, turned)
+    )
+    recall = MEASURES.index("R@100")
+    equal = np.ones(200, np.float32)
+    assert by_number.tie_order is None and evaluate(by_number, equal)[0, recall] == 1
+    assert evaluate(by_chance, equal)[0, recall] == pytest.approx(0.5, abs=0.25)
+    np.testing.assert_array_equal(evaluate(of_turned, equal), evaluate(by_chance, equal))
 
 
 def test_relevant_documents_outside_the_index_count_against_recall():
