@@ -1,233 +1,314 @@
-"""Which postings of an impact index to drop: indexes that were pruned beside six peers.
+#!/usr/bin/env python3
+"""Impact indexes of two kinds of weights: ours beside six peers that leave the same bytes.
 
-    impact.py MATRIX COLLECTION SETS... [--pruned INDEX...] [--weights WEIGHTS.npy] [--queries N]
-        [--documents N] [--methods NAME...]
+Of a collection two impact indexes are made: of BM25's scores in 8 bits, and of weights that a small
+network learned (``impact_collections.py``). Each is learned from, and pruned by shares of its
+postings; the peers (``impact_peers.py``) are cut to the bytes of each pruned index. Bytes are the
+package's estimate of posting lists and dictionary, for all of them. Rankings are computed in NumPy,
+with Lucene's integers; ties fall by a hash of the id, which favours nobody.
 
-MATRIX and WEIGHTS are those of ``impact_collections.py``; without WEIGHTS, BM25's are made. SETS
-are query sets of COLLECTION (``queries.SET.tsv``, ``qrels.SET.txt``). Each INDEX was made of those
-weights by ``tdv-lucene prune``. Rankings are computed in NumPy, with Lucene's integers.
+    scripts/bench/impact.py --collections DIR --work DIR --output RUN [--collection wiki165k]
+        [--train tydi-train] [--sets tydi-dev ...] [--shares 0.3 0.5 0.7] [--queries 300]
+        [--latency] [--pool N]
 
-Each peer gives every posting a value, and drops the smallest: as many as leave the bytes of an
-INDEX. Bytes are estimated for both, by the package: of posting lists and dictionary. Without an
-INDEX, our order of postings takes part as a peer, and all drop the same shares.
+A collection with plain ``queries.tsv`` is split: every second query trains, the others measure.
+``--latency`` also times full, ours and max_ratio at the middle share, by ``compare``: on a machine
+that does nothing else. What is made is kept in WORK, what is measured in ``RUN/impact.json``: the
+same command goes on where it stopped. RUN is for one collection and one choice of queries.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
-from impact_collections import as_impacts, bm25_weights, sample
+from impact_collections import BM25, KINDS, as_impacts, make_impacts, write_index
+from impact_peers import PEERS, Peer, Postings, estimated_bytes
+from results import machine, markdown_table, write_run
+from table_rows import QueryData, Row
+from table_sources import Sources
 
-from tdv_lucene.evaluation.topics import read_qrels, read_topics
+from tdv_lucene import compare_indexes, extract_matrix, learn_from_index, prune_index
 from tdv_lucene.jvm.analysis import analyze_topics
 from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.matrix.stored_matrix import load_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
-from tdv_lucene.simulation.estimated_bytes import (
-    estimate_dictionary_bytes,
-    estimate_posting_bytes,
-)
 from tdv_lucene.simulation.measures import MEASURES, evaluate
-from tdv_lucene.simulation.queries import Queries, make_queries
+from tdv_lucene.simulation.queries import make_queries
 from tdv_lucene.simulation.retrieval import QueryPostings
-from tdv_lucene.simulation.weighted_collection import plain_collection
-from tdv_lucene.values.posting_thresholds import rule_length_norm
-from tdv_lucene.values.term_orders import order_terms, saturation_for_dropping
 
-SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-_SIZED = (0.25, 0.45, 0.6, 0.75, 0.9)
-"""Shares at which a peer's bytes are estimated; in between they are interpolated."""
+SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
 SHOWN = ("nDCG@5", "nDCG@10", "R@1000")
+FULL, OURS, TIMED = "full", "ours", "max_ratio"
+DEPTHS = ("top10", "top1000")
+_FILES = ("impact.md", "impact.json")
 
 
-class Postings:
-    """What the methods need of postings, by term."""
+class Run:
+    """What was measured, and how long each step took: kept in the folder ``output``."""
 
-    def __init__(self, matrix: TermDocumentMatrix) -> None:
-        self.matrix = matrix
-        self.weights = np.asarray(matrix.data, np.float64)
-        self.docs = np.asarray(matrix.indices)
-        self.terms = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    def __init__(self, output: Path, about: Mapping[str, Any]) -> None:
+        self.output, kept = output, output / _FILES[1]
+        self.raw: dict[str, Any] = {"about": about, "rows": {}, "latency": {}, "seconds": {}}
+        if kept.exists():
+            self.raw = json.loads(kept.read_text(encoding="utf-8"))
+            if self.raw["about"] != about:
+                raise SystemExit(f"{kept} is of {self.raw['about']}: take another --output")
 
-    def ranked(self, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return each posting's rank in its group by weight, from 0, the group's size, and the
-        share of the group's sum that is before it."""
-        order = np.lexsort((-self.weights, groups))
-        sizes = np.bincount(groups)
-        starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-        rank, before = np.empty(len(order)), np.empty(len(order))
-        rank[order] = np.arange(len(order)) - starts
-        sums = np.cumsum(self.weights[order]) - self.weights[order]
-        mass = np.bincount(groups, self.weights)
-        before[order] = (sums - sums[starts]) / np.repeat(mass, sizes)
-        return rank, sizes[groups], before
+    def step(self, label: str, made: Path, make: Callable[[Path], Any]) -> Path:
+        """Make a folder unless it is there; it is there when it is whole."""
+        if not made.exists():
+            aside = made.with_name(f"{made.name}.unfinished")
+            shutil.rmtree(aside, ignore_errors=True)
+            self._timed(label, make, aside)
+            aside.rename(made)
+            self.write()
+        return made
 
+    def measure(self, part: str, label: str, measured: Callable[..., Any], *of: Any) -> None:
+        """Measure unless it was."""
+        if label not in self.raw[part]:
+            self.raw[part][label] = self._timed(label, measured, *of)
+            self.write()
 
-def ours(postings: Postings) -> np.ndarray:
-    matrix, weights = postings.matrix, postings.weights
-    order = order_terms(matrix, None, "impact")[postings.terms]
-    k1, b = saturation_for_dropping(None, "impact")
-    length_norm = rule_length_norm(matrix, k1, b).at(stored_lengths(matrix))[postings.docs]
-    return order * weights / (weights + length_norm)
-
-
-def max_ratio(postings: Postings) -> np.ndarray:
-    return postings.weights / stored_lengths(postings.matrix)[postings.docs]
-
-
-def document_centric(postings: Postings) -> np.ndarray:
-    rank, size, _ = postings.ranked(postings.docs)
-    return 1 - rank / size
-
-
-def term_centric(postings: Postings) -> np.ndarray:
-    rank, size, _ = postings.ranked(postings.terms)
-    return 1 - rank / size
-
-
-OURS = "our order"
-METHODS: dict[str, Callable[[Postings], np.ndarray]] = {
-    OURS: ours,
-    "agnostic (abs_value)": lambda postings: postings.weights,
-    "max_ratio": max_ratio,
-    "alpha_mass": lambda postings: 1 - postings.ranked(postings.docs)[2],
-    "top_k": lambda postings: -postings.ranked(postings.docs)[0],
-    "document-centric": document_centric,
-    "term-centric": term_centric,
-}
-"""Larger values are kept: those of arXiv 2304.12702 and of OpenSearch's sparse pruning."""
-
-
-def largest_first(values: np.ndarray) -> np.ndarray:
-    """Return int64[nnz]: the postings in descending order; chance decides between equal ones."""
-    chance = np.random.default_rng(0).random(len(values))
-    return np.lexsort((chance, -values))
-
-
-class Shuffled(QueryPostings):
-    """Postings whose equal scores fall in an order drawn for document ids.
-
-    Whole weights make many equal scores, and collections often begin with their judged documents:
-    by document number, coarse weights would seem to rank well.
-    """
-
-    def __init__(self, matrix: TermDocumentMatrix, queries: Queries) -> None:
-        super().__init__(matrix, queries)
-        self._chance = np.array([crc32(name) / 2**33 for name in matrix.doc_ids], np.float32)
-
-    def scores(
-        self, impacts: np.ndarray, some: Iterable[int] | None = None
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        for query, scores in super().scores(impacts, some):
-            yield query, np.where(scores > 0, scores + self._chance, 0)
-
-
-class Sets:
-    """Query sets, by which a choice of postings is measured."""
-
-    def __init__(self, folder: Path, names: list[str], most: int) -> None:
-        self._topics, self._qrels = {}, {}
-        for name in names:
-            topics = analyze_topics(read_topics(folder / f"queries.{name}.tsv"))
-            self._topics[name] = dict([*topics.items()][:: -(-len(topics) // most)])
-            self._qrels[name] = read_qrels(folder / f"qrels.{name}.txt")
-
-    def of(self, matrix: TermDocumentMatrix) -> dict[str, tuple[QueryPostings, np.ndarray]]:
-        """Return of each set the postings of its queries' terms, and where they are."""
-        found = {}
-        for name, topics in self._topics.items():
-            queries = make_queries(matrix, topics, self._qrels[name])
-            postings = Shuffled(matrix, queries)
-            at = [np.arange(matrix.indptr[t], matrix.indptr[t + 1]) for t in postings.terms]
-            found[name] = postings, np.concatenate(at)
+    def _timed(self, label: str, step: Callable[..., Any], *of: Any) -> Any:
+        started = time.perf_counter()
+        found = step(*of)
+        self.raw["seconds"][label] = round(time.perf_counter() - started, 1)
+        print(f"{self.raw['seconds'][label]:8.1f} s  {label}", flush=True)
         return found
 
-
-class Table:
-    """Rows of a method, the share it drops, its bytes and its measures on the sets."""
-
-    def __init__(self, names: list[str]) -> None:
-        columns = " | ".join(f"{name}: {', '.join(SHOWN)}" for name in names)
-        print(f"| method | dropped | MB | {columns} |")
-        print("| --- " * (3 + len(names)) + "|")
-
-    def show(self, name: str, share: float, size: float, weights: np.ndarray, sets: Any) -> None:
-        cells = []
-        for postings, at in sets.values():
-            measured = evaluate(postings, weights[at].astype(np.float32)).mean(axis=0)
-            cells.append(", ".join(f"{measured[MEASURES.index(m)]:.3f}" for m in SHOWN))
-        print(f"| {name} | {share:.1%} | {size / 1e6:.1f} | {' | '.join(cells)} |", flush=True)
+    def write(self) -> None:
+        write_run(self.output, markdown(self.raw), self.raw, _FILES)
 
 
-def estimated_bytes(matrix: TermDocumentMatrix) -> int:
-    """Of posting lists and dictionary."""
-    plain = plain_collection(matrix)
-    terms = matrix.vocabulary.terms
-    dictionary = estimate_dictionary_bytes(terms, plain.statistics)
-    return estimate_posting_bytes(matrix, plain) + dictionary
+class Collection:
+    """Its query sets as terms, those to train on among them, and its counts with their tokens."""
+
+    def __init__(self, args: argparse.Namespace, run: Run) -> None:
+        folder = args.collections / args.collection
+        self.work = args.work / args.collection
+        self.train, self.sets = _query_sets(folder, args)
+        sources = Sources(folder, self.work)
+        self.matrix = load_matrix(
+            run.step(
+                f"{args.collection}, counts", self.work / "matrix-with-tokens",
+                lambda path: extract_matrix(
+                    sources.index_with_positions, path, positions=False, tokens=True
+                ),
+            )
+        )  # fmt: skip
+
+    def trains(self, kind: str) -> QueryData:
+        """Those to learn from: of learned weights the half that the weights were not."""
+        return self.train if kind == BM25 else _every_second(self.train, 1)
 
 
-class Peer:
-    """A peer's order of postings, and what is left of bytes along it."""
+def _query_sets(folder: Path, args: argparse.Namespace) -> tuple[QueryData, dict[str, QueryData]]:
+    """Queries to train on, and at most so many of each set to measure; texts are terms."""
+    if (folder / "queries.tsv").exists():
+        every = _as_terms(Row(folder.name).measured_queries(folder.parent))
+        train, sets = _every_second(every, 0), {folder.name: _every_second(every, 1)}
+    else:
+        found = {
+            name: _as_terms(Row(folder.name, name).measured_queries(folder.parent))
+            for name in (args.train, *args.sets)
+        }
+        train, sets = found[args.train], {name: found[name] for name in args.sets}
+    return train, {
+        name: one.some([*one.topics][:: -(-len(one.topics) // args.queries)])
+        for name, one in sets.items()
+    }
 
-    def __init__(self, matrix: TermDocumentMatrix, values: np.ndarray) -> None:
-        self._matrix, self._order = matrix, largest_first(values)
 
-    def weights(self, share: float) -> np.ndarray:
-        """Return int32[nnz]: 0 where the posting is dropped."""
-        left = self._order[: round((1 - share) * len(self._order))]
-        weights = np.zeros_like(self._matrix.data)
-        weights[left] = self._matrix.data[left]
-        return weights
+def _as_terms(queries: QueryData) -> QueryData:
+    """Without those that are not judged, or have no term."""
+    terms = analyze_topics(queries.topics)
+    return QueryData(
+        {q: " ".join(terms[q]) for q in queries.topics if terms[q] and q in queries.qrels},
+        queries.qrels,
+    )
 
-    def bytes_at(self, share: float) -> int:
-        return estimated_bytes(as_impacts(self._matrix, self.weights(share)))
 
-    def shares_of(self, sizes: list[int]) -> np.ndarray:
-        """Return the shares to drop that leave these bytes."""
-        known = [self.bytes_at(share) for share in _SIZED]
-        found: np.ndarray = np.interp(sizes, known[::-1], _SIZED[::-1])
+def _every_second(queries: QueryData, first: int) -> QueryData:
+    return queries.some([*queries.topics][first::2])
+
+
+class Kind:
+    """One kind of weights: its impact index, what is learned of it, and what is left of it."""
+
+    def __init__(self, name: str, collection: Collection, run: Run, args: Any) -> None:
+        self.name, self._collection, self._run, self._args = name, collection, run, args
+        self._folder = collection.work / name
+        run.step(f"{name}, index", self._folder, self._make)
+        weights = np.load(self._folder / "weights.npy", mmap_mode="r")
+        self.matrix = as_impacts(collection.matrix, np.asarray(weights))
+        self._postings = Postings(self.matrix)
+
+    def _make(self, folder: Path) -> None:
+        half = _every_second(self._collection.train, 0)
+        make_impacts(self.name, self._collection.matrix, half, folder)
+
+    def pruned(self, share: float) -> Path:
+        values = self._run.step(f"{self.name}, learn", self._folder / "values", self._learn)
+        return self._run.step(
+            f"{self.name}, prune {share:.0%}", self._folder / f"pruned-{share:.0%}",
+            lambda path: prune_index(self._folder / "index", values, path, reduction=share),
+        )  # fmt: skip
+
+    def _learn(self, values: Path) -> None:
+        topics, qrels = self._collection.trains(self.name).write(self._folder, "train")
+        learn_from_index(self._folder / "index", topics, qrels, values, pool=self._args.pool)
+
+    def measure(self) -> None:
+        """Full, ours and peers: bytes and ranking."""
+        run = self._run
+        for share in self._args.shares:
+            self.pruned(share)
+        run.measure("rows", f"{self.name}: {FULL}", self._full)
+        run.measure("rows", f"{self.name}: {OURS}", self._ours)
+        sizes = [row["bytes"] for row in run.raw["rows"][f"{self.name}: {OURS}"]]
+        for peer in PEERS:
+            run.measure("rows", f"{self.name}: {peer}", self._cut, peer, sizes)
+
+    def _full(self) -> list[dict[str, Any]]:
+        return [self._row(self.matrix, None)]
+
+    def _ours(self) -> list[dict[str, Any]]:
+        found = []
+        for share in self._args.shares:
+            with open_matrix(self.pruned(share), positions=False) as left:
+                found.append(self._row(left, share))
         return found
+
+    def _cut(self, name: str, sizes: Sequence[int]) -> list[dict[str, Any]]:
+        peer = Peer(self._postings, name)
+        shares = zip(self._args.shares, peer.shares_of(sizes))
+        return [self._row(peer.left(dropped), share) for share, dropped in shares]
+
+    def _row(self, left: TermDocumentMatrix, share: float | None) -> dict[str, Any]:
+        measured = {}
+        for name, (topics, qrels) in self._collection.sets.items():
+            asked = {qid: text.split() for qid, text in topics.items()}
+            postings = QueryPostings(left, make_queries(left, asked, qrels))
+            means = evaluate(postings, postings.tf.astype(np.float32)).mean(axis=0)
+            measured[name] = dict(zip(MEASURES, map(float, means)))
+        dropped = 1 - left.postings / self.matrix.postings
+        return {"share": share, "dropped": dropped, "bytes": estimated_bytes(left),
+                "measured": measured}  # fmt: skip
+
+    def time(self) -> None:
+        """Full, ours and one peer of ours' bytes, by ``compare``: its latency and its nDCG@10."""
+        middle = self._args.shares[len(self._args.shares) // 2]
+        rows = {row["share"]: row for row in self._run.raw["rows"][f"{self.name}: {TIMED}"]}
+        share = rows[middle]["dropped"]
+        peer = self._run.step(
+            f"{self.name}, write {TIMED}", self._folder / f"{TIMED}-{middle:.0%}",
+            lambda path: write_index(path, Peer(self._postings, TIMED).left(share)),
+        )  # fmt: skip
+        for name, queries in self._collection.sets.items():
+            label = f"{self.name}: {name}"
+            self._run.measure("latency", label, self._compare, middle, peer, name, queries)
+
+    def _compare(self, share: float, peer: Path, name: str, queries: QueryData) -> dict[str, Any]:
+        topics, qrels = queries.write(self._folder, name)
+        report = compare_indexes(
+            self._folder / "index", self.pruned(share), topics, qrels, self._folder / "compared",
+            names=(FULL, OURS), further_indexes={TIMED: peer}, overwrite=True,
+            latency_budget_seconds=self._args.budget,
+        )  # fmt: skip
+        return {
+            each: {
+                "bytes": report["indexes"][each]["bytes"],
+                "nDCG@10": report["measures"]["nDCG@10"]["means"][each],
+                **{depth: report["latency_ms"][each][depth]["mean"] for depth in DEPTHS},
+            }
+            for each in (FULL, OURS, TIMED)
+        }
+
+
+def markdown(raw: Mapping[str, Any]) -> str:
+    """Both tables of each kind of weights, and how long the steps took."""
+    about = raw["about"]
+    parts = [f"# Impact indexes of {about['collection']}", machine()]
+    for kind in KINDS:
+        rows = [*_rows(raw, kind)]
+        columns = [f"{name}: {', '.join(SHOWN)}" for name in about["sets"]]
+        if rows:
+            parts += [f"## {kind}", markdown_table(["method", "dropped", "MB", *columns], rows)]
+        timed = [*_timed(raw, kind)]
+        if timed:
+            parts += ["ms a query, mean, and times as fast as full; nDCG@10 by `compare`.",
+                      markdown_table(["", "MB", *about["sets"]], timed)]  # fmt: skip
+    steps = [[label, f"{seconds:,.0f}"] for label, seconds in raw["seconds"].items()]
+    return "\n\n".join([*parts, "## Steps", markdown_table(["step", "seconds"], steps)]) + "\n"
+
+
+def _rows(raw: Mapping[str, Any], kind: str) -> Iterator[list[str]]:
+    """By share: ours, then the peers of its bytes."""
+    known = {name: raw["rows"].get(f"{kind}: {name}", []) for name in (FULL, OURS, *PEERS)}
+    for share in (None, *raw["about"]["shares"]):
+        for name, rows in known.items():
+            for row in rows:
+                if row["share"] == share:
+                    cells = [", ".join(f"{of[m]:.3f}" for m in SHOWN)
+                             for of in row["measured"].values()]  # fmt: skip
+                    yield [name, f"{row['dropped']:.1%}", _megabytes(row["bytes"]), *cells]
+
+
+def _timed(raw: Mapping[str, Any], kind: str) -> Iterator[list[str]]:
+    found = {name: raw["latency"].get(f"{kind}: {name}") for name in raw["about"]["sets"]}
+    if not all(found.values()):
+        return
+    for measure in (*DEPTHS, "nDCG@10"):
+        for each in (FULL, OURS, TIMED):
+            cells = []
+            for of in found.values():
+                times = f" (x{of[FULL][measure] / of[each][measure]:.2f})"
+                cells.append(f"{of[each][measure]:.3f}" + (times if measure in DEPTHS else ""))
+            size = next(iter(found.values()))[each]["bytes"]
+            yield [f"{measure}: {each}", _megabytes(size), *cells]
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.3g}"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("matrix", type=Path)
-    parser.add_argument("collection", type=Path)
-    parser.add_argument("sets", nargs="+")
-    parser.add_argument("--pruned", nargs="+", type=Path, default=[])
-    parser.add_argument("--methods", nargs="+", choices=[*METHODS], default=[*METHODS])
-    parser.add_argument("--weights", type=Path)
-    parser.add_argument("--documents", type=int, help="so many at random, and all judged ones")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name in ("collections", "work", "output"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--collection", default="wiki165k")
+    parser.add_argument("--train", default="tydi-train", help="queries to learn from")
+    parser.add_argument("--sets", nargs="+", default=SETS, help="queries to measure")
+    parser.add_argument("--shares", nargs="+", type=float, default=[0.3, 0.5, 0.7])
     parser.add_argument("--queries", type=int, default=300, help="at most so many of a set")
+    parser.add_argument("--pool", type=int, help="learn from so many documents")
+    parser.add_argument("--latency", action="store_true", help="also measure latency")
+    parser.add_argument("--budget", type=float, default=45.0, help="seconds of latency a set")
     args = parser.parse_args()
-    matrix = load_matrix(args.matrix)
-    weights = np.load(args.weights) if args.weights else bm25_weights(matrix)
-    if args.documents:
-        some = sample(matrix, args.collection, args.sets, args.documents)
-        weights = np.where(np.isin(matrix.indices, some), weights, 0)
-    matrix = as_impacts(matrix, weights)
-    sets, table = Sets(args.collection, args.sets, args.queries), Table(args.sets)
-    table.show("full", 0, estimated_bytes(matrix), matrix.data, sets.of(matrix))
-    sizes = []
-    for pruned in args.pruned:
-        with open_matrix(pruned, positions=False) as left:
-            sizes.append(estimated_bytes(left))
-            share = 1 - left.postings / matrix.postings
-            table.show(f"ours: {pruned.name}", share, sizes[-1], left.data, sets.of(left))
-    postings, of_full = Postings(matrix), sets.of(matrix)
-    for name in args.methods:
-        if name == OURS and sizes:
-            continue
-        peer = Peer(matrix, METHODS[name](postings))
-        for share in peer.shares_of(sizes) if sizes else SHARES:
-            table.show(name, share, peer.bytes_at(share), peer.weights(share), of_full)
+    plain = (args.collections / args.collection / "queries.tsv").exists()
+    about = {
+        "collection": args.collection, "sets": [args.collection] if plain else [*args.sets],
+        "train": "every second query" if plain else args.train, "shares": args.shares,
+        "queries": args.queries, "pool": args.pool,
+    }  # fmt: skip
+    run = Run(args.output, about)
+    collection = Collection(args, run)
+    for name in KINDS:
+        kind = Kind(name, collection, run, args)
+        kind.measure()
+        if args.latency:
+            kind.time()
+    run.write()
 
 
 if __name__ == "__main__":

@@ -1,12 +1,5 @@
 """Two impact indexes of a collection: BM25 quantised to 8 bits, and weights that were learned.
 
-    impact_collections.py MATRIX COLLECTION OUTPUT (bm25 | learned) [--train TOPICS QRELS]
-        [--documents N SETS...]
-
-MATRIX is of 'tdv-lucene extract --tokens', analysed by Anserini's default analyzer. OUTPUT gets
-``weights.npy``, an ``index`` of them, and the topics of COLLECTION as it has their terms. With N
-documents, so many are drawn, and all that are judged for SETS added.
-
 ``bm25`` are BM25's scores with k1 0.9 and b 0.4, linearly from 1 to 256, as Pyserini's
 ``quantize_weights`` makes them. ``learned`` is a small network (see :class:`Features`) that weighs
 a word of a document, trained on half of the questions so that the words they ask for weigh most in
@@ -16,8 +9,6 @@ rounds to 0 is left out. It is a stand-in for SPLADE and the like, whose weights
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,21 +18,20 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from scipy.sparse import csr_array
+from table_rows import QueryData
 
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.embedding.lsa import latent_semantic_vectors
-from tdv_lucene.evaluation.topics import read_qrels, read_topics
 from tdv_lucene.indexes.analysis import as_user_data
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.analysis import analyze_topics
 from tdv_lucene.jvm.index import add_user_data
 from tdv_lucene.matrix.norms import NormKind
-from tdv_lucene.matrix.stored_matrix import load_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.ranking.bm25 import Bm25, bm25_idf
 from tdv_lucene.simulation.problem import JudgedMatrix
-from tdv_lucene.simulation.queries import find_documents, make_queries
+from tdv_lucene.simulation.queries import make_queries
 
+BM25, LEARNED = KINDS = ("bm25", "learned")
 _DELIMITER = "|"
 _TEXT_FIELD = (
     "(Ljava/lang/String;Ljava/lang/CharSequence;Lorg/apache/lucene/index/IndexableFieldType;)V"
@@ -164,26 +154,13 @@ def train(matrix: TermDocumentMatrix, features: Features, topics: Any, qrels: An
     return weights
 
 
-def learned_weights(
-    matrix: TermDocumentMatrix, topics: Any, qrels: Any, documents: Iterable[int] | None
-) -> np.ndarray:
-    """Return int32[nnz]; 0 is left out."""
-    features = Features(matrix)
-    return weigh_all(matrix, features, train(matrix, features, topics, qrels), documents)
-
-
-def weigh_all(
-    matrix: TermDocumentMatrix,
-    features: Features,
-    weights: Any,
-    documents: Iterable[int] | None = None,
-) -> np.ndarray:
-    """Return int32[nnz], by a network that was trained; 0 outside these ``documents``."""
+def weigh_all(matrix: TermDocumentMatrix, features: Features, weights: Any) -> np.ndarray:
+    """Return int32[nnz], by a network that was trained; 0 is left out."""
     weights = jax.tree.map(np.asarray, weights)
     found = np.zeros(matrix.postings, np.float32)
     numbers = np.arange(1, matrix.postings + 1, dtype=np.int32)
     rows = csr_array((numbers, matrix.indices, matrix.indptr), matrix.shape).T.tocsr()
-    for doc in range(matrix.shape[1]) if documents is None else documents:
+    for doc in range(matrix.shape[1]):
         terms, known = features.of(doc)
         hidden = np.maximum(known @ weights["w1"] + weights["b1"], 0)
         here = slice(rows.indptr[doc], rows.indptr[doc + 1])
@@ -192,20 +169,6 @@ def weigh_all(
     return np.minimum(np.rint(255 * found / np.quantile(found[found > 0], 0.9999)), 255).astype(
         np.int32
     )
-
-
-def sample(
-    matrix: TermDocumentMatrix, collection: Path, sets: Sequence[str], number: int
-) -> list[int]:
-    """Return so many documents drawn at random and all that are judged, by number."""
-    judged = {
-        document
-        for name in sets
-        for found in read_qrels(collection / f"qrels.{name}.txt").values()
-        for document in found
-    }
-    drawn = np.random.default_rng(0).permutation(matrix.shape[1])[:number]
-    return sorted({*drawn.tolist(), *find_documents(matrix.doc_ids, judged).values()})
 
 
 def as_impacts(matrix: TermDocumentMatrix, weights: np.ndarray) -> TermDocumentMatrix:
@@ -263,37 +226,17 @@ def write_index(path: Path, made: TermDocumentMatrix) -> None:
     add_user_data(path, as_user_data(Analysis(pretokenized=True)))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("matrix", type=Path)
-    parser.add_argument("collection", type=Path)
-    parser.add_argument("output", type=Path)
-    parser.add_argument("kind", choices=["bm25", "learned"])
-    parser.add_argument("--train", nargs=2, metavar=("TOPICS", "QRELS"))
-    parser.add_argument("--documents", nargs="+", metavar=("N", "SET"))
-    args = parser.parse_args()
-    matrix = load_matrix(args.matrix)
-    args.output.mkdir(parents=True)
-    for path in sorted(args.collection.glob("queries*.tsv")):
-        terms = analyze_topics(read_topics(path))
-        lines = [f"{qid}\t{' '.join(tokens)}\n" for qid, tokens in terms.items() if tokens]
-        (args.output / path.name).write_text("".join(lines), encoding="utf-8")
-    some = None
-    if args.documents:
-        number, *sets = args.documents
-        some = sample(matrix, args.collection, sets, int(number))
-    if args.kind == "bm25":
+def make_impacts(kind: str, matrix: TermDocumentMatrix, queries: QueryData, folder: Path) -> None:
+    """Write the ``weights.npy`` of a kind, int32[nnz], and an ``index`` of them into a new folder.
+
+    ``matrix`` has tokens. ``queries``, of terms, are what learned weights are trained on.
+    """
+    if kind == BM25:
         weights = bm25_weights(matrix)
-        if some is not None:
-            weights = np.where(np.isin(matrix.indices, some), weights, 0)
     else:
-        terms = analyze_topics(read_topics(args.train[0]))
-        half = dict([*terms.items()][::2])
-        weights = learned_weights(matrix, half, read_qrels(args.train[1]), some)
-    np.save(args.output / "weights.npy", weights)
-    made = as_impacts(matrix, weights)
-    write_index(args.output / "index", made)
-
-
-if __name__ == "__main__":
-    main()
+        topics = {qid: text.split() for qid, text in queries.topics.items()}
+        features = Features(matrix)
+        weights = weigh_all(matrix, features, train(matrix, features, topics, queries.qrels))
+    folder.mkdir()
+    np.save(folder / "weights.npy", weights)
+    write_index(folder / "index", as_impacts(matrix, weights))

@@ -23,7 +23,8 @@ BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 SCRIPTS = ["analysis_detection.py", "rewriting.py",
            "ablation.py", "frontier.py",
            "rivals.py", "size.py", "shards.py", "evidence.py", "orders.py", "permuted.py",
-           "gains.py", "update.py", "watch.py", "languages.py", "engines.py"]  # fmt: skip
+           "gains.py", "update.py", "watch.py", "languages.py", "engines.py",
+           "impact.py"]  # fmt: skip
 READING = ["picture.py", "prior_picture.py"]
 """Scripts that read a run's figures, and need no folder to work in."""
 
