@@ -30,13 +30,12 @@ from typing import Any
 import numpy as np
 from impact_collections import BM25, KINDS, as_impacts, make_impacts, write_index
 from impact_peers import PEERS, Peer, Postings, estimated_bytes
+from impact_queries import QueryData, read_query_sets
 from impact_tables import DEPTHS, FULL, OURS, TIMED, markdown
 from results import write_run
-from table_rows import QueryData, Row
-from table_sources import Sources
+from sources import Sources
 
 from tdv_lucene import compare_indexes, extract_matrix, learn_from_index, prune_index
-from tdv_lucene.jvm.analysis import analyze_topics
 from tdv_lucene.matrix.extract import open_matrix
 from tdv_lucene.matrix.stored_matrix import load_matrix
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
@@ -92,7 +91,7 @@ class Collection:
     def __init__(self, args: argparse.Namespace, run: Run) -> None:
         folder = args.collections / args.collection
         self.work = args.work / args.collection
-        self.train, self.sets = _query_sets(folder, args)
+        self.train, self.sets = read_query_sets(folder, args.train, args.sets, args.queries)
         sources = Sources(folder, self.work)
         self.matrix = load_matrix(
             run.step(
@@ -105,37 +104,7 @@ class Collection:
 
     def trains(self, kind: str) -> QueryData:
         """Those to learn from: of learned weights the half that the weights were not."""
-        return self.train if kind == BM25 else _every_second(self.train, 1)
-
-
-def _query_sets(folder: Path, args: argparse.Namespace) -> tuple[QueryData, dict[str, QueryData]]:
-    """Queries to train on, and at most so many of each set to measure; texts are terms."""
-    if (folder / "queries.tsv").exists():
-        every = _as_terms(Row(folder.name).measured_queries(folder.parent))
-        train, sets = _every_second(every, 0), {folder.name: _every_second(every, 1)}
-    else:
-        found = {
-            name: _as_terms(Row(folder.name, name).measured_queries(folder.parent))
-            for name in (args.train, *args.sets)
-        }
-        train, sets = found[args.train], {name: found[name] for name in args.sets}
-    return train, {
-        name: one.some([*one.topics][:: -(-len(one.topics) // args.queries)])
-        for name, one in sets.items()
-    }
-
-
-def _as_terms(queries: QueryData) -> QueryData:
-    """Without those that are not judged, or have no term."""
-    terms = analyze_topics(queries.topics)
-    return QueryData(
-        {q: " ".join(terms[q]) for q in queries.topics if terms[q] and q in queries.qrels},
-        queries.qrels,
-    )
-
-
-def _every_second(queries: QueryData, first: int) -> QueryData:
-    return queries.some([*queries.topics][first::2])
+        return self.train if kind == BM25 else self.train.every_second(1)
 
 
 class Kind:
@@ -150,7 +119,7 @@ class Kind:
         self._postings = Postings(self.matrix)
 
     def _make(self, folder: Path) -> None:
-        half = _every_second(self._collection.train, 0)
+        half = self._collection.train.every_second(0)
         make_impacts(self.name, self._collection.matrix, half, folder)
 
     def pruned(self, share: float) -> Path:
@@ -192,9 +161,8 @@ class Kind:
 
     def _row(self, left: TermDocumentMatrix, share: float | None) -> dict[str, Any]:
         measured = {}
-        for name, (topics, qrels) in self._collection.sets.items():
-            asked = {qid: text.split() for qid, text in topics.items()}
-            postings = QueryPostings(left, make_queries(left, asked, qrels))
+        for name, queries in self._collection.sets.items():
+            postings = QueryPostings(left, make_queries(left, queries.terms, queries.qrels))
             means = evaluate(postings, postings.tf.astype(np.float32)).mean(axis=0)
             measured[name] = dict(zip(MEASURES, map(float, means)))
         dropped = 1 - left.postings / self.matrix.postings

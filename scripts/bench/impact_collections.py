@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from impact_queries import QueryData
 from scipy.sparse import csr_array
-from table_rows import QueryData
 
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.embedding.lsa import latent_semantic_vectors
@@ -234,9 +234,8 @@ def make_impacts(kind: str, matrix: TermDocumentMatrix, queries: QueryData, fold
     if kind == BM25:
         weights = bm25_weights(matrix)
     else:
-        topics = {qid: text.split() for qid, text in queries.topics.items()}
         features = Features(matrix)
-        weights = weigh_all(matrix, features, train(matrix, features, topics, queries.qrels))
+        weights = weigh_all(matrix, features, train(matrix, features, queries.terms, queries.qrels))
     folder.mkdir()
     np.save(folder / "weights.npy", weights)
     write_index(folder / "index", as_impacts(matrix, weights))
