@@ -18,7 +18,7 @@ COLOURS = {
     "bm25s": "#CC79A7", "bmp": "#56B4E9", "seismic": "#999999",
 }  # fmt: skip
 TICKS = [0.1, 0.2, 0.5, 1, 2]
-MARKERS = {"full": "o", "tuned": "*"}
+MARKERS = {"full": "o", "tuned": "*", "speed-60": "D"}
 
 
 def report(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> None:
@@ -135,7 +135,13 @@ def _picture(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> Non
     ]
     shapes = [
         matplotlib.lines.Line2D([], [], marker=m, linestyle="", color="black", label=label)
-        for m, label in (("o", "full"), ("*", "full, tuned"), ("s", "-40 % bytes"), ("v", "-60 %"))
+        for m, label in (
+            ("o", "full"),
+            ("*", "full, tuned"),
+            ("s", "-40 % bytes"),
+            ("v", "-60 %"),
+            ("D", "-60 %, speed preferred"),
+        )
     ]
     figure.legend(handles=engines + shapes, loc="outside lower center", ncols=6, frameon=False)
     figure.savefig(output, metadata={"Date": None})
