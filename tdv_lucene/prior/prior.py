@@ -2,9 +2,9 @@
 
 It is a readable file beside this module, made by ``scripts/bench/prior.py``. It holds the search's
 parameters, the first-position boost, and the paper's network over statistics that mean the same
-everywhere, standardised on each collection. It has no word vectors, because those belong to one
-collection. :mod:`.alone` makes TDVs from nothing else; :mod:`.as_start` lets learning
-begin at it.
+everywhere, standardised on each collection. It has no word vectors: on collections that it has not
+seen they gain nothing (``scripts/bench/prior_words.py``). :mod:`.alone` makes TDVs from nothing
+else; :mod:`.as_start` lets learning begin at it.
 """
 
 from __future__ import annotations
