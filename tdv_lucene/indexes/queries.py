@@ -102,8 +102,8 @@ def shortened_topics(
             f"{function.title} do not weigh their terms; leave it out"
         )
     found, before, after = {}, 0, 0
-    for qid, text in topics.items():
-        weights = Counter(analyze([text], field, analysis)[0])
+    counted = map(Counter, analyze([*topics.values()], field, analysis))
+    for (qid, text), weights in zip(topics.items(), counted):
         kept = heaviest_terms(weights, share)
         (places,) = find_places([text], [*kept], field, analysis)
         # As they are written: a stem may have another stem.

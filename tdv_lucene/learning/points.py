@@ -21,12 +21,13 @@ from ..simulation.measures import MEASURES, mean_measures
 from ..simulation.problem import Problem, Tuned
 from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
-from ..simulation.weighted_collection import WeightedCollection
 from ..values.dropped_terms import nearest
 from ..values.losses import MEASURES as RECOMMEND_BY
 from ..values.losses import recommend
 from .choice_of_order import Way
 
+_OF_SCALE = ("removed", "posting_bytes", "dictionary_bytes")
+"""What a point says as its scale does."""
 _ANYTHING = (-1.0, 1.0)
 """The interval of a difference between measures if the queries have no spread to estimate one."""
 
@@ -115,8 +116,8 @@ def validate_points(
             {
                 "reduction": reduction,
                 "unit": unit,
-                **{name: chosen.entry[name] for name in ("removed", "posting_bytes")},
-                **_cost(problem, pruned),
+                **{name: chosen.entry[name] for name in _OF_SCALE},
+                "visited": mean_visited(problem, pruned.statistics),
                 "measures": mean_measures(measured),
                 "full": mean_measures(full.measured),
                 "difference": _differences(every[-1]),
@@ -185,14 +186,4 @@ def _differences(differences: np.ndarray) -> dict[str, dict[str, Any]]:
     return {
         name: {"mean": float(per_query.mean()), "ci95": list(t_test(per_query)[1] or _ANYTHING)}
         for name, per_query in zip(MEASURES, differences.T)
-    }
-
-
-def _cost(problem: Problem, collection: WeightedCollection) -> dict[str, Any]:
-    """Return the other costs: bytes of the dictionary, and postings to visit."""
-    left = collection.statistics
-    terms = problem.matrix.vocabulary.terms
-    return {
-        "dictionary_bytes": estimate_dictionary_bytes(terms, left),
-        "visited": mean_visited(problem, left),
     }

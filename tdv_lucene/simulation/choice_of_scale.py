@@ -78,20 +78,14 @@ def faithful_scale(at: Reduced, *, least: float = 0.0, most: float = math.inf) -
 
     every = ranking_function(at.problem.model).scales
     scales = [scale for scale in every if least <= scale <= most]
-    _bisect(scales, agrees)
+    bisect_left(scales, True, key=agrees)
     chosen: float = choose_scale(_by_scale(table), wanted)["scale"]
     if is_too_large(chosen):
         smaller = [scale for scale in every if scale < chosen]
-        fitting = _bisect(smaller, is_too_large)
+        fitting = bisect_left(smaller, True, key=is_too_large)
         chosen = smaller[fitting - 1] if fitting else every[0]
     entry = try_scale(chosen)
     return ChosenScale(_by_scale(table), entry, [chosen] * len(at.folds))
-
-
-def _bisect(scales: Sequence[float], holds: Callable[[float], bool]) -> int:
-    """Return the number of the first scale that ``holds``, as all larger ones do; ``len(scales)``
-    if none does."""
-    return bisect_left(scales, True, key=holds)
 
 
 def _by_scale(table: Mapping[float, dict[str, Any]]) -> list[dict[str, Any]]:
