@@ -20,20 +20,11 @@ public final class Damage {
   private Damage() {}
 
   /**
-   * Refuses an index with damaged files. Compares checksums where all files together are cheap to
-   * read, else only how they begin and end.
-   *
-   * @param progress told bytes read; may throw to stop
-   */
-  public static void refuse(String index, IndexFiles files, LongConsumer progress)
-      throws IOException {
-    refuse(index, files, files.bytes() <= IndexFiles.CHEAP_BYTES, progress);
-  }
-
-  /**
-   * As above, of the files that a search of an index, or of its shards, reads.
+   * Refuses an index, or shards, with damage in the files that a search reads. Compares checksums
+   * where all files together are cheap to read, else only how they begin and end.
    *
    * @param total told the bytes of all of them first
+   * @param progress told bytes read; may throw to stop
    */
   public static void refuseSearched(String index, LongConsumer total, LongConsumer progress)
       throws IOException {
@@ -50,7 +41,7 @@ public final class Damage {
     }
   }
 
-  /** As above; {@code checksums} says whether to compare them. */
+  /** As above, of these files; {@code checksums} says whether to compare them. */
   public static void refuse(
       String index, IndexFiles files, boolean checksums, LongConsumer progress)
       throws IOException {

@@ -46,34 +46,31 @@ final class Failures {
     return true;
   }
 
-  /** What to tell the user, or null for a defect; looks through what Lucene wrapped. */
+  /** What to tell the user, or null for a defect. */
   static String userMessage(Throwable thrown) {
-    for (Throwable t = thrown; t != null; t = t.getCause()) {
-      if (t instanceof UserException) {
-        return t.getMessage();
-      }
-      if (t instanceof CorruptIndexException) { // with a checksum that holds, or it were known
-        return "the index is damaged: " + thrown.getMessage()
-            + ". Restore it from a copy, or make it again";
-      }
-      if (isDiskFull(t)) {
-        return t.getMessage();
-      }
+    Throwable known = known(thrown);
+    if (known instanceof CorruptIndexException) { // with a checksum that holds, or it were known
+      return "the index is damaged: " + thrown.getMessage()
+          + ". Restore it from a copy, or make it again";
     }
-    return null;
+    return known == null ? null : known.getMessage();
   }
 
   /** Whether {@link #userMessage} tells of a full disk, in the operating system's words. */
   static boolean isOfDisk(Throwable thrown) {
-    for (Throwable t = thrown; t != null; t = t.getCause()) {
-      if (t instanceof UserException || t instanceof CorruptIndexException) {
-        return false;
-      }
-      if (isDiskFull(t)) {
-        return true;
-      }
+    Throwable known = known(thrown);
+    return known != null
+        && !(known instanceof UserException || known instanceof CorruptIndexException);
+  }
+
+  /** The first of what was thrown, and of what Lucene wrapped in it, that is no defect. */
+  private static Throwable known(Throwable thrown) {
+    Throwable t = thrown;
+    while (t != null
+        && !(t instanceof UserException || t instanceof CorruptIndexException || isDiskFull(t))) {
+      t = t.getCause();
     }
-    return false;
+    return t;
   }
 
   private static boolean isDiskFull(Throwable thrown) {

@@ -94,9 +94,7 @@ public final class Indexes {
 
   /** Opens the last commit of an index, or of each of its shards; {@link #read} from it. */
   public static DirectoryReader open(String index) throws IOException {
-    return Shards.areSeveral(index)
-        ? openShards(index, Indexes::openFolder)
-        : openFolder(IdField.path(index));
+    return Shards.areSeveral(index) ? openShards(index) : openFolder(IdField.path(index));
   }
 
   /** The shards of an opened index; of one that has none, itself. */
@@ -112,15 +110,11 @@ public final class Indexes {
     return shardsOf((DirectoryReader) reader).get(0).getIndexCommit().getUserData();
   }
 
-  private interface Opening {
-    DirectoryReader of(String folder) throws IOException;
-  }
-
-  private static DirectoryReader openShards(String index, Opening opening) throws IOException {
+  private static DirectoryReader openShards(String index) throws IOException {
     List<DirectoryReader> shards = new ArrayList<>();
     try {
       for (String folder : Shards.of(index)) {
-        shards.add(opening.of(folder));
+        shards.add(openFolder(folder));
       }
     } catch (Throwable t) {
       IOUtils.closeWhileHandlingException(shards);
@@ -165,17 +159,12 @@ public final class Indexes {
 
   /** Opens the last commit of an index nobody is writing to. */
   static DirectoryReader openUnlocked(String index) throws IOException {
-    return Shards.areSeveral(index)
-        ? openShards(index, Indexes::openUnlockedFolder)
-        : openUnlockedFolder(IdField.path(index));
-  }
-
-  private static DirectoryReader openUnlockedFolder(String index) throws IOException {
-    DirectoryReader reader = openFolder(index);
+    DirectoryReader reader = open(index);
     try {
-      if (isLocked(reader.directory(), index)) {
+      String locked = lockedFolder(reader, index);
+      if (locked != null) {
         throw new UserException(
-            index + " is locked: a writer has it open (" + IndexWriter.WRITE_LOCK_NAME
+            locked + " is locked: a writer has it open (" + IndexWriter.WRITE_LOCK_NAME
                 + "); close it, or work on a copy of the folder");
       }
       return reader;
@@ -185,9 +174,21 @@ public final class Indexes {
     }
   }
 
-  /** Whether a writer holds the index; looks only where there is a lock file already. */
-  public static boolean isLocked(Directory directory, String index) throws IOException {
-    if (!Files.exists(Paths.get(index, IndexWriter.WRITE_LOCK_NAME))) {
+  /** The first folder of an opened index that a writer holds; null for none. */
+  public static String lockedFolder(DirectoryReader reader, String index) throws IOException {
+    List<DirectoryReader> shards = shardsOf(reader);
+    for (int i = 0; i < shards.size(); i++) {
+      String folder = Shards.of(index).get(i);
+      if (isLocked(shards.get(i).directory(), folder)) {
+        return folder;
+      }
+    }
+    return null;
+  }
+
+  /** Looks only where there is a lock file already. */
+  private static boolean isLocked(Directory directory, String folder) throws IOException {
+    if (!Files.exists(Paths.get(folder, IndexWriter.WRITE_LOCK_NAME))) {
       return false;
     }
     try {

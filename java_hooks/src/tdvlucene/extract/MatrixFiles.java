@@ -50,7 +50,7 @@ final class MatrixFiles implements Closeable {
     long before = postings;
     for (int i = 0; i < chunk.terms; i++) {
       if (i > 0 || !chunk.continued) {
-        finishTerm();
+        finish();
         int start = i == 0 ? 0 : chunk.textEnds[i - 1];
         term.copyBytes(chunk.text, start, chunk.textEnds[i] - start);
       }
@@ -68,8 +68,11 @@ final class MatrixFiles implements Closeable {
     }
   }
 
-  /** Writes what is known of the current term; one without a live posting is left out. */
-  private void finishTerm() throws IOException {
+  /**
+   * Writes what is known of the current term, the last one after the last chunk; one without a live
+   * posting is left out.
+   */
+  void finish() throws IOException {
     if (docFreq > 0) {
       text.writeBytes(term.bytes(), 0, term.length());
       textEnds.writeLong(text.bytes());
@@ -79,11 +82,6 @@ final class MatrixFiles implements Closeable {
     }
     docFreq = 0;
     totalTermFreq = 0;
-  }
-
-  /** Ends the last term; call it after the last chunk. */
-  void finish() throws IOException {
-    finishTerm();
   }
 
   int[] lengths() {

@@ -100,11 +100,6 @@ public final class AnalysisSample implements Closeable {
     return null;
   }
 
-  /** How many documents with a text there are. */
-  public int size() {
-    return documents.size();
-  }
-
   /** A JSON array of the texts. */
   public String texts() {
     List<String> texts = new ArrayList<>();

@@ -72,7 +72,7 @@ public final class InspectJob extends Job {
       Map<String, Object> found = new LinkedHashMap<>(isOne ? Identity.of(reader) : Map.of());
       found.put("checked", check());
       found.put("deleted", deleted(reader));
-      found.put("locked", isLocked(reader));
+      found.put("locked", Indexes.lockedFolder(reader, index) != null);
       String why = whyNotNamed(reader);
       found.put("without_ids", why);
       found.put("segments", segments(reader));
@@ -108,16 +108,6 @@ public final class InspectJob extends Job {
       deleted += segment.getDelCount() + segment.getSoftDelCount();
     }
     return deleted;
-  }
-
-  private boolean isLocked(DirectoryReader reader) throws IOException {
-    List<String> folders = Shards.of(index);
-    List<DirectoryReader> shards = Indexes.shardsOf(reader);
-    boolean locked = false;
-    for (int i = 0; i < shards.size(); i++) {
-      locked |= Indexes.isLocked(shards.get(i).directory(), folders.get(i));
-    }
-    return locked;
   }
 
   /** Refuses damaged files; says what was looked at. */

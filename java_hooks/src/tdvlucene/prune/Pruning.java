@@ -43,8 +43,7 @@ final class Pruning {
     if (!segment.isLive(doc)) {
       return 0;
     }
-    int length = oldLengths == null ? 0 : oldLengths[doc];
-    return rule.freq(term, tf, first, segment.number(doc), length);
+    return rule.freq(term, tf, first, oldLengths == null ? 0 : oldLengths[doc]);
   }
 
   /** Says where in the index something went wrong; the user's own errors stay as they are. */

@@ -11,39 +11,26 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Segments;
 
-/** A segment of the source, and the numbers of its documents among the live ones. */
+/** A segment of the source. */
 public final class Segment {
   final CodecReader reader;
   final SegmentCommitInfo info;
   final Bits live;
 
-  /** Live documents in the segments before this one. */
-  private final int base;
+  /** Where its documents begin in the whole index. */
+  public final int docBase;
 
-  /** Live documents before each document of this segment; null when none is deleted. */
-  private final int[] liveBefore;
-
-  private Segment(LeafReaderContext context, int base) {
+  private Segment(LeafReaderContext context) {
     this.reader = (CodecReader) context.reader();
     this.info = Segments.segmentOf(context).getSegmentInfo();
     this.live = reader.getLiveDocs();
-    this.base = base;
-    this.liveBefore = live == null ? null : new int[reader.maxDoc()];
-    int next = 0;
-    for (int doc = 0; live != null && doc < liveBefore.length; doc++) {
-      liveBefore[doc] = next;
-      next += live.get(doc) ? 1 : 0;
-    }
+    this.docBase = context.docBase;
   }
 
   /** The segments of an index, in order. */
   public static List<Segment> of(DirectoryReader reader) {
     List<Segment> segments = new ArrayList<>();
-    int base = 0;
-    for (LeafReaderContext leaf : reader.leaves()) {
-      segments.add(new Segment(leaf, base));
-      base += leaf.reader().numDocs();
-    }
+    reader.leaves().forEach(leaf -> segments.add(new Segment(leaf)));
     return segments;
   }
 
@@ -66,12 +53,7 @@ public final class Segment {
     return count;
   }
 
-  public boolean isLive(int doc) {
+  boolean isLive(int doc) {
     return live == null || live.get(doc);
-  }
-
-  /** A live document's number in the extracted matrix and in the rewritten index. */
-  public int number(int doc) {
-    return base + (liveBefore == null ? doc : liveBefore[doc]);
   }
 }

@@ -200,7 +200,7 @@ final class Survey {
         if (segment.isLive(doc)) {
           int oldLength = oldLengths == null ? 0 : oldLengths[doc];
           int first = FirstPositions.of(postings, positions);
-          int freq = rule.freq(term, postings.freq(), first, segment.number(doc), oldLength);
+          int freq = rule.freq(term, postings.freq(), first, oldLength);
           lengths[doc] = addLengths(lengths[doc], freq);
           before++;
           after += freq > 0 ? 1 : 0;

@@ -8,7 +8,7 @@ package tdvlucene.rules;
  */
 public interface PostingRule {
   /** Leaves everything as it is. */
-  PostingRule KEEP_ALL = (term, tf, first, doc, length) -> tf;
+  PostingRule KEEP_ALL = (term, tf, first, length) -> tf;
 
   /**
    * The posting's new frequency, 0 to drop it; not asked for terms that {@link #drops} drops.
@@ -17,12 +17,11 @@ public interface PostingRule {
    * @param tf its frequency in the document, at least 1
    * @param first the term's first position in the document; {@link FirstPositions#UNKNOWN} unless
    *     {@link #readsPositions}
-   * @param doc the document's number among the live ones, in index order
    * @param length tokens of the document in this field as its norm tells them: rounded down to
    *     four significant bits where norms are Lucene's bytes, exact where they are exact or the
    *     field has none, and its largest weight in an impact index; 0 unless {@link #readsLengths}
    */
-  int freq(int term, int tf, int first, int doc, int length);
+  int freq(int term, int tf, int first, int length);
 
   /** Whether all postings of the term are dropped, so that none need be read. */
   default boolean drops(int term) {

@@ -36,12 +36,11 @@ public final class SaturationRule implements PostingRule {
   }
 
   @Override
-  public int freq(int term, int tf, int first, int doc, int length) {
+  public int freq(int term, int tf, int first, int length) {
     double lengthNorm = fixed + perToken * length;
     double boosted = boost.apply(tf, first);
-    return boosted < least[term] * (boosted + lengthNorm)
-        ? 0
-        : kept.freq(term, tf, first, doc, length);
+    boolean isDropped = boosted < least[term] * (boosted + lengthNorm);
+    return isDropped ? 0 : kept.freq(term, tf, first, length);
   }
 
   @Override

@@ -31,7 +31,7 @@ public final class ScaledRule implements PostingRule {
   }
 
   @Override
-  public int freq(int term, int tf, int first, int doc, int length) {
+  public int freq(int term, int tf, int first, int length) {
     double freq = Math.rint(scale * boost.apply(tf, first) * tdv[term]);
     if (freq > Integer.MAX_VALUE) {
       throw UserException.unlessDamaged(

@@ -15,7 +15,7 @@ public final class UnscaledRule implements PostingRule {
   }
 
   @Override
-  public int freq(int term, int tf, int first, int doc, int length) {
+  public int freq(int term, int tf, int first, int length) {
     return tf;
   }
 }

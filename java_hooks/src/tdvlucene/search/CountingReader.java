@@ -1,6 +1,7 @@
 package tdvlucene.search;
 
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FilterDirectoryReader;
 import org.apache.lucene.index.FilterLeafReader;
@@ -20,13 +21,13 @@ import org.apache.lucene.util.BytesRef;
  * count.
  */
 final class CountingReader extends FilterDirectoryReader {
-  private final Counter counter;
+  private final AtomicLong counter;
 
   CountingReader(DirectoryReader in) throws IOException {
-    this(in, new Counter());
+    this(in, new AtomicLong());
   }
 
-  private CountingReader(DirectoryReader in, Counter counter) throws IOException {
+  private CountingReader(DirectoryReader in, AtomicLong counter) throws IOException {
     super(
         in,
         new SubReaderWrapper() {
@@ -40,9 +41,7 @@ final class CountingReader extends FilterDirectoryReader {
 
   /** Postings stopped at since the last call. */
   long takeCount() {
-    long count = counter.postings;
-    counter.postings = 0;
-    return count;
+    return counter.getAndSet(0);
   }
 
   @Override
@@ -55,14 +54,10 @@ final class CountingReader extends FilterDirectoryReader {
     return null;
   }
 
-  private static final class Counter {
-    long postings;
-  }
-
   private static final class Leaf extends FilterLeafReader {
-    private final Counter counter;
+    private final AtomicLong counter;
 
-    Leaf(LeafReader in, Counter counter) {
+    Leaf(LeafReader in, AtomicLong counter) {
       super(in);
       this.counter = counter;
     }
@@ -70,7 +65,28 @@ final class CountingReader extends FilterDirectoryReader {
     @Override
     public Terms terms(String field) throws IOException {
       Terms terms = in.terms(field);
-      return terms == null ? null : new CountedTerms(terms, counter);
+      return terms == null
+          ? null
+          : new FilterTerms(terms) {
+            @Override
+            public TermsEnum iterator() throws IOException {
+              return counted(in.iterator());
+            }
+          };
+    }
+
+    private TermsEnum counted(TermsEnum terms) {
+      return new FilterTermsEnum(terms) {
+        @Override
+        public PostingsEnum postings(PostingsEnum reuse, int flags) throws IOException {
+          return new Counted(in.postings(null, flags), counter);
+        }
+
+        @Override
+        public ImpactsEnum impacts(int flags) throws IOException {
+          return new Counted(in.impacts(flags), counter);
+        }
+      };
     }
 
     @Override
@@ -84,55 +100,22 @@ final class CountingReader extends FilterDirectoryReader {
     }
   }
 
-  private static final class CountedTerms extends FilterLeafReader.FilterTerms {
-    private final Counter counter;
-
-    CountedTerms(Terms in, Counter counter) {
-      super(in);
-      this.counter = counter;
-    }
-
-    @Override
-    public TermsEnum iterator() throws IOException {
-      return new CountedTermsEnum(in.iterator(), counter);
-    }
-  }
-
-  private static final class CountedTermsEnum extends FilterLeafReader.FilterTermsEnum {
-    private final Counter counter;
-
-    CountedTermsEnum(TermsEnum in, Counter counter) {
-      super(in);
-      this.counter = counter;
-    }
-
-    @Override
-    public PostingsEnum postings(PostingsEnum reuse, int flags) throws IOException {
-      return new Counted(in.postings(null, flags), counter);
-    }
-
-    @Override
-    public ImpactsEnum impacts(int flags) throws IOException {
-      return new Counted(in.impacts(flags), counter);
-    }
-  }
-
   /**
    * Passes on only what is abstract: Lucene 10's bulk methods, which Lucene 9 has not, then go
    * through {@link #nextDoc}, and are counted.
    */
   private static final class Counted extends ImpactsEnum {
     private final PostingsEnum in; // an ImpactsEnum where impacts are asked for
-    private final Counter counter;
+    private final AtomicLong counter;
 
-    Counted(PostingsEnum in, Counter counter) {
+    Counted(PostingsEnum in, AtomicLong counter) {
       this.in = in;
       this.counter = counter;
     }
 
     private int stopAt(int doc) {
       if (doc != NO_MORE_DOCS) {
-        counter.postings++;
+        counter.incrementAndGet();
       }
       return doc;
     }

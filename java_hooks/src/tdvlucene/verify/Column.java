@@ -2,10 +2,9 @@ package tdvlucene.verify;
 
 import java.io.IOException;
 import org.apache.lucene.index.BinaryDocValues;
+import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.LeafReader;
-import org.apache.lucene.index.NumericDocValues;
-import org.apache.lucene.index.SortedDocValues;
 import org.apache.lucene.index.SortedNumericDocValues;
 import org.apache.lucene.index.SortedSetDocValues;
 
@@ -16,62 +15,31 @@ interface Column {
 
   static Column of(LeafReader leaf, String field, DocValuesType type) throws IOException {
     switch (type) {
-      case NUMERIC:
-        return numeric(leaf.getNumericDocValues(field));
       case BINARY:
-        return binary(leaf.getBinaryDocValues(field));
-      case SORTED:
-        return sorted(leaf.getSortedDocValues(field));
+        BinaryDocValues bytes = DocValues.getBinary(leaf, field);
+        return (doc, image) -> {
+          if (bytes.advanceExact(doc)) {
+            image.add(bytes.binaryValue());
+          }
+        };
+      case NUMERIC:
       case SORTED_NUMERIC:
-        return sortedNumeric(leaf.getSortedNumericDocValues(field));
+        SortedNumericDocValues numbers = DocValues.getSortedNumeric(leaf, field);
+        return (doc, image) -> {
+          for (int i = numbers.advanceExact(doc) ? numbers.docValueCount() : 0; i > 0; i--) {
+            image.add(numbers.nextValue());
+          }
+        };
+      case SORTED:
       case SORTED_SET:
-        return sortedSet(leaf.getSortedSetDocValues(field));
+        SortedSetDocValues terms = DocValues.getSortedSet(leaf, field);
+        return (doc, image) -> {
+          for (long i = terms.advanceExact(doc) ? terms.docValueCount() : 0; i > 0; i--) {
+            image.add(terms.lookupOrd(terms.nextOrd()));
+          }
+        };
       default:
         return (doc, image) -> {};
     }
-  }
-
-  static Column numeric(NumericDocValues values) {
-    return (doc, image) -> {
-      if (values != null && values.advanceExact(doc)) {
-        image.add(values.longValue());
-      }
-    };
-  }
-
-  static Column binary(BinaryDocValues values) {
-    return (doc, image) -> {
-      if (values != null && values.advanceExact(doc)) {
-        image.add(values.binaryValue());
-      }
-    };
-  }
-
-  static Column sorted(SortedDocValues values) {
-    return (doc, image) -> {
-      if (values != null && values.advanceExact(doc)) {
-        image.add(values.lookupOrd(values.ordValue()));
-      }
-    };
-  }
-
-  static Column sortedNumeric(SortedNumericDocValues values) {
-    return (doc, image) -> {
-      if (values != null && values.advanceExact(doc)) {
-        for (int i = values.docValueCount(); i > 0; i--) {
-          image.add(values.nextValue());
-        }
-      }
-    };
-  }
-
-  static Column sortedSet(SortedSetDocValues values) {
-    return (doc, image) -> {
-      if (values != null && values.advanceExact(doc)) {
-        for (long i = values.docValueCount(); i > 0; i--) {
-          image.add(values.lookupOrd(values.nextOrd()));
-        }
-      }
-    };
   }
 }

@@ -60,7 +60,7 @@ final class ComparedField {
 
   /** A posting's new frequency, as the rewriter asks for it. */
   int freq(int term, int tf, int first, int number) {
-    return rule.freq(term, tf, first, number, oldLengths == null ? 0 : oldLengths[number]);
+    return rule.freq(term, tf, first, oldLengths == null ? 0 : oldLengths[number]);
   }
 
   /**

@@ -275,8 +275,9 @@ public final class VerifyJob extends Job {
     for (Segment segment : Segment.of(source.reader)) {
       int[] ofSegment = OriginalLengths.of(segment, target.field, target.norms, this);
       for (int doc = 0; doc < ofSegment.length; doc++) {
-        if (segment.isLive(doc)) {
-          lengths[segment.number(doc)] = ofSegment[doc];
+        int number = source.live.of(segment.docBase + doc);
+        if (number >= 0) {
+          lengths[number] = ofSegment[doc];
         }
       }
     }
