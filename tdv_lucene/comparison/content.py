@@ -13,6 +13,7 @@ from ..evaluation.evaluate import Evaluation
 from ..evaluation.significance import PairedComparison, compare_all_paired
 from ..indexes.queries import Shortened
 from ..indexes.user_data import FieldRecord
+from ..jvm.searcher import describe_java
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
 from .systems import Results, Shared, System, pairs_to_test
@@ -287,8 +288,6 @@ def notes_on_shortening(query_sets: Mapping[str, Shortened | None]) -> list[str]
 
 def versions_and_machine() -> dict[str, dict[str, Any]]:
     """Of everything that can change a number."""
-    from ..jvm.searcher import describe_java
-
     java = describe_java()
     engines = {name: java.pop(name) for name in ("java", "lucene")}
     machine = {"system": platform.platform(), "cores": os.cpu_count(), **java}

@@ -13,6 +13,7 @@ from ..indexes.inspection import inspect_index
 from ..indexes.query_terms import check_query_terms, note_on_nothing_found, notes_on_query_terms
 from ..indexes.search_parameters import recorded_parameters
 from ..indexes.user_data import FieldRecord
+from ..jvm.searcher import known_documents
 from . import content
 from .config import CompareConfig
 from .systems import QuerySet, Results, System, read_query_sets, shared_model
@@ -143,8 +144,6 @@ def _lacking(
     """Return for every index but the first: how many of the documents that the first retrieves it
     lacks, and how many there are. An index pruned from the first lacks none.
     """
-    from ..jvm.searcher import known_documents
-
     retrieved = list(dict.fromkeys(doc for result in results for doc in result.retrieved))
     _, *others = paths.items()
     return {

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..errors import TdvError, argument
+from ..jvm.open_index import find_places
 from .config import MOST_SERVED
 from .excerpts import WHOLE_LENGTH, excerpt, mark
 from .side_by_side import Answer, SideBySide, explain_terms, lost_terms
@@ -76,8 +77,6 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
 def _hits(
     session: SideBySide, terms: list[str], name: str, answers: Mapping[str, Answer]
 ) -> list[dict[str, Any]]:
-    from ..jvm.open_index import find_places
-
     before, *_ = answers.values()
     found = answers[name]
     texts = [hit.text or "" for hit in found.hits]

@@ -9,20 +9,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.search_parameters import recorded_parameters
 from ..indexes.search_warnings import warn_of_another_search
+from ..jvm.analysis import analyze
+from ..jvm.open_index import Hit, OpenIndex
+from ..jvm.searcher import make_similarity
 from ..ranking import SearchParameters
 from ..report.wording import shortened
 from .systems import named_alike, shared_model
 from .term_changes import TermMeasure, Value, measure_terms
-
-if TYPE_CHECKING:
-    from ..jvm.open_index import Hit, OpenIndex
 
 _ROUNDS = (4, 50)  # at least, where a query is not very slow, and at most
 _TIMING_SECONDS = (0.3, 3.0)  # enough, and too much
@@ -121,8 +121,6 @@ class SideBySide:
         TdvError
             When nothing is left.
         """
-        from ..jvm.analysis import analyze
-
         (tokens,) = analyze([query], self.field, self.analysed.analysis)
         if not tokens:
             raise TdvError(
@@ -200,9 +198,6 @@ def _open(
     analysis: Analysis,
     values: str | os.PathLike[str] | None,
 ) -> OpenedIndex:
-    from ..jvm.open_index import OpenIndex
-    from ..jvm.searcher import make_similarity
-
     parameters = recorded_parameters(path, model, field=field)
     warn_of_another_search(path, parameters, field)
     shown = measure_terms(path, field, values)

@@ -30,6 +30,7 @@ from ..evaluation.topics import (
 from ..indexes.queries import Shortened, searchable_topics, shortened_topics
 from ..indexes.search_parameters import recorded_model
 from ..indexes.user_data import user_data_of
+from ..jvm.searcher import known_documents
 from ..output import Output
 from ..ranking import SearchParameters
 from ..searching.search import RUN, search_with
@@ -110,8 +111,6 @@ class QuerySet:
 
         Raises :class:`TdvError` unless topics, qrels and index have something in common.
         """
-        from ..jvm.searcher import known_documents
-
         relevant = relevant_documents(self.topics, self.qrels)
         known = known_documents(index, relevant)
         check_overlap(self.topics, self.qrels, known)

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..indexes.user_data import FieldRecord
+from ..jvm.index import identify
+from ..jvm.searcher import every_pair
 from ..pruning.recorded_values import values_of_index
 from ..vocabulary import ByteStrings
 
@@ -162,9 +164,6 @@ def describe_terms(
     TdvError
         As :func:`measure_terms`, and when ``index`` cannot be read.
     """
-    from ..jvm.index import identify
-    from ..jvm.searcher import every_pair
-
     shown = measure_terms(pruned, field, values)
     documents = identify(index)["documents"]
     with every_pair(index, pruned, field) as (terms, counts):

@@ -9,6 +9,9 @@ from typing import Any
 
 from ..analysis import ENGLISH, Analysis, read_stop_words
 from ..errors import TdvError
+from ..jvm.analysis import make_analyzer
+from ..jvm.index import add_user_data
+from ..jvm.indexer import run_index_collection
 from ..output import Output
 from ..progress import Progress, silent
 from .analysis import as_user_data
@@ -47,9 +50,6 @@ def build_index(
         When ``output`` exists, Anserini refuses the flags or logs an error, the flags name a
         language that it does not know, or no document is indexed; nothing is left.
     """
-    from ..jvm.index import add_user_data
-    from ..jvm.indexer import run_index_collection
-
     overwrite = BuildConfig.of(config, options).overwrite
     flags = [f"-{flag[2:]}" if flag.startswith("--") else flag for flag in flags]
     analysis = analysis_of_flags(flags)
@@ -85,8 +85,6 @@ def analysis_of_flags(flags: Sequence[str]) -> Analysis | None:
         For an unknown language, which Anserini would take for English; an unknown stemmer, which it
         would take for none; and Thai, on a Java that cannot do it.
     """
-    from ..jvm.analysis import make_analyzer
-
     given = dict(zip(flags, [*flags[1:], ""]))
     if any(flag in given for flag in _OTHER_ANALYZERS) or "Tweet" in given.get("-collection", ""):
         return None

@@ -9,6 +9,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+from ..jvm.index import identify
 from ..output import Output
 from ..progress import Progress, silent
 from .config import PackConfig
@@ -43,8 +44,6 @@ def pack_index(
     TdvError
         When ``index`` is no Lucene index, or ``output`` exists.
     """
-    from ..jvm.index import identify
-
     config = PackConfig.of(config, options)
     name = os.path.basename(os.path.abspath(output)).removesuffix(SUFFIX)
     place = Output.file(output, KIND, inputs=[index], overwrite=config.overwrite)

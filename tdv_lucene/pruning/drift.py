@@ -6,15 +6,13 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import TdvError
+from ..jvm.following import FieldState, open_commit
 from ..values.term_values import TermValues
-
-if TYPE_CHECKING:
-    from ..jvm.following import FieldState
 
 _log = logging.getLogger(__name__)
 
@@ -127,8 +125,6 @@ def changed_field(
     TdvError
         When it is not the same index any more.
     """
-    from ..jvm.following import open_commit
-
     learned_on = values.manifest.get("source", {})
     if commit is not None and learned_on.get("commit") in (None, commit):
         return None

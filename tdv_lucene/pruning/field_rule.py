@@ -9,21 +9,18 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import TdvError
+from ..jvm.following import FieldState
+from ..jvm.rewriter import FieldValues
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.weight_powers import WeightPower
 from ..ranking import Baking
 from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from ..values.unseen_terms import tdvs_of_unseen
-
-if TYPE_CHECKING:
-    from ..jvm.following import FieldState
-    from ..jvm.rewriter import FieldValues
 
 
 def load_fields(given: Sequence[str | os.PathLike[str] | TermValues]) -> list[TermValues]:
@@ -84,8 +81,6 @@ def rule_of(
         The field's now, where it has changed since the TDVs were made: terms that they lack are
         kept whole, with the TDVs of :mod:`..values.unseen_terms`.
     """
-    from ..jvm.rewriter import FieldValues
-
     cut, boost = point.cut, point.position_boost
     of_cut = None if cut is None else cut.position_boost
     vocabulary, tdv, least = values.vocabulary, point.tdv, None if cut is None else cut.least

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TdvError, argument
 from ..indexes.shards.record import SOURCE_PATH, SOURCE_VERSION, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord, read_records
+from ..jvm.following import FieldState, HeldIndex, OpenCommit, open_commit
+from ..jvm.index import read_user_data
 from ..progress import Progress
 from ..ranking import DEFAULT_MODEL
 from ..source import ID_FIELD, Source, named_by
@@ -25,7 +27,6 @@ from .rewriting import Rewriting
 from .unjudged import values_again, values_without_judgements
 
 if TYPE_CHECKING:
-    from ..jvm.following import FieldState, HeldIndex, OpenCommit
     from ..values.operating_point import OperatingPoint
 
 
@@ -48,8 +49,6 @@ class Followed:
 
 def records_of(held: HeldIndex) -> tuple[dict[str, str], list[FieldRecord]]:
     """What a folder records; refuses what cannot be followed."""
-    from ..jvm.index import read_user_data
-
     user_data = read_user_data(held.index)
     records = read_records(held.index, user_data)
     version = records[0].content.get("version")
@@ -128,8 +127,6 @@ def pruned_anew(
 
     None where the TDVs were kept or are given; and of shards or several fields, which need them.
     """
-    from ..jvm.index import read_user_data
-
     record = records[0]
     if given or len(held) > 1 or len(records) > 1 or VALUES_FOLDER in record.content:
         return None
@@ -164,8 +161,6 @@ def open_followed(
     opened: ExitStack,
     progress: Progress,
 ) -> Followed:
-    from ..jvm.following import open_commit
-
     commit = opened.enter_context(open_commit(source))
     user_data, records = records_of(held)
     states = [commit.state(values.vocabulary, progress) for values in fields]

@@ -11,6 +11,8 @@ from ..arguments import cores
 from ..errors import TdvError, argument
 from ..indexes.shards.record import SHARDS, UPDATES, shard_name
 from ..indexes.user_data import FieldRecord, read_records
+from ..jvm import rewriter
+from ..jvm.index import identify, read_user_data, require_current
 from ..progress import Progress, silent
 from ..source import ID_FIELD, named_by
 from ..values.operating_point import OperatingPoint
@@ -33,9 +35,6 @@ def prove_part(
 
     Both may have a writer: what it commits meanwhile is not looked at.
     """
-    from ..jvm import rewriter
-    from ..jvm.index import identify, read_user_data, require_current
-
     commit = identify(pruned)["commit"]
     user_data = read_user_data(pruned)
     index = named_by(index, user_data.get(ID_FIELD))  # the ids are compared, too

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TdvError, argument
+from ..jvm.index import identify
 from ..output import Output
 from ..progress import Progress, silent
 from ..source import Source, named_by
@@ -97,8 +98,6 @@ def write_pruned(
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Do the work of :func:`prune_index`, for the command ``made_by``."""
-    from ..jvm.index import identify
-
     given = [v for v in (values, *others) if v is not None]
     index = named_by(index, config.id_field)
     source, whole = Source.of(index), Task(os.path.abspath(output), config, made_by)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ..indexes.analysis import IN_VALUES, FieldAnalysis, analysis_of, record_to_
 from ..indexes.search_parameters import searcher_of
 from ..indexes.shards.record import SOURCE_PATH, ShardRecord, shard_as_user_data
 from ..indexes.user_data import as_user_data, carried_over
+from ..jvm.following import FieldState
+from ..jvm.index import identify, read_user_data
+from ..jvm.rewriter import FieldValues, has_norms
 from ..ranking import Baking
 from ..source import ID_FIELD
 from ..values.operating_point import OperatingPoint
@@ -25,10 +28,6 @@ from .drift import changed_field
 from .field_description import describe_field
 from .field_rule import point_at, rule_of
 from .search_target import RECORDED, SearchTarget, baking_of, refuse_scale, scale_for
-
-if TYPE_CHECKING:
-    from ..jvm.following import FieldState
-    from ..jvm.rewriter import FieldValues
 
 _log = logging.getLogger(__name__)
 
@@ -94,8 +93,6 @@ class Rewriting:
         """What the commit of the new index says of it; but for the reduction reached, which is
         known when it is written.
         """
-        from ..jvm.index import read_user_data
-
         made, said = read_user_data(self.index), dict[str, str]()
         for field, found in self.analysed.items():
             said |= record_to_add(found, field)
@@ -133,8 +130,6 @@ class Rewriting:
     @cached_property
     def source(self) -> dict[str, Any]:
         """The identity of the index."""
-        from ..jvm.index import identify
-
         return identify(self.index)
 
     def _point(self, values: TermValues) -> OperatingPoint:
@@ -149,8 +144,6 @@ class Rewriting:
         return replace(point, scale=scale_for(values, point.scale, self.target, config.reduction))
 
     def _baking(self, values: TermValues, point: OperatingPoint) -> Baking | None:
-        from ..jvm.rewriter import has_norms
-
         baking, field = baking_of(values, point.scale, self.target), values.vocabulary.field
         if baking is None:
             return None

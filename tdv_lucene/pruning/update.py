@@ -17,6 +17,8 @@ from ..indexes.inspection import bytes_of
 from ..indexes.shards.record import PREFIX, SOURCE_PATH, UPDATES, VALUES_FOLDER
 from ..indexes.user_data import FieldRecord
 from ..interruption import check, deferred
+from ..jvm.following import HeldIndex, hold_index
+from ..jvm.index import require_current
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
 from ..store import replace_manifest
@@ -37,7 +39,6 @@ from .rewriting import Rewriting
 from .writing import KIND, MANIFEST, report_of
 
 if TYPE_CHECKING:
-    from ..jvm.following import HeldIndex
     from ..values.operating_point import OperatingPoint
 
 POLLED_SECONDS = 1.0
@@ -138,8 +139,6 @@ def _last_commit(source: str) -> tuple[str, ...]:
 @contextmanager
 def _hold(pruned: str | os.PathLike[str]) -> Iterator[list[HeldIndex]]:
     """The folder, or those of all shards, locked."""
-    from ..jvm.following import hold_index
-
     with ExitStack() as opened:
         folders = Source.of(pruned).folders_here
         yield [opened.enter_context(hold_index(folder)) for folder in folders]
@@ -152,8 +151,6 @@ def _update(
     config: UpdateConfig,
     progress: Progress,
 ) -> dict[str, Any]:
-    from ..jvm.index import require_current
-
     with ExitStack() as opened:
         records, sources = records_of(held[0])[1], sources_of(held, index)
         anew = pruned_anew(held, sources, records, values, progress)

@@ -12,6 +12,7 @@ from ..errors import TdvError, argument
 from ..indexes.shards.record import UPDATES, VALUES_FOLDER, shard_name, user_data_of_whole
 from ..indexes.shards.workers import open_workers
 from ..indexes.user_data import read_records
+from ..jvm.index import identify, read_user_data
 from ..progress import Progress, silent
 from ..source import Part, Source
 from ..values.term_values import TermValues
@@ -67,8 +68,6 @@ def verify_pruned(
         TDVs given are not those of the fields it records; when the pruned shards are not all of
         those that were pruned together, or one's source is not among the shards.
     """
-    from ..jvm.index import identify
-
     threads = VerifyConfig.of(config, options).threads
     source, made = Source.of(index), Source.of(pruned)
     if source.is_sharded != made.is_sharded:
@@ -97,8 +96,6 @@ def verify_pruned(
 
 def _user_data(made: Source, progress: Progress) -> list[dict[str, str]]:
     """What the parts' commits say, each read where it is seen."""
-    from ..jvm.index import read_user_data
-
     if not made.resources:
         return [read_user_data(folder) for folder in made.folders]
     with open_workers(made) as workers:

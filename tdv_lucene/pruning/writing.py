@@ -16,6 +16,8 @@ from ..arguments import cores, parse_bytes
 from ..errors import TdvError
 from ..indexes.inspection import bytes_of, index_bytes
 from ..indexes.shards.record import ShardRecord
+from ..jvm import rewriter
+from ..jvm.index import read_user_data, written_lucene_version
 from ..output import Output
 from ..prior.alone import gains_to_expect
 from ..progress import Progress, silent
@@ -102,8 +104,6 @@ def prune_part(
 
 def finished_part(rewriting: Rewriting, place: Path) -> dict[str, Any] | None:
     """The report of the whole index in ``place``; None where it is not what would be written."""
-    from ..jvm.index import read_user_data
-
     if not (place / MANIFEST).is_file():
         return None
     with contextlib.suppress(TdvError, OSError, ValueError):
@@ -122,9 +122,6 @@ def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent)
     TdvError
         When the index cannot be read or pruned, is locked, or has another vocabulary.
     """
-    from ..jvm import rewriter
-    from ..jvm.index import written_lucene_version
-
     rewriting.refuse_empty()
     written = written_lucene_version()
     rewriting.warn(written)
@@ -143,8 +140,6 @@ def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent)
 
 def report_of(rewriting: Rewriting, counts: dict[str, Any]) -> dict[str, Any]:
     """What was written, in the words of :func:`.prune.prune_index`; ``counts`` are Java's."""
-    from ..jvm.index import written_lucene_version
-
     first, *others = rewriting.described
     for about in others:
         counts["fields"][about["field"]] = {**about, **counts["fields"][about["field"]]}
@@ -168,8 +163,6 @@ def count_part(
     """Of each field whose norms may hold k1 and b: its ``tokens`` and ``documents`` with terms
     after pruning, and whether it ``has_norms``. Writes nothing.
     """
-    from ..jvm import rewriter
-
     rewriting = task.rewriting(index, values)
     counts = rewriter.rewrite_index(
         index, os.devnull, rewriting.rules, user_data={}, counts_only=True,

@@ -33,6 +33,7 @@ from ..jvm.hits import (
     shard_statistics,
 )
 from ..jvm.index import identify, read_user_data, require_current, whole_identity
+from ..jvm.searcher import make_similarity
 from ..progress import Progress
 from ..ranking import SearchParameters
 from ..source import Part, Source
@@ -185,8 +186,6 @@ def _search(
     threads: int | None,
 ) -> Hits:
     """In a worker: the best documents of one shard."""
-    from ..jvm.searcher import make_similarity
-
     found = find_hits(
         folder, make_similarity(parameters), field, topics, analysis=analysis,
         hits=hits, threads=cores(threads), statistics=statistics,

@@ -20,6 +20,8 @@ from ..indexes.query_terms import check_query_terms, nothing_found, warn_of_lost
 from ..indexes.search_parameters import holds_weights, parameters_of, recorded_parameters
 from ..indexes.search_warnings import warn_of_another_search
 from ..indexes.user_data import FieldRecord, user_data_of
+from ..jvm.index import identify
+from ..jvm.searcher import make_similarity, open_pyserini, search_topics
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -151,17 +153,14 @@ def search_with(
     The run also goes into the folder ``arrays``, for :func:`..evaluation.run_arrays.load_run`.
     Shards that are ``far`` write no such arrays, and take no feedback. ``more`` is told as well.
     """
-    from ..jvm import searcher
-    from ..jvm.index import identify
-
     shown: dict[str, Any] = {
         "hits": hits, "tag": _tag(tag, parameters, feedback), "progress": progress
     }  # fmt: skip
     source = identify(index) if far is None else far.identity
     with place as unfinished:
         if far is None:
-            found = searcher.search_topics(
-                index, searcher.make_similarity(parameters), field, queries, output=unfinished,
+            found = search_topics(
+                index, make_similarity(parameters), field, queries, output=unfinished,
                 analysis=analysed.analysis, threads=cores(threads), feedback=feedback,
                 arrays=arrays, **shown,
             )  # fmt: skip
@@ -221,8 +220,6 @@ def open_searcher(
     TdvError
         As :func:`recorded_parameters`.
     """
-    from ..jvm.searcher import make_similarity, open_pyserini
-
     chosen = recorded_parameters(index, model, **parameters)
     warn_of_another_search(index, chosen)
     analysed = analysis_of(index, asked=analysis)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis import DEFAULT, Analysis
+from ..jvm.searcher import make_similarity, open_pyserini
 from ..progress import Progress, silent
 from .latency import TimedIndex, summarise_latency
 
@@ -32,8 +33,6 @@ def measure_end_to_end(
     to Python. Returns ``queries`` (a seeded sample of at most 200), ``rounds`` and ``ms.NAME``:
     mean, p50, p95 and p99 over queries of the median over rounds, milliseconds.
     """
-    from ..jvm.searcher import make_similarity, open_pyserini
-
     rng = np.random.default_rng(seed)
     texts = list(topics.values())
     sample = [texts[i] for i in rng.permutation(len(texts))[:_MOST_QUERIES]]

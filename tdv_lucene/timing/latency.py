@@ -16,6 +16,7 @@ import numpy as np
 
 from ..analysis import DEFAULT, Analysis
 from ..errors import TdvError, argument
+from ..jvm.searcher import make_similarity, time_queries
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from .page_cache import resident_share
@@ -140,8 +141,6 @@ def measure_latency(
     RuntimeError
         When a timed search returns other hits than the run.
     """
-    from ..jvm.searcher import make_similarity, time_queries
-
     before = _cached(indexes)
     found = time_queries(
         [(index.path, make_similarity(index.parameters), index.run) for index in indexes.values()],

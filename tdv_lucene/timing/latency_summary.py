@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..analysis import Analysis
+from ..jvm.analysis import analyze
+from ..jvm.searcher import count_terms, make_similarity, measure_throughput, time_service
 from ..progress import Progress, silent
 from .latency import MODES, Latency, TimedIndex
 
@@ -50,9 +52,6 @@ def look_up_terms(
     paths: Mapping[str, Any], topics: Mapping[str, str], field: str, analysis: Analysis
 ) -> dict[str, QueryTerms]:
     """Query id -> its terms with their document frequencies in every index."""
-    from ..jvm.analysis import analyze
-    from ..jvm.searcher import count_terms
-
     tokens = analyze(list(topics.values()), field, analysis)
     distinct = sorted({token for terms in tokens for token in terms})
     counted = {  # once an index, under however many names it is searched
@@ -227,8 +226,6 @@ def measure_service(
     documents) and ``throughput`` (``threads``, ``queries_per_second.NAME``: each round's), None
     without threads.
     """
-    from ..jvm.searcher import make_similarity, measure_throughput, time_service
-
     searched = [(index.path, make_similarity(index.parameters)) for index in indexes.values()]
     some = {query: topics[query] for query in sample}
     asked: dict[str, Any] = {"field": field, "analysis": analysis}

@@ -155,8 +155,8 @@ def _rule_that_acts_once(act: Callable[[], None]):
                 act()
             return False
 
-        @java_method("(IIIII)I")
-        def freq(self, term, tf, first, doc, length):
+        @java_method("(IIII)I")
+        def freq(self, term, tf, first, length):
             return tf
 
         @java_method("()Z")
