@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import TdvError, argument
+from .source import Source
 from .store import describe_file, unlisted_files
 
 _COMMIT = re.compile(r"segments_[0-9a-z]+")
@@ -30,6 +31,14 @@ FIRST_MAKERS = {"term-values": "learn", "run": "search", "pruned-index": "prune"
 
 class Destination:
     """The place of one result; made, it is legal, and :meth:`check` says whether it still is.
+
+    Parameters
+    ----------
+    inputs
+        All that is read: paths and shards; those that do not exist are passed over, as is anything
+        else (None, values in memory). Also the outputs beside this one.
+    option
+        What the user calls ``path``.
 
     Attributes
     ----------
@@ -45,13 +54,14 @@ class Destination:
     is_folder : bool
     """
 
+    path: Path
+
     def __init__(
         self,
         path: str | os.PathLike[str],
         kind: str | None,
         *,
-        inputs: Sequence[Path],
-        beside: Sequence[Path],
+        inputs: Sequence[Any],
         overwrite: bool,
         option: str,
         manifest: str,
@@ -61,8 +71,10 @@ class Destination:
         self._option = argument(option)
         self.kind = kind
         self.made_by = made_by or FIRST_MAKERS.get(kind or "")
-        self._inputs = inputs
-        self._beside = beside
+        self._beside = [i.path for i in inputs if isinstance(i, Destination)]
+        sources = [Source.of(i) for i in inputs if isinstance(i, (str, os.PathLike))]
+        read = [Path(folder) for source in sources for folder in source.folders]
+        self._inputs = [*read, *self._beside]
         self._overwrite = overwrite
         self.manifest = manifest
         self.is_folder = is_folder

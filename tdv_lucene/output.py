@@ -23,7 +23,6 @@ from typing import Any
 from .destination import Destination
 from .errors import explain_os_error
 from .interruption import check, deferred
-from .source import Source
 from .store import MANIFEST, unlisted_files, write_manifest
 
 _MARK = "unfinished"
@@ -42,12 +41,15 @@ def finished() -> list[Path]:
     return list(_finished)
 
 
-class Output:
+class Output(Destination):
     """A place for one result; use :meth:`folder` or :meth:`file`, then ``with``.
 
     The block is given the path to write to: an empty folder, or a file that does not exist yet.
     It ends with :meth:`write_manifest`.
     """
+
+    _aside: Path | None = None
+    _mark: int | None = None
 
     @classmethod
     def folder(
@@ -68,13 +70,10 @@ class Output:
         kind
             What the manifest calls the result; None for what has no manifest and is never
             replaced.
-        inputs
-            All that is read: paths and shards; those that do not exist are passed over, as is
-            anything else (None, values in memory). Also the outputs beside this one.
+        inputs, option
+            As of :class:`.destination.Destination`.
         manifest
             The manifest's file name.
-        option
-            What the user calls ``path``.
         made_by
             The command that makes it, where several make this kind: each replaces only its own.
 
@@ -83,8 +82,8 @@ class Output:
         TdvError
             When nothing can, or may, be written there.
         """
-        return cls._at(
-            path, kind, inputs, overwrite=overwrite, option=option, manifest=manifest,
+        return cls(
+            path, kind, inputs=inputs, overwrite=overwrite, option=option, manifest=manifest,
             is_folder=True, made_by=made_by,
         )  # fmt: skip
 
@@ -101,29 +100,13 @@ class Output:
     ) -> Output:
         """A file, with its manifest beside it as ``NAME.manifest.json``; else as :meth:`folder`."""
         manifest = f"{os.path.basename(os.path.abspath(path))}.manifest.json"
-        return cls._at(
-            path, kind, inputs, overwrite=overwrite, option=option, manifest=manifest,
+        return cls(
+            path, kind, inputs=inputs, overwrite=overwrite, option=option, manifest=manifest,
             is_folder=False, made_by=made_by,
         )  # fmt: skip
 
-    @classmethod
-    def _at(
-        cls, path: str | os.PathLike[str], kind: str | None, inputs: Sequence[Any], **options: Any
-    ) -> Output:
-        given = [i.path if isinstance(i, Output) else i for i in inputs]
-        sources = [Source.of(i) for i in given if isinstance(i, (str, os.PathLike))]
-        read = [Path(folder) for source in sources for folder in source.folders]
-        beside = [i.path for i in inputs if isinstance(i, Output)]
-        return cls(Destination(path, kind, inputs=read, beside=beside, **options))
-
-    def __init__(self, place: Destination) -> None:
-        self._place = place
-        self.path = place.path
-        self._aside: Path | None = None
-        self._mark: int | None = None
-
     def __enter__(self) -> Path:
-        self._place.check()
+        self.check()
         try:
             with deferred():
                 remove_abandoned(self.path)
@@ -133,7 +116,7 @@ class Output:
             if isinstance(error, OSError):
                 raise explain_os_error(error, self.path) from error
             raise
-        return self._unfinished if self._place.is_folder else self._unfinished / self.path.name
+        return self._unfinished if self.is_folder else self._unfinished / self.path.name
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         with deferred():
@@ -154,7 +137,7 @@ class Output:
 
         When the block fails the folder goes, and what it should have replaced is back.
         """
-        self._place.check()
+        self.check()
         with self._set_aside():
             try:
                 self.path.mkdir()
@@ -174,15 +157,11 @@ class Output:
     def write_manifest(self, content: dict[str, Any]) -> None:
         """Describe the result; its files must all be written."""
         folder = self.path if self._aside is None else self._unfinished
-        write_manifest(folder, *self._manifest(content))
-
-    def _manifest(self, content: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
-        kind, made_by = self._place.kind, self._place.made_by
-        assert kind is not None  # what has none has no manifest
+        assert self.kind is not None  # what has none has no manifest
         described = {name: value for name, value in content.items() if name != "made_by"}
-        if made_by is not None:
-            described = {"made_by": made_by, **described}
-        return kind, described, self._place.manifest
+        if self.made_by is not None:
+            described = {"made_by": self.made_by, **described}
+        write_manifest(folder, self.kind, described, self.manifest)
 
     # the hidden place -----------------------------------------------------------------------
 
@@ -193,7 +172,7 @@ class Output:
 
     def _make_aside(self) -> None:
         self._aside = Path(
-            tempfile.mkdtemp(prefix=_prefix(self.path, "unfinished"), dir=self._parent)
+            tempfile.mkdtemp(prefix=_prefix(self.path, "unfinished"), dir=self.path.parent)
         )
         self._mark = os.open(self._aside / _MARK, os.O_CREAT | os.O_RDWR, 0o600)
         self._unfinished.mkdir()
@@ -217,27 +196,25 @@ class Output:
         self._refuse_unlisted(made)
         _sync(made)
         check()
-        self._place.check()  # the place may have changed since
-        if self._place.is_folder:
+        self.check()  # the place may have changed since
+        if self.is_folder:
             with self._set_aside():
                 os.rename(made, self.path)
         else:
-            for place in reversed(self._place.places()):  # the manifest first: no file without one
+            for place in reversed(self.places()):  # the manifest first: no file without one
                 os.replace(made / place.name, place)
         self._tell()
 
     def _tell(self) -> None:
         note_finished(self.path)
-        _log.info("wrote %s (%s)", self.path, self._place.kind or "index")
+        _log.info("wrote %s (%s)", self.path, self.kind or "index")
 
     def _refuse_unlisted(self, folder: Path) -> None:
         """What a stage writes and does not list could not be replaced: a defect of ours."""
-        if self._place.kind is not None:
-            listed = self._place.listed(folder / self._place.manifest)
-            if listed is None or unlisted_files(folder, {**listed, self._place.manifest: None}):
-                raise RuntimeError(
-                    f"the '{self._place.kind}' for {self.path} was written without a list"
-                )
+        if self.kind is not None:
+            listed = self.listed(folder / self.manifest)
+            if listed is None or unlisted_files(folder, {**listed, self.manifest: None}):
+                raise RuntimeError(f"the '{self.kind}' for {self.path} was written without a list")
 
     @contextmanager
     def _set_aside(self) -> Iterator[None]:
@@ -245,7 +222,7 @@ class Output:
         if not os.path.lexists(self.path):
             yield
             return
-        old = Path(tempfile.mkdtemp(prefix=_prefix(self.path, "replaced"), dir=self._parent))
+        old = Path(tempfile.mkdtemp(prefix=_prefix(self.path, "replaced"), dir=self.path.parent))
         os.rename(self.path, old / self.path.name)
         try:
             yield
@@ -256,10 +233,6 @@ class Output:
             raise
         with deferred():
             shutil.rmtree(old, ignore_errors=True)
-
-    @property
-    def _parent(self) -> Path:
-        return self.path.parent
 
 
 def remove_abandoned(path: Path) -> None:

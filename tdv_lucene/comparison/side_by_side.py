@@ -17,7 +17,7 @@ from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.search_parameters import recorded_parameters
 from ..indexes.search_warnings import warn_of_another_search
 from ..jvm.analysis import analyze
-from ..jvm.open_index import Hit, OpenIndex
+from ..jvm.open_index import Hit, OpenIndex, open_index
 from ..jvm.searcher import make_similarity
 from ..ranking import SearchParameters
 from ..report.wording import shortened
@@ -101,10 +101,13 @@ class SideBySide:
         self.opened: dict[str, OpenedIndex] = {}
         with ExitStack() as stack:
             for name, path in indexes.items():
-                self.opened[name] = opened = _open(
-                    path, model, field, self.analysed.analysis, (values or {}).get(name)
+                parameters = recorded_parameters(path, model, field=field)
+                warn_of_another_search(path, parameters, field)
+                shown = measure_terms(path, field, (values or {}).get(name))
+                searcher = stack.enter_context(
+                    open_index(path, make_similarity(parameters), field, self.analysed.analysis)
                 )
-                stack.enter_context(opened.searcher)
+                self.opened[name] = OpenedIndex(path, parameters, searcher, shown)
             self._stack = stack.pop_all()
 
     def __enter__(self) -> SideBySide:
@@ -189,17 +192,3 @@ def explain_terms(
             }
         )
     return explained
-
-
-def _open(
-    path: str | os.PathLike[str],
-    model: str | None,
-    field: str,
-    analysis: Analysis,
-    values: str | os.PathLike[str] | None,
-) -> OpenedIndex:
-    parameters = recorded_parameters(path, model, field=field)
-    warn_of_another_search(path, parameters, field)
-    shown = measure_terms(path, field, values)
-    searcher = OpenIndex(path, make_similarity(parameters), field, analysis)
-    return OpenedIndex(path, parameters, searcher, shown)

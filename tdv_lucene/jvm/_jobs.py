@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 import time
@@ -57,6 +58,23 @@ def translate_errors() -> Iterator[None]:
         if error.classname == "java.io.IOException" and _disk_errors(str(error)):
             raise _full_disk(str(error)) from error
         raise
+
+
+def ask(method: Any, *given: Any) -> Any:
+    """What a Java method says in JSON, with errors as :func:`translate_errors` has them."""
+    with translate_errors():
+        return json.loads(method(*given))
+
+
+@contextmanager
+def opened(name: str, *given: Any) -> Iterator[Any]:
+    """Make an object of the Java class ``name``, and close it in the end."""
+    with translate_errors():
+        java = java_class(name)(*given)
+    try:
+        yield java
+    finally:
+        java.close()
 
 
 def run_job(job: Any, progress: Progress = silent) -> str:

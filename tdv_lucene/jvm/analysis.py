@@ -39,9 +39,7 @@ def class_of(analysis: Analysis) -> str:
         return _WHITESPACE
     if analysis.language == ENGLISH:
         return _ENGLISH
-    classes = java_class("io.anserini.analysis.AnalyzerMap").analyzerMap
-    name: str = classes.get(analysis.language)
-    return name
+    return java_class("io.anserini.analysis.AnalyzerMap").analyzerMap.get(analysis.language)
 
 
 def identity_of(analysis: Analysis) -> tuple[Any, ...]:
@@ -138,9 +136,7 @@ def analyze(
     if not texts:
         return []
     java = java_class("tdvlucene.search.Analysis")
-    found = java.tokens(make_analyzer(analysis), field, json.dumps(list(texts)))
-    tokens: list[list[str]] = json.loads(found)
-    return tokens
+    return json.loads(java.tokens(make_analyzer(analysis), field, json.dumps(list(texts))))
 
 
 def analyze_topics(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import Analysis
-from ._jobs import java_class, java_path, translate_errors
+from ._jobs import ask, java_path, opened, translate_errors
 from .analysis import make_analyzer
 
 
@@ -40,32 +40,22 @@ class Dictionary:
 
     def look_up(self, texts: Sequence[str], analysis: Analysis) -> Known:
         """The terms of ``texts`` by an analysis."""
-        with translate_errors():
-            found = self._java.of(make_analyzer(analysis), json.dumps(list(texts)))
-        return Known(**json.loads(found))
+        return Known(**ask(self._java.of, make_analyzer(analysis), json.dumps(list(texts))))
 
     def fields(self) -> list[str]:
         """All fields of the index that can be searched."""
-        with translate_errors():
-            names: list[str] = json.loads(self._java.fields())
-        return names
+        return ask(self._java.fields)
 
     def frequent_terms(self, most: int) -> list[str]:
         """The terms in the most documents of the largest segment."""
-        with translate_errors():
-            terms: list[str] = json.loads(self._java.frequentTerms(most))
-        return terms
+        return ask(self._java.frequentTerms, most)
 
 
 @contextmanager
 def open_dictionary(index: str | os.PathLike[str], field: str) -> Iterator[Dictionary]:
     """Yield the dictionary of a field; of one that the index lacks it is empty."""
-    with translate_errors():
-        java = java_class("tdvlucene.inspect.KnownTerms")(java_path(index), field)
-    try:
+    with opened("tdvlucene.inspect.KnownTerms", java_path(index), field) as java:
         yield Dictionary(java)
-    finally:
-        java.close()
 
 
 @dataclass(frozen=True)
@@ -106,8 +96,7 @@ class StoredSample:
 
     def texts(self) -> list[str]:
         """The texts; none where the index stores none."""
-        texts: list[str] = json.loads(self._java.texts())
-        return texts
+        return ask(self._java.texts)
 
     def compare(self, analyses: Iterable[Analysis]) -> Mapping[Analysis, Agreement]:
         """How each analysis agrees with the index; for one call."""
@@ -115,7 +104,7 @@ class StoredSample:
         with translate_errors():
             for number, analysis in tried.items():
                 self._java.add(str(number), make_analyzer(analysis))
-            found = json.loads(self._java.compare())
+        found = ask(self._java.compare)
         return {analysis: Agreement(**found[str(number)]) for number, analysis in tried.items()}
 
 
@@ -124,9 +113,5 @@ def open_stored_sample(
     index: str | os.PathLike[str], field: str, most: int
 ) -> Iterator[StoredSample]:
     """Yield the stored texts of at most ``most`` documents, from all over the index."""
-    with translate_errors():
-        java = java_class("tdvlucene.inspect.AnalysisSample")(java_path(index), field, most)
-    try:
+    with opened("tdvlucene.inspect.AnalysisSample", java_path(index), field, most) as java:
         yield StoredSample(java)
-    finally:
-        java.close()

@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import load_array
 from ..progress import Progress, silent
 from ..vocabulary import ByteStrings, Vocabulary
-from ._jobs import java_class, java_path, run_job, translate_errors
+from ._jobs import java_class, java_path, opened, run_job
 from .rewriter import FieldValues, add_fields, open_table
 
 
@@ -130,12 +130,8 @@ class HeldIndex:
 @contextmanager
 def open_commit(index: str | os.PathLike[str]) -> Iterator[OpenCommit]:
     """Open the last commit of an index, which a writer may have open."""
-    with translate_errors():
-        java = java_class("tdvlucene.prune.OpenCommit")(java_path(index))
-    try:
+    with opened("tdvlucene.prune.OpenCommit", java_path(index)) as java:
         yield OpenCommit(index, java)
-    finally:
-        java.close()
 
 
 @contextmanager
@@ -147,9 +143,5 @@ def hold_index(index: str | os.PathLike[str]) -> Iterator[HeldIndex]:
     TdvError
         When another has it, or there is no such index.
     """
-    with translate_errors():
-        java = java_class("tdvlucene.prune.HeldIndex")(java_path(index))
-    try:
+    with opened("tdvlucene.prune.HeldIndex", java_path(index)) as java:
         yield HeldIndex(index, java)
-    finally:
-        java.close()

@@ -15,7 +15,7 @@ import numpy as np
 from ..analysis import Analysis
 from ..progress import Progress, silent
 from ..vocabulary import ByteStrings
-from ._jobs import java_class, java_path, run_job, translate_errors
+from ._jobs import ask, java_class, java_path, run_job, translate_errors
 from .searcher import make_queries
 
 
@@ -76,10 +76,8 @@ def shard_statistics(
     TdvError
         When the index cannot be read or is damaged, or the field has no frequencies.
     """
-    with translate_errors():
-        statistics = java_class("tdvlucene.search.ShardStatistics")
-        queries = make_queries(topics, field, analysis)
-        found = json.loads(statistics.of(java_path(index), queries))
+    queries = make_queries(topics, field, analysis)
+    found = ask(java_class("tdvlucene.search.ShardStatistics").of, java_path(index), queries)
     terms = {term: (documents, count) for term, documents, count in found.pop("terms")}
     return Statistics(tuple(found.pop("counts")), terms), found
 
@@ -147,8 +145,5 @@ def append_run(
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         for name, array in arrays.items():
             np.save(Path(folder) / f"{name}.npy", array)
-        with translate_errors():
-            run = java_class("tdvlucene.search.MergedRun")
-            told = run.append(folder, json.dumps(list(topics)), ties_by_id, tag, java_path(output))
-    result: dict[str, Any] = json.loads(told)
-    return result
+        append = java_class("tdvlucene.search.MergedRun").append
+        return ask(append, folder, json.dumps(list(topics)), ties_by_id, tag, java_path(output))

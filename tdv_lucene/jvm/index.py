@@ -17,10 +17,12 @@ from ..analysis import Analysis
 from ..errors import TdvError
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
-from ._jobs import java_class, java_path, run_job, translate_errors
+from ._jobs import ask, java_class, java_path, run_job, translate_errors
 from .analysis import make_analyzer
 
 _log = logging.getLogger(__name__)
+
+_IDENTITY = "tdvlucene.inspect.Identity"
 
 
 def identify(index: str | os.PathLike[str]) -> dict[str, Any]:
@@ -31,9 +33,7 @@ def identify(index: str | os.PathLike[str]) -> dict[str, Any]:
     source = Source.of(index)
     if source.is_sharded:
         return whole_identity(source, [identify(folder) for folder in source.folders_here])
-    with translate_errors():
-        found = json.loads(java_class("tdvlucene.inspect.Identity").of(java_path(index)))
-    return _identity(index, found)
+    return _identity(index, ask(java_class(_IDENTITY).of, java_path(index)))
 
 
 def _identity(index: str | os.PathLike[str], found: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,17 +70,13 @@ def whole_identity(source: Source, parts: Sequence[Mapping[str, Any]]) -> dict[s
 
 def holds_weights(index: str | os.PathLike[str], field: str) -> bool | None:
     """Whether the frequencies of a field are weights; None without norms, which tell it."""
-    with translate_errors():
-        told = java_class("tdvlucene.inspect.Identity").holdsWeights(java_path(index), field)
-    found: bool | None = json.loads(told)
-    return found
+    return ask(java_class(_IDENTITY).holdsWeights, java_path(index), field)
 
 
 def is_anserinis(index: str | os.PathLike[str]) -> bool:
     """Whether the index has the field by which Anserini names documents."""
     with translate_errors():
-        found: bool = java_class("tdvlucene.inspect.Identity").isAnserinis(java_path(index))
-    return found
+        return java_class(_IDENTITY).isAnserinis(java_path(index))
 
 
 def written_lucene_version() -> str:
@@ -90,8 +86,7 @@ def written_lucene_version() -> str:
 
 def read_user_data(index: str | os.PathLike[str]) -> dict[str, str]:
     """The commit's user data; empty for an index Anserini wrote."""
-    with translate_errors():
-        return json.loads(java_class("tdvlucene.inspect.Identity").userData(java_path(index)))
+    return ask(java_class(_IDENTITY).userData, java_path(index))
 
 
 def add_user_data(index: str | os.PathLike[str], entries: Mapping[str, str]) -> None:
@@ -129,8 +124,7 @@ def hash_ids(
         hashes = Path(folder) / "hashes.npy"
         job = java_class("tdvlucene.inspect.ShardJob")(java_path(index), str(hashes))
         job.findIds(json.dumps(list(map(str, hashes_of))))
-        found: list[str] = json.loads(run_job(job))
-        return found, np.load(hashes)
+        return json.loads(run_job(job)), np.load(hashes)
 
 
 def extract_arrays(
@@ -150,8 +144,9 @@ def extract_arrays(
     ``tokens_indptr``, where the field has positions. A shard may lack the field. Returns the
     identity, as :func:`identify` has it, of the commit that was read.
     """
-    new_job = java_class("tdvlucene.extract.ExtractJob")
-    job = new_job(java_path(index), field, java_path(folder), threads)
+    job = java_class("tdvlucene.extract.ExtractJob")(
+        java_path(index), field, java_path(folder), threads
+    )
     if positions:
         job.readPositions()
     if sequences:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 from ..analysis import Analysis
-from ._jobs import java_class, java_path, translate_errors
+from ._jobs import ask, java_class, java_path, opened, translate_errors
 from .analysis import make_analyzer
 
 Place = tuple[int, int, str]
@@ -27,26 +27,14 @@ class Hit:
 
 
 class OpenIndex:
-    """The last commit of an index, open until closed; a context manager. For one thread.
+    """The last commit of an index, as :func:`open_index` opened it; for one thread."""
 
-    Raises
-    ------
-    TdvError
-        When the index cannot be opened, or ``field`` has no frequencies.
-    """
-
-    def __init__(
-        self, index: str | os.PathLike[str], similarity: Any, field: str, analysis: Analysis
-    ) -> None:
-        with translate_errors():
-            self._java = java_class("tdvlucene.search.OpenIndex")(
-                java_path(index), similarity, field, make_analyzer(analysis)
-            )
+    def __init__(self, java: Any) -> None:
+        self._java = java
 
     def search(self, query: str, hits: int, depth: int = 0) -> tuple[list[Hit], list[str]]:
         """The best ``hits`` documents, and the ids of those that follow down to rank ``depth``."""
-        with translate_errors():
-            found = json.loads(self._java.search(query, hits, depth))
+        found = ask(self._java.search, query, hits, depth)
         return [Hit(*row) for row in found["hits"]], found["below"]
 
     def time_search(self, query: str, hits: int) -> float:
@@ -56,8 +44,7 @@ class OpenIndex:
 
     def count_terms(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Term -> (document frequency, total term frequency), zeros where it is absent."""
-        with translate_errors():
-            found = json.loads(self._java.counts(json.dumps(list(terms))))
+        found = ask(self._java.counts, json.dumps(list(terms)))
         return {term: tuple(counts) for term, counts in zip(terms, found)}
 
     def query_postings(
@@ -67,27 +54,25 @@ class OpenIndex:
 
         Documents that the index has not are left out.
         """
-        with translate_errors():
-            found = json.loads(
-                self._java.postings(json.dumps(list(terms)), json.dumps(list(doc_ids)))
-            )
+        found = ask(self._java.postings, json.dumps(list(terms)), json.dumps(list(doc_ids)))
         documents = {doc: dict(zip(terms, tf)) for doc, tf in found["documents"].items()}
         return found["matching"], documents
 
-    def close(self) -> None:
-        """Close its files."""
-        self._java.close()
 
-    def __enter__(self) -> OpenIndex:
-        return self
+@contextmanager
+def open_index(
+    index: str | os.PathLike[str], similarity: Any, field: str, analysis: Analysis
+) -> Iterator[OpenIndex]:
+    """Open the last commit of an index.
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+    Raises
+    ------
+    TdvError
+        When the index cannot be opened, or ``field`` has no frequencies.
+    """
+    given = java_path(index), similarity, field, make_analyzer(analysis)
+    with opened("tdvlucene.search.OpenIndex", *given) as java:
+        yield OpenIndex(java)
 
 
 def find_places(

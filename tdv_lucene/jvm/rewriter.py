@@ -17,7 +17,7 @@ from ..progress import Progress, silent
 from ..ranking import Baking
 from ..store import save_array
 from ..vocabulary import Vocabulary
-from ._jobs import java_class, java_path, run_job, translate_errors
+from ._jobs import java_class, java_path, opened, run_job, translate_errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,12 +194,8 @@ def open_table(values: FieldValues) -> Iterator[Any]:
     """The ``TermTable`` of the values."""
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
         _write_table(Path(folder), values)
-        with translate_errors():
-            table = java_class("tdvlucene.rules.TermTable")(folder)
-        try:
+        with opened("tdvlucene.rules.TermTable", folder) as table:
             yield table
-        finally:
-            table.close()
 
 
 def _rule(table: Any, values: FieldValues) -> Any:

@@ -19,7 +19,7 @@ from ..progress import Progress, silent
 from ..ranking import DEFAULT_MODEL, SearchParameters, ranking_function
 from ..source import Source
 from ..vocabulary import ByteStrings
-from ._jobs import java_class, java_path, run_job, translate_errors
+from ._jobs import ask, java_class, java_path, run_job, translate_errors
 from ._pyserini import importing_pyserini
 from .analysis import make_analyzer
 
@@ -83,18 +83,16 @@ def explain_scores(
     analysis: Analysis = DEFAULT,
 ) -> dict[str, list[tuple[str, float, float]]]:
     """Query id -> (document id, score, score by Lucene's ``explain``) of the best ``hits``."""
-    explanations = java_class("tdvlucene.search.Explanations")
-    with translate_errors():
-        queries = make_queries(topics, field, analysis)
-        text = explanations.of(java_path(index), similarity, queries, hits)
-    return {qid: [tuple(row) for row in rows] for qid, rows in json.loads(text).items()}
+    queries = make_queries(topics, field, analysis)
+    explain = java_class("tdvlucene.search.Explanations").of
+    found = ask(explain, java_path(index), similarity, queries, hits)
+    return {qid: [tuple(row) for row in rows] for qid, rows in found.items()}
 
 
 def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:
     """Those of the collection's document ids that are in the index."""
-    with translate_errors():
-        lookup = java_class("tdvlucene.search.DocumentIds")
-        return json.loads(lookup.known(java_path(index), json.dumps(list(doc_ids))))
+    known = java_class("tdvlucene.search.DocumentIds").known
+    return ask(known, java_path(index), json.dumps(list(doc_ids)))
 
 
 def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Analysis) -> Any:
@@ -154,9 +152,8 @@ def count_terms(
     """Term -> (document frequency, total term frequency), zeros where it is absent."""
     if not terms:
         return {}
-    with translate_errors():
-        counts = java_class("tdvlucene.search.TermCounts")
-        found = json.loads(counts.of(java_path(index), field, json.dumps(list(terms))))
+    count = java_class("tdvlucene.search.TermCounts").of
+    found = ask(count, java_path(index), field, json.dumps(list(terms)))
     return {term: tuple(counts) for term, counts in zip(terms, found)}
 
 

@@ -20,7 +20,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter, searcher
 from tdv_lucene.jvm.index import identify, read_user_data, write_tokens
-from tdv_lucene.jvm.open_index import OpenIndex
+from tdv_lucene.jvm.open_index import open_index
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import SearchParameters
 
@@ -130,7 +130,7 @@ def _service(index: Path) -> None:
 
 def _postings(index: Path) -> None:
     similarity = searcher.make_similarity(BM25)
-    with OpenIndex(index, similarity, "contents", DEFAULT) as opened:
+    with open_index(index, similarity, "contents", DEFAULT) as opened:
         opened.query_postings(["word001"], ["d7"])
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.analysis import DEFAULT
 from tdv_lucene.jvm.following import hold_index
 from tdv_lucene.jvm.index import read_user_data
-from tdv_lucene.jvm.open_index import OpenIndex
+from tdv_lucene.jvm.open_index import OpenIndex, open_index
 from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.peers.unlearned import make_peer_values
 from tdv_lucene.pruning import update
@@ -328,8 +329,8 @@ def watching(place: Path) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def _searching(place: Path) -> OpenIndex:
-    return OpenIndex(place / "pruned", make_similarity(SearchParameters()), "contents", DEFAULT)
+def _searching(place: Path) -> AbstractContextManager[OpenIndex]:
+    return open_index(place / "pruned", make_similarity(SearchParameters()), "contents", DEFAULT)
 
 
 @pytest.mark.slow
