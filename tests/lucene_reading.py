@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.jvm import java_class
+from tdv_lucene.jvm.analysis import make_analyzer
+from tdv_lucene.jvm.open_index import open_index
 
 _LUCENE = "org.apache.lucene."
 _NO_MORE = 2**31 - 1
@@ -34,6 +37,31 @@ def open_reader(path: Path) -> Iterator[Any]:
     finally:
         reader.close()
         directory.close()
+
+
+def explain_scores(
+    path: Path, similarity: Any, field: str, topics: Mapping[str, str], hits: int
+) -> dict[str, list[tuple[str, float, float]]]:
+    """Query id -> (document id, score, score by Lucene's ``explain``) of the best ``hits``."""
+    analyzer = make_analyzer(DEFAULT)
+    generator = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+    found = {}
+    with open_index(path, similarity, field, DEFAULT) as opened, open_reader(path) as reader:
+        stored = reader.storedFields()
+        numbers = {stored.document(n).get("id"): n for n in range(reader.maxDoc())}
+        searcher = java_class(_LUCENE + "search.IndexSearcher")(reader.getContext())
+        searcher.setSimilarity(similarity)
+        for qid, text in topics.items():
+            query = generator.buildQuery(field, analyzer, text)
+            found[qid] = [
+                (
+                    hit.document,
+                    hit.score,
+                    float(searcher.explain(query, numbers[hit.document]).getValue().toString()),
+                )
+                for hit in opened.search(text, hits)[0]
+            ]
+    return found
 
 
 def check_index(path: Path) -> None:

@@ -19,7 +19,7 @@ _SHOWN = 3
 def searchable_topics(topics: Mapping[str, str], field: str, analysis: Analysis) -> dict[str, str]:
     """Return the topics; of those with more different terms than Lucene takes in one query, only
     the beginning, with a warning: one of them would end the search of all others."""
-    from ..jvm.long_queries import most_terms, shorten
+    from ..jvm.analysis import most_terms, shorten
 
     most = most_terms()
     # Each term has a character at least: most topics need no analysis to be short enough.

@@ -139,6 +139,20 @@ def analyze(
     return json.loads(java.tokens(make_analyzer(analysis), field, json.dumps(list(texts))))
 
 
+def most_terms() -> int:
+    """How many different terms Lucene takes in a query."""
+    return int(java_class("tdvlucene.search.Analysis").mostTerms())
+
+
+def shorten(texts: Sequence[str], field: str, analysis: Analysis) -> list[tuple[int, str]]:
+    """How many different terms each text has, and as much of its beginning as Lucene takes."""
+    if not texts:
+        return []
+    java = java_class("tdvlucene.search.Analysis")
+    found = json.loads(java.shorten(make_analyzer(analysis), field, json.dumps(list(texts))))
+    return [(terms, text) for terms, text in found]
+
+
 def analyze_topics(
     topics: Mapping[str, str], field: str = "contents", analysis: Analysis = DEFAULT
 ) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Searching as Java does it: runs, explanations, and Pyserini's searcher with our parameters."""
+"""Searching as Java does it: runs, and Pyserini's searcher with our parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import DEFAULT, Analysis
+from ..analysis import Analysis
 from ..arrays import load_array
 from ..errors import TdvError
 from ..progress import Progress, silent
@@ -72,21 +72,6 @@ def search_topics(
     if arrays is not None:
         job.writeArrays(os.fspath(arrays))
     return json.loads(run_job(job, progress))
-
-
-def explain_scores(
-    index: str | os.PathLike[str],
-    similarity: Any,
-    field: str,
-    topics: Mapping[str, str],
-    hits: int,
-    analysis: Analysis = DEFAULT,
-) -> dict[str, list[tuple[str, float, float]]]:
-    """Query id -> (document id, score, score by Lucene's ``explain``) of the best ``hits``."""
-    queries = make_queries(topics, field, analysis)
-    explain = java_class("tdvlucene.search.Explanations").of
-    found = ask(explain, java_path(index), similarity, queries, hits)
-    return {qid: [tuple(row) for row in rows] for qid, rows in found.items()}
 
 
 def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from lucene_indexes import Doc, write_index
+from lucene_reading import explain_scores
 from oracle import read_norms
 
 from tdv_lucene.jvm import rewriter
-from tdv_lucene.jvm.searcher import explain_scores, make_similarity
+from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import (
     ANSERINI_DEFAULTS,

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import ranking_oracle as oracle
 from lucene_indexes import Doc, write_index
+from lucene_reading import explain_scores
 
 from tdv_lucene.jvm import java_class
-from tdv_lucene.jvm.searcher import explain_scores, make_similarity
+from tdv_lucene.jvm.searcher import make_similarity
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.ranking import SearchParameters, Statistics
 from tdv_lucene.ranking.bm25 import Bm25

@@ -26,7 +26,7 @@ public final class MergedRun {
    * @param queryIds a JSON array
    */
   public static void requireNames(String queryIds, String tag) {
-    RunNames.require(Json.parseStrings(queryIds), tag);
+    RunLines.requireNames(Json.parseStrings(queryIds), tag);
   }
 
   /**

@@ -1,12 +1,14 @@
 package tdvlucene.search;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import tdvlucene.common.UserException;
 
 /**
  * The lines of a TREC run for one topic, {@code qid Q0 docid rank score tag}, and their numbers.
+ * Columns are separated by spaces without any quoting, so names with white space are refused.
  *
  * <p>Scores have six decimals, as {@code %f} prints them; that itself would take as long as the
  * search.
@@ -16,6 +18,7 @@ final class RunLines {
   private static final long DIGITS = 1_000_000;
   private static final double DOUBTFUL = 1e-3;
   private static final double LARGEST = 1e9;
+  private static final char NEXT_LINE = '\u0085'; // white space in Unicode and Python, not in Java
 
   private final String topic;
   private final String tag;
@@ -37,9 +40,37 @@ final class RunLines {
     this.scores = new double[size];
   }
 
+  /** Refuses query ids and a tag that no run can hold. */
+  static void requireNames(List<String> queryIds, String tag) {
+    for (String id : queryIds) {
+      if (isBad(id)) {
+        throw refuse("query id", id, "give the topic another id");
+      }
+    }
+    if (isBad(tag)) {
+      throw refuse("tag", tag, "choose another");
+    }
+  }
+
+  /** Whether tools that read runs would take the name for another, or for several. */
+  private static boolean isBad(String name) {
+    return name == null || name.isEmpty() || name.chars().anyMatch(RunLines::isSpace);
+  }
+
+  private static boolean isSpace(int c) {
+    return Character.isWhitespace(c) || Character.isSpaceChar(c) || c == NEXT_LINE;
+  }
+
+  private static UserException refuse(String kind, String name, String remedy) {
+    String problem = name == null || name.isEmpty() ? "is empty" : "holds white space";
+    return new UserException(
+        "the " + kind + " '" + (name == null ? "" : name) + "' " + problem
+            + ", and a run with it could not be read: " + remedy);
+  }
+
   void add(int document, String id, float score) {
-    if (RunNames.isBad(id)) {
-      throw RunNames.refuse("document id", id, "index the documents again with other ids");
+    if (isBad(id)) {
+      throw refuse("document id", id, "index the documents again with other ids");
     }
     if (!listed.add(id)) {
       throw new UserException(

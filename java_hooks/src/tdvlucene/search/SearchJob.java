@@ -75,7 +75,7 @@ public final class SearchJob extends Job {
       Searchable.require(
           reader, index, queries.field, bytes -> phase("checking the index", bytes), this::advance);
       List<Queries.Topic> topics = queries.parse();
-      RunNames.require(topics.stream().map(topic -> topic.id).collect(Collectors.toList()), tag);
+      RunLines.requireNames(topics.stream().map(topic -> topic.id).collect(Collectors.toList()), tag);
       Ranking ranking = new Ranking(reader, index, similarity);
       phase("searching", topics.size());
       TopicSearches.each(

@@ -90,7 +90,7 @@ final class PostingsComparison {
   /**
    * Compares the terms from {@code first} (null: the beginning) up to {@code stop} (null: the end).
    *
-   * @param lengths where to add each live document's new tokens; or null
+   * @param lengths where to add each live document's new tokens
    */
   void compare(BytesRef first, BytesRef stop, int[] lengths) throws IOException {
     new Range(lengths).compare(first, stop);
@@ -193,9 +193,7 @@ final class PostingsComparison {
             throw at(new Difference("term", "at least one posting", "no such term"), term, live);
           }
           comparePosting(term, live, freq, first);
-          if (lengths != null) {
-            lengths[live] += freq;
-          }
+          lengths[live] += freq;
           count++;
           total += freq;
         }

@@ -203,7 +203,7 @@ public final class VerifyJob extends Job {
     PostingsComparison comparison = new PostingsComparison(this, source, pruned, target);
     comparison.compareKinds();
     phase("comparing postings", postings(target.field));
-    int[] lengths = overTerms(comparison, true, pool);
+    int[] lengths = overTerms(comparison, pool);
     long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
     comparison.compareStatistics(documents);
     if (target.held != null && !isShard && !hasFollowed && documents > 0) {
@@ -229,9 +229,8 @@ public final class VerifyJob extends Job {
     return postings;
   }
 
-  /** Compares all ranges of the terms; returns the new lengths, or null if not asked for. */
-  private int[] overTerms(PostingsComparison comparison, boolean withLengths, Pool pool)
-      throws IOException {
+  /** Compares all ranges of the terms; returns the new lengths. */
+  private int[] overTerms(PostingsComparison comparison, Pool pool) throws IOException {
     Queue<int[]> idle = new ConcurrentLinkedQueue<>();
     List<Callable<Void>> tasks = new ArrayList<>();
     List<BytesRef> cuts = MatrixPlan.cuts(comparison.before());
@@ -240,16 +239,14 @@ public final class VerifyJob extends Job {
       BytesRef stop = i == cuts.size() ? null : cuts.get(i);
       tasks.add(() -> {
         checkCancelled();
-        int[] lengths = withLengths ? borrow(idle) : null;
+        int[] lengths = borrow(idle);
         comparison.compare(first, stop, lengths);
-        if (withLengths) {
-          idle.add(lengths);
-        }
+        idle.add(lengths);
         return null;
       });
     }
     pool.run(untilDifferent(tasks));
-    return withLengths ? sum(idle) : null;
+    return sum(idle);
   }
 
   /** Sums that no thread adds to at the moment. */
@@ -290,7 +287,7 @@ public final class VerifyJob extends Job {
       PostingsComparison comparison = new PostingsComparison(this, source, pruned, unchanged);
       comparison.compareKinds();
       phase("comparing field " + info.name, postings(info.name));
-      overTerms(comparison, false, pool);
+      overTerms(comparison, pool);
       boolean known = !source.reader.hasDeletions();
       comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
     }
