@@ -100,15 +100,8 @@ def _named(indexes: tuple[str, ...], pruned: str | None) -> list[tuple[str, str]
         raise click.UsageError("--pruned goes with one --index: pass it as --index NAME=FOLDER")
     if len(indexes) == 1:
         raise click.UsageError("one index is nothing to compare: pass --pruned, or several --index")
-    pairs = []
-    for given in indexes:
-        name, named, folder = given.partition("=")
-        if not named:
-            raise click.UsageError(f"--index {given} has no name: pass --index NAME=FOLDER")
-        pairs.append((name, folder))
-    if len(dict(pairs)) < len(pairs):
-        raise click.UsageError("two --index have the same name: use different names")
-    return [(name, _found(folder)) for name, folder in pairs]
+    named = options.named_folders(indexes, "--index")
+    return [(name, _found(folder)) for name, folder in named.items()]
 
 
 def _found(given: str) -> Any:
@@ -145,9 +138,10 @@ def show_comparison(report: dict[str, Any], folder: Path, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps(report, ensure_ascii=False))
         return
-    from ..report.tables import screen_tables
+    from ..report.cost_tables import asked_tables
+    from ..report.tables import comparison_tables
 
-    options.show_tables(screen_tables(report))
+    options.show_tables([*comparison_tables(report), *asked_tables(report)])
     for note in report["notes"]:
         options.say(f"Note: {note}.")
     for line in _emptied(report):

@@ -50,7 +50,6 @@ def command(as_json: bool, **arguments: Any) -> None:
 
 def _show_unmeasured(output: str, values: TermValues) -> None:
     """What the prior alone says: there are no points to print."""
-
     model, recommended = values.manifest["model"], values.manifest["recommended_reduction"]
     parameters = {name: values.parameters[name] for name in MODELS[model]}
     shown = {"output": output, "model": model, **parameters, "reduction": recommended}
@@ -152,15 +151,10 @@ def _lacks_positions(manifest: Mapping[str, Any]) -> bool:
     return by_words and bool(manifest["recipe"].get("lead")) and not manifest.get("positions")
 
 
-def _recommended_point(values: TermValues) -> Mapping[str, Any]:
-    recommended = values.manifest["recommended_reduction"]
-    return next(point for point in values.points if point["reduction"] == recommended)
-
-
 def _recommended(values: TermValues) -> str:
     """Which point pruning takes by default, and why."""
-    measure = values.measure
-    point = _recommended_point(values)
+    measure, recommended = values.measure, values.manifest["recommended_reduction"]
+    point = next(each for each in values.points if each["reduction"] == recommended)
     if ranks_above(point, measure):
         return (
             f"* recommended: the smallest index with {measure} above the tuned full index's by a "

@@ -14,8 +14,7 @@ from typing import Any
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..indexes.analysis import analysis_of, refuse_different
-from ..indexes.search_parameters import recorded_parameters
-from ..indexes.search_warnings import warn_of_another_search
+from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
 from ..jvm.analysis import analyze
 from ..jvm.open_index import Hit, OpenIndex, open_index
 from ..jvm.searcher import make_similarity

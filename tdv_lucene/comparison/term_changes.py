@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,24 +30,6 @@ Term = str | bytes
 
 Value = Callable[[Term, Counts, Counts], float | None]
 """What is shown of a term with these counts before and after."""
-
-
-@dataclass(frozen=True)
-class TermChange:
-    """One term before and after.
-
-    Attributes
-    ----------
-    tdv : float or None
-        What a :class:`TermMeasure` shows of it: its TDV or, without learned TDVs, the ratio of its
-        frequencies. 0 if it was dropped.
-    df_before, df_after : int
-    """
-
-    term: str
-    tdv: float | None
-    df_before: int
-    df_after: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,31 +100,34 @@ def list_changes(
     -------
     dict
         ``dropped`` (number of terms), ``most_dropped`` (by postings saved), ``raised`` and
-        ``lowered`` (by TDV, of terms in at least one document of a thousand): lists of
-        :class:`TermChange` as dicts.
+        ``lowered`` (by TDV, of terms in at least one document of a thousand): lists of dicts of
+        ``term``, ``tdv`` (what a :class:`TermMeasure` shows, 0 if dropped), ``df_before`` and
+        ``df_after``.
     """
     common = _common(documents)
     dropped = 0
     largest: list[tuple[int, Term]] = []  # a heap of those dropped so far
-    valued: list[tuple[float, TermChange]] = []
+    kept: list[dict[str, Any]] = []
     for term, before, after in terms:
         if before[0] and not after[0]:
             dropped += 1
             keep = heapq.heappush if len(largest) < _MOST else heapq.heappushpop
             keep(largest, (before[0], term))
         elif before[0] >= common and (tdv := value(term, before, after)) is not None:
-            valued.append((tdv, TermChange(_shown(term), tdv, before[0], after[0])))
-    valued.sort(key=lambda pair: (pair[0], pair[1].term))
-    raised = [change for tdv, change in reversed(valued) if tdv > 1][:_MOST]
-    lowered = [change for tdv, change in valued if tdv < 1][:_MOST]
+            kept.append(_change(term, tdv, before[0], after[0]))
+    kept.sort(key=lambda change: (change["tdv"], change["term"]))
     largest.sort(reverse=True)
-    most_dropped = [TermChange(_shown(term), 0.0, doc_freq, 0) for doc_freq, term in largest]
     return {
         "dropped": dropped,
-        "most_dropped": [asdict(change) for change in most_dropped],
-        "raised": [asdict(change) for change in raised],
-        "lowered": [asdict(change) for change in lowered],
+        "most_dropped": [_change(term, 0.0, doc_freq, 0) for doc_freq, term in largest],
+        "raised": [change for change in reversed(kept) if change["tdv"] > 1][:_MOST],
+        "lowered": [change for change in kept if change["tdv"] < 1][:_MOST],
     }
+
+
+def _change(term: Term, tdv: float, before: int, after: int) -> dict[str, Any]:
+    """A row of :func:`list_changes`."""
+    return {"term": _shown(term), "tdv": tdv, "df_before": before, "df_after": after}
 
 
 def _shown(term: Term) -> str:

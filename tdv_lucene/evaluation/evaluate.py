@@ -91,10 +91,14 @@ def evaluate_run(
     if isinstance(run, (str, os.PathLike)):
         run = read_run(run)
     judged = _Judged.of(run, topics, qrels)
-    values = _values_as_trectools(judged)
+    run, hits = judged.run, judged.hits
+    lower_first, higher_first = (_ranks(run, run.scores, higher)[hits] for higher in (False, True))
+    values = _values(judged, lower_first, higher_first)
     if further:
-        values |= further_values(further, judged.run.frame(), qrels, judged.run.queries)
-    return Evaluation(tuple(judged.run.queries), values, _trec_eval_values(judged))
+        values |= further_values(further, run.frame(), qrels, run.queries)
+    # trec_eval keeps scores in single precision, which makes ties of its own.
+    ranks = _ranks(run, run.scores.astype(np.float32), higher_id_first=True)[hits]
+    return Evaluation(tuple(run.queries), values, _values(judged, ranks, ranks))
 
 
 def read_run(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -209,20 +213,6 @@ def _ranks(run: Run, scores: np.ndarray, higher_id_first: bool) -> np.ndarray:
     return ranks
 
 
-def _values_as_trectools(judged: _Judged) -> dict[str, np.ndarray]:
-    run = judged.run
-    lower_first, higher_first = (_ranks(run, run.scores, higher) for higher in (False, True))
-    return _values(judged, lower_first[judged.hits], higher_first[judged.hits])
-
-
-def _trec_eval_values(judged: _Judged) -> dict[str, np.ndarray]:
-    """trec_eval's ``ndcg_cut_5``, ``ndcg_cut_10``, ``map`` and ``recall_1000`` per query."""
-    # trec_eval keeps scores in single precision, which makes ties of its own.
-    rounded = judged.run.scores.astype(np.float32)
-    ranks = _ranks(judged.run, rounded, higher_id_first=True)[judged.hits]
-    return _values(judged, ranks, ranks)
-
-
 def _values(judged: _Judged, of_ndcg: np.ndarray, ranks: np.ndarray) -> dict[str, np.ndarray]:
     """The ``MEASURES``, float64[Q] each, from the ranks float64[H] of relevant hits.
 
@@ -232,8 +222,9 @@ def _values(judged: _Judged, of_ndcg: np.ndarray, ranks: np.ndarray) -> dict[str
     query = judged.queries[judged.relevant]
     within = ranks <= DEPTH
     by_rank = np.lexsort((ranks, query))
-    nth = np.empty(len(ranks))
-    nth[by_rank] = _from_one(query[by_rank])
+    grouped = query[by_rank]
+    nth = np.empty(len(ranks))  # of its query's relevant hits, from 1
+    nth[by_rank] = np.arange(1.0, len(ranks) + 1) - np.searchsorted(grouped, grouped)
     found = judged.sums(query, within.astype(np.float64))
     return {
         "nDCG@5": _ndcg(judged, of_ndcg, 5),
@@ -247,9 +238,3 @@ def _ndcg(judged: _Judged, ranks: np.ndarray, depth: int) -> np.ndarray:
     query, grades = judged.queries[judged.relevant], judged.grades[judged.relevant]
     ideal = judged.queries, judged.grades
     return ndcg(query, ranks, grades, *ideal, depth=depth, number=len(judged.run.queries))
-
-
-def _from_one(groups: np.ndarray) -> np.ndarray:
-    """float64[n]: counts the members of each group; ``groups`` ascend."""
-    counted: np.ndarray = np.arange(1.0, len(groups) + 1) - np.searchsorted(groups, groups)
-    return counted

@@ -30,12 +30,6 @@ STDIN = "-"
 _FILE_SUFFIXES = {".gz", ".jsonl", ".qrels", ".topics", ".trec", ".tsv", ".txt", ".xml"}
 
 
-def check_topic_field(topic_field: str) -> None:
-    """Raise :class:`TdvError` when topics have no such part."""
-    if topic_field not in TOPIC_FIELDS:
-        raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
-
-
 def read_topics(topics: str | os.PathLike[str], topic_field: str = "title") -> Topics:
     """Read topics from a file, by a name Pyserini knows such as ``robust04``, or by an identifier
     of ir_datasets such as ``ir_datasets:vaswani`` (also ``irds:vaswani``), from its cache.
@@ -53,7 +47,8 @@ def read_topics(topics: str | os.PathLike[str], topic_field: str = "title") -> T
         When there is no such file or name, a line is malformed (with its number), a query id
         occurs twice, or there is no topic at all.
     """
-    check_topic_field(topic_field)
+    if topic_field not in TOPIC_FIELDS:
+        raise TdvError(f"no topic field '{topic_field}': choose one of {', '.join(TOPIC_FIELDS)}")
     if identifier := without_prefix(topics):
         return dataset_topics(identifier, TOPIC_FIELDS[topic_field])
     path = Path(topics)
@@ -196,19 +191,15 @@ def check_overlap(
 
 def _read_text(path: Path, what: str) -> str:
     if os.fspath(path) == STDIN:
-        return _decoded(_read_stdin(), "topics on standard input")
+        if sys.stdin is None:
+            raise TdvError("standard input is closed, and should hold the topics: name a file")
+        return _decoded(sys.stdin.buffer.read(), "topics on standard input")
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             content = file.read()
     except (OSError, EOFError) as error:
         raise TdvError(f"cannot read the {what} {path}: {error}") from error
     return _decoded(content, f"{what} {path}")
-
-
-def _read_stdin() -> bytes:
-    if sys.stdin is None:
-        raise TdvError("standard input is closed, and should hold the topics: name a file instead")
-    return sys.stdin.buffer.read()
 
 
 def _decoded(content: bytes, what: str) -> str:

@@ -58,11 +58,6 @@ class FieldAnalysis:
         return cls(from_record(record), source)
 
     @property
-    def is_told(self) -> bool:
-        """Whether somebody said so: the index or the user."""
-        return self.source in (GIVEN, RECORDED, IN_VALUES)
-
-    @property
     def is_proved(self) -> bool:
         """Whether it is known to be the index's, and not only asked for."""
         return self.is_certain and self.source != GIVEN
@@ -80,7 +75,7 @@ class FieldAnalysis:
 
     def _how_known(self) -> str:
         others = " or ".join(one.describe() for one in self.others[:_SHOWN])
-        if self.is_told:
+        if self.source in (GIVEN, RECORDED, IN_VALUES):
             return self.source
         if self.source == DEFAULT:
             known = f"; it may also be {others}" if others else ""

@@ -1,13 +1,13 @@
-"""With which ranking function and parameters an index is searched."""
+"""With which ranking function and parameters an index is searched, and with which it should be."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from ..ranking import MODELS, NAMED_DEFAULTS, SearchParameters, model_for
+from ..ranking import DEFAULT_MODEL, MODELS, NAMED_DEFAULTS, SearchParameters, model_for
 from ..source import Source
 from .user_data import FieldRecord
 
@@ -43,26 +43,6 @@ def suiting_model(
 ) -> str:
     """Return :func:`..ranking.model_for` of a field, of which ``weights`` tells."""
     return model_for(weights(index, field), asked, f"the field '{field}' of {index}")
-
-
-def searched_model(
-    index: str | os.PathLike[str],
-    record: FieldRecord,
-    asked: str | None = None,
-    weights: Holds = holds_weights,
-) -> str:
-    """Return the ranking function that was asked for, or the field's ``record`` names, or else
-    suits it, as ``weights`` tells of index and field.
-
-    Raises
-    ------
-    TdvError
-        When there is none, or it would rank the field wrongly.
-    """
-    recorded = record.model if record.model in MODELS else None
-    if recorded is not None and asked in (None, recorded):
-        return recorded
-    return suiting_model(index, record.field or "contents", asked, weights)
 
 
 def recorded_model(index: str | os.PathLike[str], field: str | None = None) -> str | None:
@@ -108,15 +88,64 @@ def parameters_of(
     given: Mapping[str, float | None],
     weights: Holds = holds_weights,
 ) -> SearchParameters:
-    """Do the work of :func:`recorded_parameters` with what ``index`` records."""
+    """Do the work of :func:`recorded_parameters` with what ``index`` records.
+
+    ``weights`` tells of index and field whether it holds weights.
+    """
     if record.content.get("shards.count"):
         _log.warning(
             "%s is one of %s shards and is searched by itself, with its own statistics: for those "
             "of the whole, name all of them",
             index, record.content["shards.count"],
         )  # fmt: skip
-    chosen = searched_model(index, record, model, weights)
+    recorded = record.model if record.model in MODELS else None
+    if recorded is not None and model in (None, recorded):
+        chosen = recorded
+    else:
+        chosen = suiting_model(index, record.field or "contents", model, weights)
     searcher = searcher_of(index)
     parameters = record.search_parameters(chosen, NAMED_DEFAULTS[searcher], **given)
     _log.info("search %s with %s (the defaults are of %s)", index, parameters.describe(), searcher)
     return parameters
+
+
+def warn_of_another_search(
+    index: str | os.PathLike[str],
+    parameters: SearchParameters,
+    field: str | None = None,
+    *,
+    record: FieldRecord | None = None,
+) -> None:
+    """Log a warning where ``index`` is searched with another model, or other parameters, than it
+    was learned for.
+
+    ``record`` is the index's of ``field``, where that was read already.
+    """
+    record = record or FieldRecord.read(index, field)
+    learned_for = record.learned_for_another(parameters.model)
+    if record.baked is not None and parameters.model != DEFAULT_MODEL:
+        _log.warning(
+            "the norms of %s hold BM25's k1 and b in place of document lengths, and %s reads them "
+            "as lengths: prune its source again with --search-as recorded",
+            index, parameters.model,
+        )  # fmt: skip
+    if learned_for is not None:
+        _log.warning(
+            "%s was learned for %s and is searched with %s: leave the ranking function at its "
+            "default (%s), or learn TDVs for %s",
+            index, learned_for, parameters.model, learned_for, parameters.model,
+        )  # fmt: skip
+    elif record.content and parameters.model is not None:
+        recorded, given = record.parameters(parameters.model), parameters.values()
+        # People copy them with six digits.
+        others = [name for name in given if f"{given[name]:g}" != f"{recorded[name]:g}"]
+        if others:
+            _log.warning(
+                "%s was learned for %s and is searched with %s: leave out the parameters, so "
+                "that the recorded ones are used",
+                index, _named(others, recorded), _named(others, given),
+            )  # fmt: skip
+
+
+def _named(names: Sequence[str], values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {values[name]:g}" for name in names)

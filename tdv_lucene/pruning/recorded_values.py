@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -38,17 +38,6 @@ def recorded_baking(record: FieldRecord) -> Baking | None:
     k1, b, average_length = record.baked
     searched = record.parameters(DEFAULT_MODEL)
     return Baking((k1, b), (searched["k1"], searched["b"]), average_length)
-
-
-def find_values(
-    possible: Iterable[TermValues], record: FieldRecord
-) -> tuple[TermValues, OperatingPoint | None]:
-    """Return the TDVs that have a point with the recorded checksum, else the last ones tried."""
-    for values in possible:
-        point = find_point(values, record)
-        if point is not None:
-            break
-    return values, point
 
 
 def _reductions(values: TermValues, record: FieldRecord) -> Iterator[float]:

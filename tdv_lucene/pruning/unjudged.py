@@ -20,7 +20,7 @@ from ..values.term_values import TermValues
 from ..values.unvalidated import tuned_values
 from .config import PruneConfig
 from .field_description import TUNED, made_by_prior
-from .recorded_values import find_values
+from .recorded_values import find_point
 
 
 def values_without_judgements(
@@ -76,11 +76,13 @@ def values_again(
         (alone, (record.requested_reduction,)), (alone, CORRECTED_AT), (not alone, CORRECTED_AT)
     )  # fmt: skip
     with open_matrix(index, field=record.field, positions=True, progress=progress) as matrix:
-        possible = (
-            prior_values(matrix, model=model, lead=lead, prefer=prefer, reductions=at, quiet=True)
-            for lead, at in ways
-        )
-        return in_memory(find_values(possible, record)[0])
+        for lead, at in ways:
+            values = prior_values(
+                matrix, model=model, lead=lead, prefer=prefer, reductions=at, quiet=True
+            )
+            if find_point(values, record) is not None:
+                break
+        return in_memory(values)
 
 
 def _recorded_preference(record: FieldRecord) -> str | None:

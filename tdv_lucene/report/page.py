@@ -91,13 +91,12 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _figures(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]]:
-    return _drawn(
-        [
-            *_trade_offs(report["trade_offs"]),
-            ("Queries answered within a time, top-10", plots.plot_latency(latency, "top10")),
-            ("Queries answered within a time, top-1000", plots.plot_latency(latency, "top1000")),
-        ]
-    )
+    drawn = [
+        *_trade_offs(report["trade_offs"]),
+        ("Queries answered within a time, top-10", plots.plot_latency(latency, "top10")),
+        ("Queries answered within a time, top-1000", plots.plot_latency(latency, "top1000")),
+    ]
+    return [{"title": title, "svg": Markup(svg)} for title, svg in drawn]
 
 
 def _trade_offs(curves: Mapping[str, Mapping[str, Any] | None]) -> Iterator[tuple[str, str]]:
@@ -139,7 +138,3 @@ def _terms(report: Mapping[str, Any], name: str) -> dict[str, Any]:
     terms = report["terms_by_index"][name]
     column = VALUE_COLUMN[terms["tdv_kind"]]
     return {"name": name, "column": column, "source": terms["source"], "tables": term_tables(terms)}
-
-
-def _drawn(plotted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-    return [{"title": title, "svg": Markup(svg)} for title, svg in plotted]

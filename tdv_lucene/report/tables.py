@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .cost_tables import asked_tables, latency_table, size_tables, speed_tables
+from .cost_tables import latency_table, size_tables, speed_tables
 from .query_tables import term_tables
 from .ranking_tables import detail_tables, ranking_tables
 from .table import Table
@@ -14,11 +14,6 @@ from .table import Table
 def comparison_tables(report: Mapping[str, Any]) -> list[Table]:
     """Effectiveness on every query set, tests, rank effects, size and latency."""
     return [*ranking_tables(report), *size_tables(report), latency_table(report)]
-
-
-def screen_tables(report: Mapping[str, Any]) -> list[Table]:
-    """What is printed: those, and the throughput where it was measured."""
-    return [*comparison_tables(report), *asked_tables(report)]
 
 
 def all_tables(report: Mapping[str, Any]) -> list[Table]:

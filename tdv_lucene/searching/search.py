@@ -17,8 +17,12 @@ from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import FieldAnalysis, analysis_of
 from ..indexes.queries import searchable_topics, shortened_topics
 from ..indexes.query_terms import check_query_terms, nothing_found, warn_of_lost_queries
-from ..indexes.search_parameters import holds_weights, parameters_of, recorded_parameters
-from ..indexes.search_warnings import warn_of_another_search
+from ..indexes.search_parameters import (
+    holds_weights,
+    parameters_of,
+    recorded_parameters,
+    warn_of_another_search,
+)
 from ..indexes.user_data import FieldRecord, user_data_of
 from ..jvm.index import identify
 from ..jvm.searcher import make_similarity, open_pyserini, search_topics

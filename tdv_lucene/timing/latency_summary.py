@@ -30,15 +30,17 @@ class QueryTerms:
     terms: tuple[str, ...]
     doc_freq: Mapping[str, Mapping[str, int]]
 
-    def dropped(self, first: str, name: str) -> tuple[str, ...]:
-        """Terms that the index ``first`` has and ``name`` has not."""
-        return tuple(t for t, share in self.thinned(first, name).items() if share == 1)
-
     def thinned(self, first: str, name: str) -> dict[str, float]:
         """Term -> the share of its postings in ``first`` that ``name`` has not; none at 0."""
         before, after = self.doc_freq[first], self.doc_freq[name]
         shares = {t: 1 - after[t] / before[t] for t in self.terms if before[t]}
         return {term: share for term, share in shares.items() if share > 0}
+
+    def terms_gone(self, first: str, name: str) -> float:
+        """The share of this query's terms in ``first`` that ``name`` has not."""
+        known = sum(self.doc_freq[first][term] > 0 for term in self.terms)
+        dropped = sum(share == 1 for share in self.thinned(first, name).values())
+        return dropped / known if known else 0.0
 
     def postings_gone(self, first: str, name: str) -> float:
         """The share of this query's postings in ``first`` that ``name`` has not."""
@@ -153,12 +155,7 @@ def _by_dropped(
 ) -> dict[str, np.ndarray]:
     """Stratum -> bool[Q], by the share of the terms the first index has that ``name`` dropped."""
     first = latency.names[0]
-
-    def share(query: QueryTerms) -> float:
-        known = sum(query.doc_freq[first][term] > 0 for term in query.terms)
-        return len(query.dropped(first, name)) / known if known else 0.0
-
-    shares = np.array([share(queries[qid]) for qid in latency.queries])
+    shares = np.array([queries[qid].terms_gone(first, name) for qid in latency.queries])
     strata = {}
     for low, high in _DROPPED:
         label = "no term dropped" if high == 0 else f"over {low:.0%} to {high:.0%} dropped"
