@@ -44,12 +44,7 @@ _LOOKED_UP = 10_000
 class System:
     """An index, and how it is searched.
 
-    Attributes
-    ----------
-    path : str or path
-    parameters : SearchParameters
-    is_tuned : bool
-        Whether it is the first index once more, searched with parameters tuned for it.
+    ``is_tuned`` says whether it is the first index once more, with parameters tuned for it.
     """
 
     path: str | os.PathLike[str]

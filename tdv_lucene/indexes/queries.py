@@ -29,9 +29,9 @@ def searchable_topics(topics: Mapping[str, str], field: str, analysis: Analysis)
     if cut:
         named = ", ".join(f"'{qid}' ({terms:,})" for qid, (terms, _) in [*cut.items()][:_SHOWN])
         _log.warning(
-            "Lucene takes %s different terms in a query, and %d of the topics have more: %s%s. "
-            "Their beginning is searched, with so many",
-            f"{most:,}", len(cut), named, ", ..." if len(cut) > _SHOWN else "",
+            "queries of more than %s different terms, the most that Lucene takes: %s%s. Only the "
+            "beginning of each is searched",
+            f"{most:,}", named, ", ..." if len(cut) > _SHOWN else "",
         )  # fmt: skip
     return {**topics, **{qid: text for qid, (_, text) in cut.items()}}
 

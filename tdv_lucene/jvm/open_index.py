@@ -52,7 +52,7 @@ class OpenIndex:
     ) -> tuple[int, dict[str, dict[str, int]]]:
         """(documents with any of the terms, document id -> term -> its frequency there, or 0).
 
-        Documents that the index has not are left out.
+        Documents that the index lacks are left out.
         """
         found = ask(self._java.postings, json.dumps(list(terms)), json.dumps(list(doc_ids)))
         documents = {doc: dict(zip(terms, tf)) for doc, tf in found["documents"].items()}

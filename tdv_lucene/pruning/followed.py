@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import TdvError, argument
 from ..indexes.shards.record import SOURCE_PATH, SOURCE_VERSION, VALUES_FOLDER
@@ -17,6 +17,7 @@ from ..jvm.index import read_user_data
 from ..progress import Progress
 from ..ranking import DEFAULT_MODEL
 from ..source import ID_FIELD, Source, named_by
+from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from ..version import __version__
 from .config import PruneConfig
@@ -25,9 +26,6 @@ from .field_rule import load_fields
 from .recorded_values import find_point
 from .rewriting import Rewriting
 from .unjudged import values_again, values_without_judgements
-
-if TYPE_CHECKING:
-    from ..values.operating_point import OperatingPoint
 
 
 @dataclass(frozen=True, eq=False)

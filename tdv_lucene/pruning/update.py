@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError, free_space
@@ -22,6 +22,7 @@ from ..jvm.index import require_current
 from ..progress import Progress, silent
 from ..source import ID_FIELD, Source
 from ..store import replace_manifest
+from ..values.operating_point import OperatingPoint
 from ..values.term_values import TermValues
 from .config import UpdateConfig
 from .drift import Drift
@@ -37,9 +38,6 @@ from .followed import (
 from .recorded_values import recorded_baking
 from .rewriting import Rewriting
 from .writing import KIND, MANIFEST, report_of
-
-if TYPE_CHECKING:
-    from ..values.operating_point import OperatingPoint
 
 POLLED_SECONDS = 1.0
 """How often :func:`watch_index` looks for a new commit."""

@@ -148,8 +148,8 @@ def _pairs(
             raise TdvError(f"{part} was made of the shard '{name}', but {source} has no such shard")
         if by_name[name].resource != part.resource:
             raise TdvError(
-                f"{part} and its source {by_name[name].folder} have not the same resource: name "
-                "that of the disk that both are on"
+                f"{part} and its source {by_name[name].folder} do not have the same resource: "
+                "name that of the disk that both are on"
             )
         found[by_name[name]] = part
     for part in source.parts:

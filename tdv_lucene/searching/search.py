@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..analysis import Analysis
 from ..arguments import cores
@@ -31,9 +31,7 @@ from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Source, named_by
 from .config import SearchConfig
-
-if TYPE_CHECKING:
-    from .far_shards import FarShards
+from .far_shards import FarShards, open_far_shards
 
 _log = logging.getLogger(__name__)
 
@@ -89,7 +87,13 @@ def search_index(
     if not queries:
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
     _check_feedback(config.feedback, field, index)
-    with _far(Source.of(index), queries, field, config.analysis, progress) as far:
+    source = Source.of(index)
+    opened: AbstractContextManager[FarShards | None] = (
+        nullcontext()
+        if source.scheduler is None
+        else open_far_shards(source, queries, field, config.analysis, progress)
+    )
+    with opened as far:
         analysed = far.analysed if far else analysis_of(index, field, config.analysis)
         queries = searchable_topics(queries, field, analysed.analysis)
         if far is None:  # whose dictionaries are here
@@ -115,24 +119,6 @@ def search_index(
     elif len(summary["queries_without_hits"]) == len(queries):
         _log.warning("%s", nothing_found(field, index))  # whose dictionaries are not here
     return summary
-
-
-@contextmanager
-def _far(
-    source: Source,
-    queries: Mapping[str, str],
-    field: str,
-    analysis: Analysis | None,
-    progress: Progress,
-) -> Iterator[FarShards | None]:
-    """The shards that a cluster's workers see, and this process need not; None of what is here."""
-    if source.scheduler is None:
-        yield None
-        return
-    from .far_shards import open_far_shards
-
-    with open_far_shards(source, queries, field, analysis, progress) as far:
-        yield far
 
 
 def search_with(

@@ -31,19 +31,19 @@ class QueryTerms:
     doc_freq: Mapping[str, Mapping[str, int]]
 
     def thinned(self, first: str, name: str) -> dict[str, float]:
-        """Term -> the share of its postings in ``first`` that ``name`` has not; none at 0."""
+        """Term -> the share of its postings in ``first`` that ``name`` lacks; none at 0."""
         before, after = self.doc_freq[first], self.doc_freq[name]
         shares = {t: 1 - after[t] / before[t] for t in self.terms if before[t]}
         return {term: share for term, share in shares.items() if share > 0}
 
     def terms_gone(self, first: str, name: str) -> float:
-        """The share of this query's terms in ``first`` that ``name`` has not."""
+        """The share of this query's terms in ``first`` that ``name`` lacks."""
         known = sum(self.doc_freq[first][term] > 0 for term in self.terms)
         dropped = sum(share == 1 for share in self.thinned(first, name).values())
         return dropped / known if known else 0.0
 
     def postings_gone(self, first: str, name: str) -> float:
-        """The share of this query's postings in ``first`` that ``name`` has not."""
+        """The share of this query's postings in ``first`` that ``name`` lacks."""
         before, after = (
             sum(self.doc_freq[index][t] for t in self.terms) for index in (first, name)
         )

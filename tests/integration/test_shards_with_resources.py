@@ -180,5 +180,7 @@ def test_source_and_pruned_have_the_same_resource(
     shards = _at(cluster, base / "S")
     tdv.prune_index(shards, base / "values", tmp_path / "OUT", reduction=0.3)
     pruned = _last_at("x", _at(cluster, tmp_path / "OUT"))
-    with pytest.raises(TdvError, match="x=.*OUT/d and its source .*S/d have not the same resource"):
+    with pytest.raises(
+        TdvError, match="x=.*OUT/d and its source .*S/d do not have the same resource"
+    ):
         tdv.verify_pruned(shards, pruned, base / "values")

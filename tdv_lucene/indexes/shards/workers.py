@@ -122,7 +122,7 @@ class Workers:
         if isinstance(error, KilledWorker):
             raise TdvError(
                 f"the workers at work on the shard '{part}' died, one after another: their "
-                "machines may be short of memory; start fewer on each, with more for each"
+                "machines may be short of memory; start fewer workers on each, with more memory"
             ) from error
         if isinstance(error, TdvError):
             raise TdvError(f"shard '{part}': {error.args[0]}") from error
