@@ -18,7 +18,8 @@ from pathlib import Path
 from tdv_lucene import read_topics, search_index
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.indexes.build import build_index
-from tdv_lucene.indexes.detection import Detected, detect
+from tdv_lucene.indexes.detection import detect
+from tdv_lucene.indexes.field_analysis import DEFAULT, FieldAnalysis
 from tdv_lucene.jvm.analysis import identity_of
 
 _LANGUAGES = {
@@ -59,15 +60,20 @@ def _index(docs: Path, folder: Path, analysis: Analysis, further: list[str]) -> 
     return folder
 
 
-def _verdict(found: Detected, made: Analysis) -> str:
+def _named(found: FieldAnalysis) -> list[Analysis]:
+    """What it may have been, the likeliest first; a default that nothing speaks for is none."""
+    return [*([] if found.source == DEFAULT else [found.analysis]), *found.others]
+
+
+def _verdict(found: FieldAnalysis, made: Analysis) -> str:
     """``right``, ``open`` (among those named, none surely) or ``wrong``."""
-    named = [one for one in (found.analysis, *found.others) if one is not None]
-    is_first = found.analysis is not None and identity_of(named[0]) == identity_of(made)
+    named, is_told = _named(found), found.source != DEFAULT
+    is_first = is_told and identity_of(named[0]) == identity_of(made)
     if is_first and not found.others:
         return "right" if found.is_certain else "right, not sure"
     if identity_of(made) in map(identity_of, named) and not found.is_certain:
         return "open"
-    return "WRONG" if found.analysis is not None else "open, not named" if named else "none named"
+    return "WRONG" if is_told else "open, not named" if named else "none named"
 
 
 def _differing(index: Path, made: Analysis, topics: Path, run: Path) -> str:
@@ -118,7 +124,7 @@ def main() -> None:
             began = time.monotonic()
             found = detect(index, "contents", is_pruned=False)
             cells += [_verdict(found, made), f"{time.monotonic() - began:.1f}"]
-        named = [one.describe() for one in (found.analysis, *found.others) if one is not None]
+        named = [one.describe() for one in _named(found)]
         cells.append(", ".join(named[:3]) + (f" and {len(named) - 3} more" if named[3:] else ""))
         stored = given.work / name / f"{label}-text"
         cells.append(_differing(stored, made, topics, given.work / name / "run"))

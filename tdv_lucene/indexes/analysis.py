@@ -7,12 +7,14 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..source import Source
+from .field_analysis import GIVEN, RECORDED
+from .field_analysis import IN_VALUES as IN_VALUES
+from .field_analysis import FieldAnalysis as FieldAnalysis
 from .search_parameters import holds_weights
 from .user_data import FieldRecord, user_data_of
 
@@ -20,81 +22,6 @@ _log = logging.getLogger(__name__)
 
 RECORD = "analysis"
 """Of the commit's user data: how all fields were analysed, or with a dot and a name, one."""
-
-GIVEN, RECORDED, DEFAULT = "as given", "recorded in the index", "Anserini's default"
-IN_VALUES = "recorded in the TDVs"
-_SHOWN = 3
-
-
-@dataclass(frozen=True)
-class FieldAnalysis:
-    """How a field was analysed, and how that is known.
-
-    Attributes
-    ----------
-    analysis : Analysis
-        What to analyse queries with; the default where it cannot be told.
-    source : str
-        How it is known.
-    is_certain : bool
-        Whether no other that is known here agrees with the evidence.
-    others : tuple of Analysis
-        That it may have been.
-    evidence : str
-        In words.
-    """
-
-    analysis: Analysis
-    source: str
-    is_certain: bool = True
-    others: tuple[Analysis, ...] = ()
-    evidence: str = ""
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any], source: str) -> FieldAnalysis:
-        """What was recorded, and where."""
-        from ..jvm.analysis import from_record
-
-        return cls(from_record(record), source)
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether it is known to be the index's, and not only asked for."""
-        return self.is_certain and self.source != GIVEN
-
-    @property
-    def advice(self) -> str:
-        """What to give where it cannot be told for sure."""
-        ways = dict.fromkeys(one.flags() for one in (self.analysis, *self.others[:_SHOWN]))
-        return f"Give the one that the index was made with: {' or '.join(ways)}"
-
-    def describe(self) -> str:
-        """In words, as ``German (detected from stored text)``."""
-        named, how = self.analysis.describe(), self._how_known()
-        return f"{named[:-1]}; {how})" if named.endswith(")") else f"{named} ({how})"
-
-    def _how_known(self) -> str:
-        others = " or ".join(one.describe() for one in self.others[:_SHOWN])
-        if self.source in (GIVEN, RECORDED, IN_VALUES):
-            return self.source
-        if self.source == DEFAULT:
-            known = f"; it may also be {others}" if others else ""
-            return f"{self.source}: it cannot be told{known}"
-        if others:
-            return f"likeliest by {self.source}; {others} may be as well"
-        return f"{'' if self.is_certain else 'probably, '}detected from {self.source}"
-
-    def as_dict(self) -> dict[str, object]:
-        """For programs."""
-        return {
-            "described": self.describe(),
-            "analysis": self.analysis.describe(),
-            "flags": self.analysis.flags(),
-            "source": self.source,
-            "certain": self.is_certain,
-            "others": [one.describe() for one in self.others],
-            "evidence": self.evidence,
-        }
 
 
 def analysis_of(
@@ -181,12 +108,7 @@ def _detect_once(index: str, commit: str, field: str, is_pruned: bool) -> FieldA
     """One commit stays as it is."""
     from .detection import detect
 
-    found = detect(index, field, is_pruned=is_pruned)
-    if found.analysis is None:
-        return FieldAnalysis(Analysis(), DEFAULT, False, found.others, found.evidence)
-    return FieldAnalysis(
-        found.analysis, found.source, found.is_certain, found.others, found.evidence
-    )
+    return detect(index, field, is_pruned=is_pruned)
 
 
 def _identity(analysis: Analysis) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from ..jvm.analysis import identity_of
 from ..jvm.dictionary import Dictionary, Known, open_dictionary
 from .candidates import in_letters_of
 from .english_terms import EnglishTerms
+from .field_analysis import FieldAnalysis
 
 DICTIONARY = "its terms"
 
@@ -26,31 +27,6 @@ _KNOWN, _LEAD = 0.3, 0.1
 least, and how many fewer it has by others."""
 _ENOUGH = 40
 """Different terms of a text that tell something."""
-
-
-@dataclass(frozen=True)
-class Detected:
-    """What was found out.
-
-    Attributes
-    ----------
-    analysis : Analysis or None
-        The likeliest; None where nothing speaks for any.
-    is_certain : bool
-        Whether it is the only one that agrees with the evidence, of those that are known here.
-    others : tuple of Analysis
-        That agree as well, or nearly.
-    source : str
-        What was looked at.
-    evidence : str
-        In words.
-    """
-
-    analysis: Analysis | None
-    is_certain: bool
-    others: tuple[Analysis, ...]
-    source: str
-    evidence: str
 
 
 @dataclass(frozen=True)
@@ -69,7 +45,7 @@ def read_text(
     return sorted(found, key=lambda reading: -reading.found.share)
 
 
-def detect_by_terms(index: str | os.PathLike[str], field: str) -> Detected:
+def detect_by_terms(index: str | os.PathLike[str], field: str) -> FieldAnalysis:
     """Look up the words of a text that there is in all languages, by each language's own analysis
     and by those of English that may have made the dictionary (see :class:`EnglishTerms`).
 
@@ -86,7 +62,7 @@ def detect_by_terms(index: str | os.PathLike[str], field: str) -> Detected:
     best = readings[0].found.share
     chosen, *others = dict.fromkeys(r.analysis for r in readings if r.found.share > best - _LEAD)
     evidence = f"it has {best:.0%} of the terms of a text in the language"
-    return Detected(chosen, False, tuple(others), DICTIONARY, evidence)
+    return FieldAnalysis(chosen, DICTIONARY, False, tuple(others), evidence)
 
 
 def _readings(
@@ -103,13 +79,13 @@ def _readings(
                     yield reading
 
 
-def _without_language(english: EnglishTerms) -> Detected:
+def _without_language(english: EnglishTerms) -> FieldAnalysis:
     """Of a collection in none of the languages, or of few words: what its words do not exclude."""
     left = english.analyses(()) if english.says_enough else []
     evidence = "it has few of the commonest words"
     if not left or left[0].is_default:
-        return Detected(None, False, tuple(left[1:]), DICTIONARY, evidence)
-    return Detected(left[0], False, tuple(left[1:]), DICTIONARY, evidence)
+        return FieldAnalysis.unknown(left[1:], evidence)
+    return FieldAnalysis(left[0], DICTIONARY, False, tuple(left[1:]), evidence)
 
 
 @functools.cache

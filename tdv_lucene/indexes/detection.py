@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from ..analysis import Analysis
 from ..jvm.dictionary import Agreement, open_stored_sample
-from .by_terms import Detected, detect_by_terms
+from .by_terms import detect_by_terms
 from .candidates import candidates
+from .field_analysis import FieldAnalysis
 
 STORED_TEXT = "stored text"
 
@@ -20,12 +21,14 @@ _ALIKE, _AHEAD = 0.8, 0.05
 of the best must be, and how much more than those of others."""
 
 
-def detect(index: str | os.PathLike[str], field: str, *, is_pruned: bool) -> Detected:
+def detect(index: str | os.PathLike[str], field: str, *, is_pruned: bool) -> FieldAnalysis:
     """Find out how ``field`` was analysed, by the stored text or else by the terms alone."""
     return _by_stored_text(index, field, is_pruned) or detect_by_terms(index, field)
 
 
-def _by_stored_text(index: str | os.PathLike[str], field: str, is_pruned: bool) -> Detected | None:
+def _by_stored_text(
+    index: str | os.PathLike[str], field: str, is_pruned: bool
+) -> FieldAnalysis | None:
     """None where the index stores no text of the field.
 
     The stored text of a sample of documents is analysed in all ways known here, and held against
@@ -52,7 +55,7 @@ def _by_stored_text(index: str | os.PathLike[str], field: str, is_pruned: bool) 
         f"{agreement.documents} of {agreement.documents} sampled documents have {just} that it "
         "makes of their text"
     )
-    return Detected(best, is_certain, tuple(others), STORED_TEXT, evidence)
+    return FieldAnalysis(best, STORED_TEXT, is_certain, tuple(others), evidence)
 
 
 def _alike(found: Mapping[Analysis, Agreement], is_pruned: bool) -> list[Analysis]:
@@ -64,7 +67,7 @@ def _alike(found: Mapping[Analysis, Agreement], is_pruned: bool) -> list[Analysi
     return [one for one in within if found[one].own == fewest]
 
 
-def _nearest(found: Mapping[Analysis, Agreement]) -> Detected:
+def _nearest(found: Mapping[Analysis, Agreement]) -> FieldAnalysis:
     """The one that agrees best; nothing that two do about as well."""
     order: Sequence[Analysis] = sorted(found, key=lambda one: -found[one].overlap)
     best, *others = order
@@ -75,5 +78,5 @@ def _nearest(found: Mapping[Analysis, Agreement]) -> Detected:
         f"{overlap:.0%} are the same"
     )
     if overlap < _ALIKE or near:
-        return Detected(None, False, (best, *near)[:3], STORED_TEXT, evidence)
-    return Detected(best, False, (), STORED_TEXT, evidence)
+        return FieldAnalysis.unknown((best, *near)[:3], evidence)
+    return FieldAnalysis(best, STORED_TEXT, False, evidence=evidence)
