@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..errors import TdvError, argument
 from ..evaluation.evaluate import Evaluation, evaluate_run
 from ..evaluation.named_topics import without_prefix
 from ..evaluation.rank_agreement import compare_rankings
-from ..evaluation.run_arrays import Run, load_run, share_names
+from ..evaluation.run_arrays import Run, share_names
 from ..evaluation.topics import (
     STDIN,
     Qrels,
@@ -225,13 +224,11 @@ def search_all(
     for name, system in systems.items():
         path = results.runs[name] = folder / f"{prefix}{name}.run"
         place = Output.file(path, RUN, inputs=[system.path], made_by="compare")
-        with TemporaryDirectory(prefix="tdv-lucene-") as arrays:
-            summary = search_with(
-                system.path, queries.topics, place, system.parameters,
-                hits=DEPTH, arrays=Path(arrays), **search,
-            )  # fmt: skip
-            found.append(load_run(Path(arrays), list(queries.topics)))
-        results.without_hits[name] = summary["queries_without_hits"]
+        made = search_with(
+            system.path, queries.topics, place, system.parameters, hits=DEPTH, **search
+        )
+        found.append(made.run())
+        results.without_hits[name] = made.summary["queries_without_hits"]
     first, *others = found = share_names(found)
     for name, run in zip(systems, found):
         results.evaluations[name] = evaluate_run(

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import load_array
-
 if TYPE_CHECKING:  # pandas takes half a second to import
     import pandas as pd
+
+    from ..jvm.hits import Hits
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +54,16 @@ class Run:
         starts = np.r_[0, np.cumsum(np.bincount(query, minlength=len(queries)))]
         return cls(queries, names, starts, documents[order].astype(np.int32), scores[order])
 
+    @classmethod
+    def of_hits(cls, queries: Sequence[str], hits: Hits, scores: np.ndarray) -> Run:
+        """A run that was written of ``hits``; ``scores``, float64[n], are those printed.
+
+        Documents, order and scores are those of the run's file; queries without a hit are there.
+        """
+        names = [name.decode() for name in hits.ids]
+        run = cls(queries, names, np.r_[0, np.cumsum(hits.counts)], hits.documents, scores)
+        return share_names([run])[0]
+
     def frame(self) -> pd.DataFrame:
         """The columns query, docid (both categorical) and score (float64), a row a hit."""
         import pandas as pd
@@ -81,21 +90,6 @@ class Run:
         at = np.r_[0, np.cumsum(sizes)]
         hits = np.repeat(starts - at[:-1], sizes) + np.arange(at[-1])
         return Run(queries, self.names, at, self.documents[hits], self.scores[hits])
-
-
-def load_run(folder: Path, queries: Sequence[str]) -> Run:
-    """Return the run that a search of ``queries`` wrote as arrays into ``folder``.
-
-    Documents, order and scores are those of the run's file, and queries without a hit are there.
-    """
-    counts, documents, scores = (
-        np.array(load_array(folder / f"{name}.npy")) for name in ("counts", "documents", "scores")
-    )
-    names = (folder / "names").read_text(encoding="utf-8").split("\n")[:-1]
-    found = np.zeros(documents.max(initial=-1) + 1, bool)
-    found[documents] = True
-    documents = (np.cumsum(found, dtype=np.int32) - 1)[documents]
-    return share_names([Run(queries, names, np.r_[0, np.cumsum(counts)], documents, scores)])[0]
 
 
 def share_names(runs: Sequence[Run]) -> list[Run]:

@@ -1,4 +1,4 @@
-"""The best documents of each query as arrays: found in an index or a shard, written as a run."""
+"""The best documents of each query: found in an index or a shard, and written as a run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..progress import Progress, silent
+from ..store import save_array
 from ..vocabulary import ByteStrings
 from ._jobs import ask, java_class, java_path, run_job, translate_errors
 from .searcher import make_queries
+
+_ARRAYS = ("counts", "scores", "documents", "text", "ends")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +33,19 @@ class Hits:
     scores : float32[n]
         Of the first query's hits, best first, then of the second's, and so on; as they were ranked
         by, not as runs print them.
-    ids : ByteStrings, n of them
+    documents : int32[n]
+        Of each hit, which of ``ids`` is its document's.
+    ids : ByteStrings
         The documents' own.
+    ties_by_id : bool
+        Whether equal scores are ordered by id; runs then print them as Anserini does.
     """
 
     counts: np.ndarray
     scores: np.ndarray
+    documents: np.ndarray
     ids: ByteStrings
+    ties_by_id: bool
 
 
 @dataclass(frozen=True)
@@ -67,9 +76,8 @@ class Statistics:
 
 def shard_statistics(
     index: str | os.PathLike[str], field: str, topics: Mapping[str, str], analysis: Analysis
-) -> tuple[Statistics, dict[str, Any]]:
-    """Statistics of a field and of the topics' terms; and ``fields``, name -> how it was indexed,
-    and ``ties_by_id``, whether equal scores are ordered by document id.
+) -> tuple[Statistics, dict[str, str]]:
+    """Statistics of a field and of the topics' terms; and name -> how a field was indexed.
 
     Raises
     ------
@@ -78,8 +86,8 @@ def shard_statistics(
     """
     queries = make_queries(topics, field, analysis)
     found = ask(java_class("tdvlucene.search.ShardStatistics").of, java_path(index), queries)
-    terms = {term: (documents, count) for term, documents, count in found.pop("terms")}
-    return Statistics(tuple(found.pop("counts")), terms), found
+    terms = {term: (documents, count) for term, documents, count in found["terms"]}
+    return Statistics(tuple(found["counts"]), terms), found["fields"]
 
 
 def find_hits(
@@ -92,58 +100,66 @@ def find_hits(
     hits: int,
     threads: int,
     statistics: Statistics | None = None,
+    feedback: str | None = None,
     progress: Progress = silent,
 ) -> Hits:
     """The best ``hits`` documents of each topic, in the order of the topics.
 
     ``statistics`` are those of the whole that the index is a shard of, with all terms of the
-    topics; None for its own.
+    topics; None for its own. ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of
+    field ``contents`` only.
     """
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        job = java_class("tdvlucene.search.HitsJob")(
-            java_path(index),
-            similarity,
-            make_queries(topics, field, analysis),
-            hits,
-            threads,
+        job = java_class("tdvlucene.search.SearchJob")(
+            java_path(index), similarity, make_queries(topics, field, analysis), hits, threads,
             folder,
-        )
+        )  # fmt: skip
         if statistics is not None:
             rows = [[term, *map(str, counts)] for term, counts in statistics.terms.items()]
             job.useStatistics(json.dumps(list(map(str, statistics.counts))), json.dumps(rows))
-        run_job(job, progress)
-        counts, scores, text, ends = (
-            np.load(Path(folder) / f"{name}.npy") for name in ("counts", "scores", "text", "ends")
+        if feedback is not None:
+            job.expand(feedback)
+        ties_by_id = json.loads(run_job(job, progress))
+        counts, scores, documents, text, ends = (
+            np.load(Path(folder) / f"{n}.npy") for n in _ARRAYS
         )
-    return Hits(counts, scores, ByteStrings(text, np.r_[0, ends]))
+    found = np.zeros(documents.max(initial=-1) + 1, bool)
+    found[documents] = True
+    places = np.cumsum(found, dtype=np.int32) - 1
+    ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
+    return Hits(counts, scores, places[documents], ids, ties_by_id)
 
 
 def require_run_names(topics: Mapping[str, str], tag: str) -> None:
     """Raise :class:`TdvError` for a query id or a tag that no run can hold."""
     with translate_errors():
-        java_class("tdvlucene.search.MergedRun").requireNames(json.dumps(list(topics)), tag)
+        java_class("tdvlucene.search.RunJob").requireNames(json.dumps(list(topics)), tag)
 
 
 def append_run(
-    found: Hits, topics: Mapping[str, str], output: Path, *, tag: str, ties_by_id: bool
-) -> dict[str, Any]:
-    """Append to a TREC run, which is begun where there is none, as a search writes it.
+    found: Hits,
+    topics: Mapping[str, str],
+    output: Path,
+    tag: str,
+    progress: Progress = silent,
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Append to a TREC run, which is begun where there is none.
 
-    Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
+    Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids); and
+    float64[n], the scores as they are read from the run.
 
     Raises
     ------
     TdvError
         When a topic has a document twice, or a document's id is none for a run.
     """
-    arrays = {
-        "counts": found.counts.astype("<i8"),
-        "scores": found.scores.astype("<f4"),
-        "text": found.ids.data,
-        "ends": found.ids.indptr[1:].astype("<i8"),
-    }
+    ends = found.ids.indptr[1:]
+    arrays = found.counts, found.scores, found.documents, found.ids.data, ends
     with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        for name, array in arrays.items():
-            np.save(Path(folder) / f"{name}.npy", array)
-        append = java_class("tdvlucene.search.MergedRun").append
-        return ask(append, folder, json.dumps(list(topics)), ties_by_id, tag, java_path(output))
+        for name, array in zip(_ARRAYS, arrays):
+            save_array(Path(folder) / f"{name}.npy", array)
+        job = java_class("tdvlucene.search.RunJob")(
+            folder, json.dumps(list(topics)), found.ties_by_id, tag, java_path(output)
+        )
+        told = json.loads(run_job(job, progress))
+        return told, np.load(Path(folder) / "printed.npy")

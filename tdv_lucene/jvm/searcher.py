@@ -1,4 +1,4 @@
-"""Searching as Java does it: runs, and Pyserini's searcher with our parameters."""
+"""How Java searches and what it looks up: queries, similarities, timing, Pyserini's searcher."""
 
 from __future__ import annotations
 
@@ -39,39 +39,6 @@ def make_queries(topics: Mapping[str, str], field: str, analysis: Analysis) -> A
     """Topics as our Java classes take them: with their field, and what analyses them."""
     rows = json.dumps([[qid, " ".join(text.split())] for qid, text in topics.items()])
     return java_class("tdvlucene.search.Queries")(field, make_analyzer(analysis), rows)
-
-
-def search_topics(
-    index: str | os.PathLike[str],
-    similarity: Any,
-    field: str,
-    topics: Mapping[str, str],
-    *,
-    analysis: Analysis,
-    hits: int,
-    threads: int,
-    tag: str,
-    output: Path,
-    feedback: str | None = None,
-    arrays: Path | None = None,
-    progress: Progress = silent,
-) -> dict[str, Any]:
-    """Search all topics and write the TREC run ``output``.
-
-    ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of field ``contents`` only. Into
-    the folder ``arrays`` the run is written as :func:`..evaluation.run_arrays.load_run` reads it.
-
-    Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids).
-    """
-    job = java_class("tdvlucene.search.SearchJob")(
-        java_path(index), similarity, make_queries(topics, field, analysis), hits, threads, tag,
-        java_path(output),
-    )  # fmt: skip
-    if feedback is not None:
-        job.expand(feedback)
-    if arrays is not None:
-        job.writeArrays(os.fspath(arrays))
-    return json.loads(run_job(job, progress))
 
 
 def known_documents(index: str | os.PathLike[str], doc_ids: Iterable[str]) -> list[str]:

@@ -52,7 +52,8 @@ def search_lucene(
             index, similarity, field, topics, analysis=analysis,
             hits=hits, threads=cores(None), progress=progress,
         )  # fmt: skip
-        ids = map(bytes.decode, found.ids)
+        names = [name.decode() for name in found.ids]
+        ids = map(names.__getitem__, found.documents.tolist())
         return {
             name: list(itertools.islice(ids, count))
             for name, count in zip(topics, found.counts.tolist())

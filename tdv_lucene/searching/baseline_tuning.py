@@ -67,12 +67,12 @@ def tune_parameters(
         run = Path(folder) / "run"
 
         def measure(choice: dict[str, float]) -> np.ndarray:
-            search_with(
+            made = search_with(
                 index, topics, Output.file(run, RUN, inputs=[index], overwrite=True),
                 SearchParameters(own.model, **choice), hits=_HITS, threads=threads, field=field,
                 analysed=analysed,
             )  # fmt: skip
-            return evaluate_run(run, topics, qrels).values[OBJECTIVE]
+            return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
 
         tuning = tune(own.model, own.values(), measure, progress)
     return SearchParameters(own.model, **tuning.best()), tuning.table()

@@ -54,7 +54,6 @@ class _Look:
     weights: bool | None
     statistics: Statistics
     fields: dict[str, str]
-    ties_by_id: bool
 
 
 class FarShards:
@@ -78,7 +77,6 @@ class FarShards:
         self._workers, self._field = workers, field
         self._commits = {p: look.identity["commit"] for p, look in zip(source.parts, looks)}
         self._statistics = Statistics.sum([look.statistics for look in looks])
-        self._ties_by_id = any(look.ties_by_id for look in looks)
         found = {str(part): look.analysed for part, look in zip(source.parts, looks)}
         self.analysed = refuse_different(found, "the shards")
         self.identity = whole_identity(source, [look.identity for look in looks])
@@ -97,7 +95,7 @@ class FarShards:
         output: Path,
         progress: Progress,
     ) -> dict[str, Any]:
-        """Do what :func:`..jvm.searcher.search_topics` does, of the topics that were opened with.
+        """Write a run of the topics that were opened with, as :func:`..jvm.hits.append_run` does.
 
         Raises
         ------
@@ -115,7 +113,7 @@ class FarShards:
                 progress(label, before * count + done, -(-len(topics) // step) * count)
 
             found = self._search(parameters, some, hits, threads, advance)
-            told = append_run(found, some, output, tag=tag, ties_by_id=self._ties_by_id)
+            told, _ = append_run(found, some, output, tag)
             written += told["hits"]
             empty += told["queries_without_hits"]
         return {"hits": written, "queries_without_hits": empty}
@@ -137,7 +135,7 @@ class FarShards:
             for part, commit in self._commits.items()
         }  # fmt: skip
         found = self._workers.each(_search, tasks, "search shards", progress)
-        return merge_hits(found, hits, ties_by_id=self._ties_by_id)
+        return merge_hits(found, hits)
 
 
 @contextlib.contextmanager
@@ -169,9 +167,9 @@ def _look(folder: str, field: str, topics: Mapping[str, str], analysis: Analysis
     """In a worker."""
     analysed = analysis_of(folder, field, analysis)
     topics = searchable_topics(topics, field, analysed.analysis)
-    statistics, about = shard_statistics(folder, field, topics, analysed.analysis)
+    statistics, fields = shard_statistics(folder, field, topics, analysed.analysis)
     weights = holds_weights(folder, field)
-    return _Look(identify(folder), read_user_data(folder), analysed, weights, statistics, **about)
+    return _Look(identify(folder), read_user_data(folder), analysed, weights, statistics, fields)
 
 
 def _search(

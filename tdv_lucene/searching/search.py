@@ -6,13 +6,15 @@ import logging
 import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError, argument
+from ..evaluation.run_arrays import Run
 from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import FieldAnalysis, analysis_of
 from ..indexes.queries import searchable_topics, shortened_topics
@@ -24,8 +26,9 @@ from ..indexes.search_parameters import (
     warn_of_another_search,
 )
 from ..indexes.user_data import FieldRecord, user_data_of
+from ..jvm.hits import Hits, append_run, find_hits, require_run_names
 from ..jvm.index import identify
-from ..jvm.searcher import make_similarity, open_pyserini, search_topics
+from ..jvm.searcher import make_similarity, open_pyserini
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
@@ -109,16 +112,31 @@ def search_index(
                 queries, config.query_terms, parameters, field, analysed.analysis
             )
             queries, asked = made.topics, made.describe()
-        summary = search_with(
+        found = search_with(
             index, queries, place, parameters, hits=config.hits, threads=config.threads,
             field=field, analysed=analysed, feedback=config.feedback, tag=config.tag, far=far,
             more=asked, progress=progress,
         )  # fmt: skip
+    summary = found.summary
     if far is None:
         warn_of_lost_queries(index, field, analysed, queries, summary["queries_without_hits"])
     elif len(summary["queries_without_hits"]) == len(queries):
         _log.warning("%s", nothing_found(field, index))  # whose dictionaries are not here
     return summary
+
+
+class Searched(NamedTuple):
+    """What was told of a search, and what it found; None of shards that are far."""
+
+    summary: dict[str, Any]
+    queries: list[str]
+    hits: Hits | None
+    printed: np.ndarray | None
+
+    def run(self) -> Run:
+        """The run that was written, in memory."""
+        assert self.hits is not None and self.printed is not None
+        return Run.of_hits(self.queries, self.hits, self.printed)
 
 
 def search_with(
@@ -133,31 +151,30 @@ def search_with(
     analysed: FieldAnalysis,
     feedback: str | None = None,
     tag: str | None = None,
-    arrays: Path | None = None,
     far: FarShards | None = None,
     more: Mapping[str, Any] = MappingProxyType({}),
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> Searched:
     """Do the work of :func:`search_index`, with parameters and an output that were checked.
 
-    The run also goes into the folder ``arrays``, for :func:`..evaluation.run_arrays.load_run`.
-    Shards that are ``far`` write no such arrays, and take no feedback. ``more`` is told as well.
+    Shards that are ``far`` take no feedback. ``more`` is told as well.
     """
-    shown: dict[str, Any] = {
-        "hits": hits, "tag": _tag(tag, parameters, feedback), "progress": progress
-    }  # fmt: skip
+    tag = _tag(tag, parameters, feedback)
+    best = printed = None
     source = identify(index) if far is None else far.identity
     with place as unfinished:
         if far is None:
-            found = search_topics(
-                index, make_similarity(parameters), field, queries, output=unfinished,
-                analysis=analysed.analysis, threads=cores(threads), feedback=feedback,
-                arrays=arrays, **shown,
+            require_run_names(queries, tag)
+            best = find_hits(
+                index, make_similarity(parameters), field, queries, analysis=analysed.analysis,
+                hits=hits, threads=cores(threads), feedback=feedback, progress=progress,
             )  # fmt: skip
+            found, printed = append_run(best, queries, unfinished, tag, progress)
         else:
             found = far.search_topics(
-                parameters, queries, output=unfinished, threads=threads, **shown
-            )
+                parameters, queries, hits=hits, threads=threads, tag=tag, output=unfinished,
+                progress=progress,
+            )  # fmt: skip
         summary = {
             **parameters.describe(),
             **({} if feedback is None else {"feedback": feedback}),
@@ -168,7 +185,7 @@ def search_with(
             **found,
         }
         place.write_manifest({**summary, "depth": hits, "source": source})
-    return summary
+    return Searched(summary, list(queries), best, printed)
 
 
 def _tag(given: str | None, parameters: SearchParameters, feedback: str | None) -> str:

@@ -192,7 +192,7 @@ def test_queries_that_the_index_lacks_stop_it(
 
 
 def _unknown() -> indexes_analysis.FieldAnalysis:
-    return indexes_analysis.FieldAnalysis(DEFAULT, indexes_analysis.DEFAULT, is_certain=False)
+    return indexes_analysis.FieldAnalysis.unknown((), "")
 
 
 def _write(folder: Path, queries: Mapping[str, str]) -> tuple[Path, Path]:

@@ -113,7 +113,7 @@ def test_cancelled_searches_end_before_their_reader_is_closed(kind, tiny_index, 
     queries = make_queries({f"q{i}": "fox" for i in range(20)}, "contents", DEFAULT)
     if kind == "run":
         job = java_class("tdvlucene.search.SearchJob")(
-            str(tiny_index), similarity, queries, 10, 2, "tag", str(tmp_path / "run")
+            str(tiny_index), similarity, queries, 10, 2, str(tmp_path)
         )
     else:
         job = java_class("tdvlucene.search.ThroughputJob")(queries, 2, 1, 5.0, 0)

@@ -15,7 +15,6 @@ from lucene_indexes import Doc, write_index
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.evaluate import MEASURES, evaluate_run, read_run
-from tdv_lucene.evaluation.run_arrays import load_run
 from tdv_lucene.indexes.analysis import analysis_of
 from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.jvm import java_class
@@ -300,9 +299,8 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model):
     """Ids, order, and scores to the last bit of what is read from the text."""
     topics = {"b": "t2 t1 t1", "none": "zyzzy", "a": "t1"}
     parameters = recorded_parameters(tied_index, model)
-    (tmp_path / "arrays").mkdir()
     run = Output.file(tmp_path / "run", "run", inputs=())
-    search_with(
+    made = search_with(
         tied_index,
         topics,
         run,
@@ -310,9 +308,8 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model):
         hits=250,
         field="contents",
         analysed=analysis_of(tied_index),
-        arrays=tmp_path / "arrays",
     )
-    found, read = load_run(tmp_path / "arrays", list(topics)), read_run(tmp_path / "run")
+    found, read = made.run(), read_run(tmp_path / "run")
     loaded = found.frame()
     for column in ("query", "docid"):
         assert loaded[column].astype(str).tolist() == read[column].tolist()

@@ -12,16 +12,18 @@ from tdv_lucene.vocabulary import ByteStrings
 Row = tuple[float, bytes]
 
 
-def _hits(queries: list[list[Row]]) -> Hits:
+def _hits(queries: list[list[Row]], ties_by_id: bool = True) -> Hits:
     rows = [row for query in queries for row in query]
     counts = np.array([len(query) for query in queries], np.int64)
     scores = np.array([score for score, _ in rows], np.float32)
-    return Hits(counts, scores, ByteStrings.of(name for _, name in rows))
+    names = sorted({name for _, name in rows})
+    documents = np.array([names.index(name) for _, name in rows], np.int32)
+    return Hits(counts, scores, documents, ByteStrings.of(names), ties_by_id)
 
 
 def _rows(hits: Hits) -> list[list[Row]]:
     ends = np.cumsum(hits.counts)
-    flat = list(zip(hits.scores.tolist(), hits.ids))
+    flat = [(s, hits.ids[d]) for s, d in zip(hits.scores.tolist(), hits.documents)]
     return [flat[end - count : end] for end, count in zip(ends, hits.counts)]
 
 
@@ -44,14 +46,14 @@ def test_any_shards_give_the_best_of_the_whole(ties_by_id: bool, depth: int) -> 
             ]
             query += rows
             found.append(sorted(rows, key=order)[:depth])
-        parts.append(_hits(found))
-    merged = merge_hits(parts, depth, ties_by_id=ties_by_id)
+        parts.append(_hits(found, ties_by_id))
+    merged = merge_hits(parts, depth)
     assert _rows(merged) == [sorted(query, key=order)[:depth] for query in whole]
     assert merged.scores.dtype == np.float32 and merged.counts.dtype == np.int64
 
 
 def test_nothing_found_is_nothing_merged() -> None:
-    merged = merge_hits([_hits([[], []]), _hits([[], []])], 10, ties_by_id=True)
+    merged = merge_hits([_hits([[], []]), _hits([[], []])], 10)
     assert _rows(merged) == [[], []] and len(merged.ids) == 0
 
 

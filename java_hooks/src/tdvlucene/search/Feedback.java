@@ -9,6 +9,7 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Segments;
@@ -81,10 +82,16 @@ final class Feedback implements Closeable {
     }
   }
 
-  /** The hits for a query, best first: an array of Anserini's {@code ScoredDoc}. */
-  Object[] search(String text, int hits) throws IOException {
+  /** The hits for a query, best first: of Anserini's {@code ScoredDoc}, number and score. */
+  ScoreDoc[] search(String text, int hits) throws IOException {
     try {
-      return (Object[]) search.invoke(searcher, text, hits);
+      Object[] found = (Object[]) search.invoke(searcher, text, hits);
+      ScoreDoc[] best = new ScoreDoc[found.length];
+      for (int i = 0; i < found.length; i++) {
+        Integer document = (Integer) field(found[i], "lucene_docid");
+        best[i] = new ScoreDoc(document, (Float) field(found[i], "score"));
+      }
+      return best;
     } catch (InvocationTargetException e) {
       if (e.getCause() instanceof IOException) {
         throw (IOException) e.getCause();
@@ -93,18 +100,6 @@ final class Feedback implements Closeable {
     } catch (IllegalAccessException e) {
       throw new IllegalStateException(e);
     }
-  }
-
-  static int document(Object hit) {
-    return (Integer) field(hit, "lucene_docid");
-  }
-
-  static String id(Object hit) {
-    return (String) field(hit, "docid");
-  }
-
-  static float score(Object hit) {
-    return (Float) field(hit, "score");
   }
 
   private static Object field(Object hit, String name) {

@@ -56,10 +56,14 @@ final class Ranking {
     tiesById = ordersTiesById(searcher.getIndexReader());
   }
 
-  /** Whether equal scores are ordered by document id. */
-  static boolean ordersTiesById(IndexReader reader) {
+  private static boolean ordersTiesById(IndexReader reader) {
     FieldInfo id = FieldInfos.getMergedFieldInfos(reader).fieldInfo(ID);
     return id != null && id.getDocValuesType() == DocValuesType.BINARY;
+  }
+
+  /** Whether equal scores are ordered by document id. */
+  boolean tiesById() {
+    return tiesById;
   }
 
   IndexSearcher searcher() {
@@ -166,22 +170,11 @@ final class Ranking {
   }
 
   /**
-   * The scores as Anserini prints them: rounded to four decimals, ties and near ties then lowered
-   * by a millionth each, so that tools that sort by score keep the order. This is the arithmetic of
-   * {@code io.anserini.rerank.lib.ScoreTiesAdjusterReranker}, kept equal by a test.
+   * Makes scores of an index with {@link #tiesById} what Anserini prints: rounded to four decimals,
+   * ties and near ties then lowered by a millionth each, so that tools that sort by score keep the
+   * order. This is the arithmetic of {@code io.anserini.rerank.lib.ScoreTiesAdjusterReranker}, kept
+   * equal by a test. Of any other index, scores are printed as they are.
    */
-  float[] printedScores(ScoreDoc[] hits) {
-    float[] scores = new float[hits.length];
-    for (int i = 0; i < hits.length; i++) {
-      scores[i] = hits[i].score;
-    }
-    if (tiesById) {
-      lowerTies(scores);
-    }
-    return scores;
-  }
-
-  /** The same in place, of an index that {@link #ordersTiesById}; of any other scores stay. */
   static void lowerTies(float[] scores) {
     int tied = 0;
     for (int i = 0; i < scores.length; i++) {

@@ -1,52 +1,48 @@
 package tdvlucene.search;
 
-import java.io.BufferedWriter;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
+import java.util.concurrent.Future;
 import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import tdvlucene.common.Job;
-import tdvlucene.common.Json;
 import tdvlucene.common.Pool;
 
 /**
- * Searches a set of topics and writes a TREC run, {@code qid Q0 docid rank score tag}.
+ * Searches topics and writes the best documents of each, with the scores they were ranked by: see
+ * {@link HitArrays}.
  *
- * <p>Hits and scores are those of Anserini's {@code SimpleSearcher}. Several threads search; lines
- * are written in the order of the topics, and memory is bounded by a few queries for each thread.
+ * <p>Hits are those of Anserini's {@code SimpleSearcher}. Several threads search; hits are written
+ * in the order of the topics, and memory is bounded by a few queries for each thread.
  */
 public final class SearchJob extends Job {
+  private static final int QUEUED_PER_THREAD = 4;
+
   private final String index;
   private final Similarity similarity;
   private final Queries queries;
   private final int hits;
   private final int threads;
-  private final String tag;
-  private final Path output;
+  private final Path folder;
+  private WholeStatistics statistics; // null for the index's own
   private String feedback; // null for none
-  private Path folder; // null for no arrays
-
-  private final List<String> empty = new ArrayList<>();
-  private long written;
+  private boolean tiesById;
 
   public SearchJob(
-      String index, Similarity similarity, Queries queries, int hits, int threads, String tag,
-      String output) {
+      String index, Similarity similarity, Queries queries, int hits, int threads, String folder) {
     this.index = index;
     this.similarity = similarity;
     this.queries = queries;
     this.hits = hits;
     this.threads = threads;
-    this.tag = tag;
-    this.output = Paths.get(output);
+    this.folder = Paths.get(folder);
   }
 
   /** Expand queries by {@code rm3} or {@code rocchio}; see {@link Feedback}. */
@@ -54,38 +50,41 @@ public final class SearchJob extends Job {
     feedback = method;
   }
 
-  /** Also writes the run as arrays into an existing folder, see {@link RunArrays}. */
-  public void writeArrays(String folder) {
-    this.folder = Paths.get(folder);
+  /**
+   * The index is a shard that {@link ShardStatistics} looked at, scored with these statistics; it
+   * may lack the field.
+   *
+   * @param counts as {@link WholeStatistics} takes them
+   * @param terms likewise
+   */
+  public void useStatistics(String counts, String terms) {
+    statistics = new WholeStatistics(queries.field, counts, terms);
   }
 
-  /** A JSON object: hits written, and the ids of queries that found nothing. */
+  /** JSON: whether equal scores were ordered by id, and are printed as those; see RunJob. */
   @Override
   public String result() {
-    return Json.of(new TreeMap<>(Map.of("hits", written, "queries_without_hits", empty)));
+    return String.valueOf(tiesById);
   }
 
   @Override
   protected void run() throws Exception {
     try (DirectoryReader reader = open(index);
-        BufferedWriter out = Files.newBufferedWriter(output);
-        RunArrays arrays = folder == null ? null : new RunArrays(folder, reader.maxDoc());
+        HitArrays arrays = new HitArrays(folder, reader.maxDoc());
         Feedback expanding = expansion(reader);
         Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
-      Searchable.require(
-          reader, index, queries.field, bytes -> phase("checking the index", bytes), this::advance);
-      List<Queries.Topic> topics = queries.parse();
-      RunLines.requireNames(topics.stream().map(topic -> topic.id).collect(Collectors.toList()), tag);
-      Ranking ranking = new Ranking(reader, index, similarity);
-      phase("searching", topics.size());
-      TopicSearches.each(
-          topics,
-          topic -> expanding == null ? lines(ranking, topic) : lines(expanding, topic),
-          pool, threads,
-          (topic, lines) -> write(topic, lines, out, arrays));
-      if (arrays != null) {
-        arrays.writeNames(reader, index);
+      if (statistics == null) {
+        Searchable.require(
+            reader, index, queries.field, bytes -> phase("checking the index", bytes), this::advance);
       }
+      IndexSearcher searcher =
+          statistics == null
+              ? ImpactSimilarity.searcher(reader, similarity)
+              : statistics.searcher(reader, similarity);
+      Ranking ranking = new Ranking(searcher, index, similarity);
+      tiesById = expanding == null && ranking.tiesById();
+      search(ranking, expanding, arrays, pool);
+      arrays.writeIds(reader, index);
     }
   }
 
@@ -94,39 +93,25 @@ public final class SearchJob extends Job {
     return feedback == null ? null : Feedback.open(index, reader, similarity, queries, feedback);
   }
 
-  private void write(
-      Queries.Topic topic, RunLines lines, BufferedWriter out, RunArrays arrays)
-      throws IOException {
-    if (lines.size() == 0) {
-      empty.add(topic.id);
+  private void search(Ranking ranking, Feedback expanding, HitArrays arrays, Pool pool)
+      throws IOException, ReflectiveOperationException {
+    List<Queries.Topic> topics = queries.parse();
+    phase("searching", topics.size());
+    Iterator<Queries.Topic> waiting = topics.iterator();
+    Deque<Future<ScoreDoc[]>> running = new ArrayDeque<>();
+    while (waiting.hasNext() || !running.isEmpty()) {
+      if (waiting.hasNext() && running.size() < threads * QUEUED_PER_THREAD) {
+        Queries.Topic topic = waiting.next();
+        running.add(pool.submit(() -> {
+          checkCancelled(); // so that what is queued ends at once
+          return expanding == null
+              ? ranking.topOfOneSearch(topic.query, hits)
+              : expanding.search(topic.text, hits);
+        }));
+      } else {
+        arrays.write(Pool.get(running.remove()));
+        advance(1);
+      }
     }
-    out.append(lines.text());
-    if (arrays != null) {
-      arrays.write(lines);
-    }
-    written += lines.size();
-    advance(1);
-  }
-
-  private RunLines lines(Ranking ranking, Queries.Topic topic) throws IOException {
-    checkCancelled(); // so that what is queued ends at once
-    ScoreDoc[] found = ranking.topOfOneSearch(topic.query, hits);
-    float[] scores = ranking.printedScores(found);
-    String[] ids = ranking.ids(found);
-    RunLines lines = new RunLines(topic.id, tag, found.length);
-    for (int i = 0; i < found.length; i++) {
-      lines.add(found[i].doc, ids[i], scores[i]);
-    }
-    return lines;
-  }
-
-  private RunLines lines(Feedback expanding, Queries.Topic topic) throws IOException {
-    checkCancelled();
-    Object[] found = expanding.search(topic.text, hits);
-    RunLines lines = new RunLines(topic.id, tag, found.length);
-    for (Object hit : found) {
-      lines.add(Feedback.document(hit), Feedback.id(hit), Feedback.score(hit));
-    }
-    return lines;
   }
 }

@@ -25,8 +25,8 @@ public final class ShardStatistics {
 
   /**
    * A JSON object: {@code counts} (documents, those with the field, its tokens, its postings),
-   * {@code terms} (rows of term, documents, occurrences, of the topics' terms that it has), {@code
-   * fields} (name to how it was indexed) and {@code ties_by_id}. Refuses a damaged index.
+   * {@code terms} (rows of term, documents, occurrences, of the topics' terms that it has) and
+   * {@code fields} (name to how it was indexed). Refuses a damaged index.
    */
   public static String of(String index, Queries queries) throws IOException {
     String field = queries.field;
@@ -39,8 +39,7 @@ public final class ShardStatistics {
       return Json.of(new TreeMap<>(Map.of(
           "counts", counts(reader, field),
           "terms", terms(reader, queries),
-          "fields", fields(reader),
-          "ties_by_id", Ranking.ordersTiesById(reader))));
+          "fields", fields(reader))));
     });
   }
 
