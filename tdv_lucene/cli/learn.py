@@ -114,8 +114,11 @@ def _notes(values: TermValues) -> Iterator[str]:
         )
         yield f"Searched with {pruned}; the full index with {tuned}."
     lead = values.manifest.get("lead") or {}
-    if (power := lead.get("power", 1)) != 1:
-        yield f"Weights are raised to the power {power:g}. Above 1, large ones count for more."
+    if (power := lead.get("power", 1)) != 1 or lead.get("across", 1) != 1:
+        yield (
+            f"Weights are raised to the power {power:g} within a term, and terms' mean weights to "
+            f"the power {lead.get('across', power):g}. Above 1, large ones count for more."
+        )
     elif "boost" in lead and values.position_boost is not None:
         first = values.position_boost.largest_factor
         yield (

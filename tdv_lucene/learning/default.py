@@ -94,10 +94,12 @@ def learn_default(
         steps = _Counter(recipe.max_steps * len(folds), progress)
         stopped = _train_values(recipe, features, linear, ways, folds, rng, steps)
         mean = np.mean([network.values(features) for network in stopped.final], axis=0)
-        weights = [mean, *(network.values(features) for network in stopped.out_of_fold)]
+        of_networks = [mean, *(network.values(features) for network in stopped.out_of_fold)]
+        problems = [chosen.of_all, *chosen.of_folds]
+        weights = [v * of.judged.start_values for v, of in zip(of_networks, problems)]
         networks: list[Any] = [network.describe() for network in stopped.final]
     else:
-        weights = [problem.base_values] * (1 + len(folds))
+        weights = [of.base_values for of in (chosen.of_all, *chosen.of_folds)]
         networks = [None] * len(folds)
     final, *of_folds = _scores(weights, final_way, ways)
     choose_scale = _scale_choice(problem, start, few)

@@ -43,7 +43,8 @@ class Collection(NamedTuple):
     ----------
     features : tdv.Features
     kept : float32[V]
-        What TDVs are multiplied by: 0 for dropped terms, for others 1 or the posting rule's factor.
+        What a network's TDVs are multiplied by: 0 for dropped terms, for others 1 or the posting
+        rule's factor, times the factor of the power of weights.
     doc_freq, total_term_freq : float32[V]
     doc_count : float32[]
     start : tdv.Linear
@@ -77,8 +78,9 @@ def make_task(
     impacts = problem.impacts(problem.rows.weighted(kept * problem.base_values))
     candidates = make_candidates(problem.postings, impacts, recipe.depth)
     matrix = problem.matrix
-    counts = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
-    mask, df, cf, size = (jnp.asarray(np.asarray(count), jnp.float32) for count in (kept, *counts))
+    mask = kept * problem.judged.start_values
+    counts = mask, np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
+    mask, df, cf, size = (jnp.asarray(np.asarray(count), jnp.float32) for count in counts)
     features, start = jax.tree.map(jnp.asarray, (features, start or tdv.flat_start(features)))
     collection = Collection(features, mask, df, cf, size, start)
     return Task(problem, recipe, collection, candidates)

@@ -1,5 +1,5 @@
 """What is tuned on the training queries before any TDV is learned: k1 and b (or mu) of the search,
-and the first-position boost; of an impact index the power of its weights.
+and the first-position boost; of an impact index the powers of its weights.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ def _coordinates(point: _Point, model: str) -> np.ndarray:
         for each in ranking_function(model).takes
         if each.is_tuned
     ]
-    boost, span = point.boost or (0.0, np.nan)  # impact indexes have no prior
+    assert not isinstance(point.boost, WeightPower)  # impact indexes have no prior
+    boost, span = point.boost or (0.0, np.nan)
     return np.array([*own, np.log1p(boost) / _BOOST_WIDTH, np.log(span) / _SPAN_WIDTH])
 
 
@@ -155,8 +156,7 @@ class _Chooser:
         given = _point(self._served.problem)
         found = self._choose(given, self._other_parameters(given))
         if isinstance(found.boost, WeightPower):
-            powers = (found.boost._replace(power=power) for power in _POWERS)
-            return self._choose(found, [found._replace(boost=boost) for boost in powers])
+            return self._choose_powers(found, found.boost)
         if not isinstance(given.boost, FirstPositionBoost):
             return found
         span = given.boost.span
@@ -169,6 +169,15 @@ class _Chooser:
         if found.boost == given.boost:
             return found
         return self._choose(found, self._other_parameters(found))
+
+    def _choose_powers(self, given: _Point, one: WeightPower) -> _Point:
+        """Return the choice of powers within terms, or of all weights; then of those across."""
+        both = [(p, across) for p in _POWERS for across in (one.across, p)]
+        powers = [one._replace(power=power, across=across) for power, across in both]
+        found = self._choose(given, [given._replace(boost=power) for power in powers])
+        assert isinstance(found.boost, WeightPower)
+        powers = [found.boost._replace(across=power) for power in (1.0, *_POWERS)]
+        return self._choose(found, [found._replace(boost=power) for power in powers])
 
     def _choose(self, given: _Point, others: Iterable[_Point]) -> _Point:
         """Return the choice of ``given`` and ``others``."""

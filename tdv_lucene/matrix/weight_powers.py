@@ -1,9 +1,13 @@
-"""The power of weights: how far apart the weights of an impact index are.
+"""The powers of weights: how far apart the weights of an impact index are.
 
 Weights are made for an index that keeps every posting, by whoever made it. BM25's saturate early,
-others have long tails. A weight w whose power is p counts as w (w / unit)^(p - 1): above 1 the
-large ones count for more, which undoes a saturation. It is to an impact index what k1 is to BM25,
-and is written into the frequencies.
+others have long tails, or weigh some words too much everywhere. A weight w of a term whose mean
+weight is m counts as (w / m)^power (m / unit)^across unit. With ``power`` above 1 a term's large
+weights count for more, which undoes a saturation: it is to an impact index what k1 is to BM25.
+``across`` below 1 brings terms together.
+
+It comes in two factors. That of a posting, (w / unit)^(power - 1), is written into its frequency;
+that of a term, (m / unit)^(across - power), is a part of its TDV.
 """
 
 from __future__ import annotations
@@ -23,13 +27,16 @@ class WeightPower(NamedTuple):
     Attributes
     ----------
     power : float
-        1 leaves weights as they are.
+        Of weights within a term; 1 leaves them as they are.
     unit : float
-        The weight that counts as it is, whatever the power.
+        The weight that counts as it is, whatever the powers.
+    across : float
+        Of terms' mean weights. TDVs of before have none: theirs was ``power``.
     """
 
     power: float
     unit: float
+    across: float = 1.0
 
     @classmethod
     def one(cls, doc_freq: np.ndarray, total_term_freq: np.ndarray) -> WeightPower:
@@ -37,9 +44,14 @@ class WeightPower(NamedTuple):
         mean = float(np.sum(total_term_freq)) / max(1, int(np.sum(doc_freq)))
         return cls(1.0, float(max(1, round(mean))))
 
+    def of_terms(self, doc_freq: np.ndarray, total_term_freq: np.ndarray) -> np.ndarray:
+        """Return float32[V]: the factors of terms int64[V]."""
+        mean = np.maximum(total_term_freq, 1) / np.maximum(doc_freq, 1)
+        return np.asarray((mean / self.unit) ** (self.across - self.power), np.float32)
+
     @property
     def factors(self) -> np.ndarray:
-        """Return float32[WEIGHTS]: what weights are multiplied by, by weight."""
+        """Return float32[WEIGHTS]: the factors of postings, by weight."""
         return _factors(self)
 
     @property

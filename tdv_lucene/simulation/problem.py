@@ -13,6 +13,7 @@ from ..embedding.term_vectors import TermVectors
 from ..errors import TdvError
 from ..matrix.first_positions import Boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
+from ..matrix.weight_powers import WeightPower
 from ..ranking import SearchParameters as Parameters
 from ..ranking import Similarity, ranking_function
 from ..values.dropped_postings import PostingRule
@@ -55,11 +56,19 @@ class JudgedMatrix:
         return estimate_bytes(self.matrix, self.plain)
 
     @cached_property
+    def start_values(self) -> np.ndarray:
+        """float32[V]: TDVs of 1; of a power of weights its factors of terms."""
+        boost, matrix = self.matrix.position_boost, self.matrix
+        if isinstance(boost, WeightPower):
+            return boost.of_terms(matrix.doc_freq, matrix.total_term_freq)
+        return np.ones(matrix.shape[0], np.float32)
+
+    @cached_property
     def start(self) -> WeightedCollection:
-        """All postings with a TDV of 1: the full index, but for the first-position boost."""
+        """All postings with these TDVs: the full index, but for the boost or power."""
         if self.matrix.position_boost is None:
             return self.plain
-        return apply_values(self.matrix, np.ones(self.matrix.shape[0], np.float32))
+        return apply_values(self.matrix, self.start_values)
 
     @cached_property
     def unboosted(self) -> JudgedMatrix:
@@ -92,8 +101,8 @@ class Left(NamedTuple):
 class Problem:
     """A matrix with its judged queries, and the ranking function to learn for.
 
-    ``base`` float32[V] are the TDVs that learning starts from and shrinks towards; None is 1 for
-    all.
+    ``base`` float32[V] are the TDVs that learning starts from and shrinks towards; None is
+    :attr:`JudgedMatrix.start_values`.
     """
 
     judged: JudgedMatrix
@@ -175,8 +184,8 @@ class Problem:
 
     @property
     def base_values(self) -> np.ndarray:
-        """Return float32[V]: the base, or ones."""
-        return np.ones(self.matrix.shape[0], np.float32) if self.base is None else self.base
+        """Return float32[V]: the base, or what stands for it."""
+        return self.judged.start_values if self.base is None else self.base
 
     @cached_property
     def full(self) -> Problem:

@@ -127,5 +127,7 @@ def check_manifest(
 def _check_boost(folder: StrPath, described: Mapping[str, Any], made_by: str) -> None:
     """Check the boost of TDVs or of their posting rule, if there is one."""
     if described.get("lead") is not None:
-        boost = dict.fromkeys(kind_of_boost(described["lead"])._fields, NUMBER)
-        check_content(folder, described["lead"], made_by, required=boost)
+        kind = kind_of_boost(described["lead"])
+        optional = dict.fromkeys(kind._field_defaults, NUMBER)
+        required = dict.fromkeys({*kind._fields} - {*optional}, NUMBER)
+        check_content(folder, described["lead"], made_by, required=required, optional=optional)

@@ -81,8 +81,24 @@ def test_the_mildest_power_of_weights_that_serves_is_chosen():
     qrels = {f"q{q}": {f"d{2 * q}": 1} for q in range(30)}
     weighed = matrix.with_position_boost(WeightPower.one(matrix.doc_freq, matrix.total_term_freq))
     chosen = chosen_by_all(problem_of((weighed, topics, qrels), "impact"))
-    assert chosen.matrix.position_boost == WeightPower(1.75, 6.0)
+    assert chosen.matrix.position_boost == WeightPower(1.75, 6.0, across=1.75)
     assert (chosen.measure(chosen.start)[:, 0] == 1).all()
+
+
+def test_a_power_within_terms_leaves_how_they_weigh_beside_one_another():
+    """A rare 9 among ones counts for more than 30 beside 20 if its own term is the measure."""
+    block = [[9, 1, *[1] * 8], [20, 30, *[0] * 8]]
+    matrix = make_matrix(np.kron(np.eye(30, dtype=np.int64), block))
+    matrix = replace(matrix, norms=np.minimum(matrix.doc_len, 1), norm_kind=None)
+    topics = {f"q{q}": [f"t{2 * q:03d}", f"t{2 * q + 1:03d}"] for q in range(30)}
+    qrels = {f"q{q}": {f"d{10 * q}": 1} for q in range(30)}
+    one = WeightPower.one(matrix.doc_freq, matrix.total_term_freq)
+    weighed = problem_of((matrix.with_position_boost(one), topics, qrels), "impact")
+    power = chosen_by_all(weighed).matrix.position_boost
+    assert power == one._replace(power=1.25)
+    counted = power.weigh(np.array([9, 20]), None)
+    counted = counted * power.of_terms(matrix.doc_freq[:2], matrix.total_term_freq[:2])
+    np.testing.assert_allclose(counted, [9 * (9 / 1.8) ** 0.25, 20 * (20 / 25) ** 0.25], rtol=1e-5)
 
 
 def test_one_given_parameter_does_not_pin_the_other():
