@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError, argument
-from ..indexes.analysis import FieldAnalysis, analysis_of, refuse_different
+from ..indexes.analysis import analysis_of, refuse_different
+from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.inspection import inspect_index
 from ..indexes.query_terms import check_query_terms, note_on_nothing_found, notes_on_query_terms
 from ..indexes.search_parameters import recorded_parameters

@@ -12,9 +12,7 @@ from typing import Any
 from ..analysis import Analysis
 from ..errors import TdvError
 from ..source import Source
-from .field_analysis import GIVEN, RECORDED
-from .field_analysis import IN_VALUES as IN_VALUES
-from .field_analysis import FieldAnalysis as FieldAnalysis
+from .field_analysis import GIVEN, RECORDED, FieldAnalysis
 from .search_parameters import holds_weights
 from .user_data import FieldRecord, user_data_of
 

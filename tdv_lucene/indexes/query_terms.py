@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..errors import TdvError
-from .analysis import FieldAnalysis
+from .field_analysis import FieldAnalysis
 
 if TYPE_CHECKING:
     from ..jvm.dictionary import Dictionary, Known

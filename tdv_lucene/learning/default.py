@@ -89,17 +89,17 @@ def learn_default(
     made = term_features(problem.matrix, problem.vectors, recipe.features)
     features = jax.tree.map(jax.numpy.asarray, made)
     final_way, ways = _ways(chosen, recipe)
+    problems = [chosen.of_all, *chosen.of_folds]
     if recipe.values and not few:
         linear = None if start is None else start.linear(problem.matrix, made)
         steps = _Counter(recipe.max_steps * len(folds), progress)
         stopped = _train_values(recipe, features, linear, ways, folds, rng, steps)
         mean = np.mean([network.values(features) for network in stopped.final], axis=0)
         of_networks = [mean, *(network.values(features) for network in stopped.out_of_fold)]
-        problems = [chosen.of_all, *chosen.of_folds]
         weights = [v * of.judged.start_values for v, of in zip(of_networks, problems)]
         networks: list[Any] = [network.describe() for network in stopped.final]
     else:
-        weights = [of.base_values for of in (chosen.of_all, *chosen.of_folds)]
+        weights = [of.base_values for of in problems]
         networks = [None] * len(folds)
     final, *of_folds = _scores(weights, final_way, ways)
     choose_scale = _scale_choice(problem, start, few)

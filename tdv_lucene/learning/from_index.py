@@ -12,7 +12,8 @@ from ..analysis import Analysis
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.topics import read_qrels, read_topics
-from ..indexes.analysis import FieldAnalysis, analysis_of
+from ..indexes.analysis import analysis_of
+from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.inspection import inspect_fields, require_prunable
 from ..indexes.queries import searchable_topics
 from ..indexes.query_terms import check_query_terms

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import TdvError, argument
-from ..indexes.analysis import IN_VALUES, FieldAnalysis, analysis_of, record_to_add
+from ..indexes.analysis import analysis_of, record_to_add
+from ..indexes.field_analysis import IN_VALUES, FieldAnalysis
 from ..indexes.search_parameters import searcher_of
 from ..indexes.shards.record import SOURCE_PATH, ShardRecord, shard_as_user_data
 from ..indexes.user_data import as_user_data, carried_over

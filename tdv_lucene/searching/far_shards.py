@@ -18,7 +18,8 @@ from typing import Any
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError
-from ..indexes.analysis import FieldAnalysis, analysis_of, refuse_different
+from ..indexes.analysis import analysis_of, refuse_different
+from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.queries import searchable_topics
 from ..indexes.search_parameters import holds_weights
 from ..indexes.shards.record import user_data_of_whole

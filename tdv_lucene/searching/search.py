@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from ..arguments import cores
 from ..errors import TdvError, argument
 from ..evaluation.run_arrays import Run
 from ..evaluation.topics import checked_topics, read_topics
-from ..indexes.analysis import FieldAnalysis, analysis_of
+from ..indexes.analysis import analysis_of
+from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.queries import searchable_topics, shortened_topics
 from ..indexes.query_terms import check_query_terms, nothing_found, warn_of_lost_queries
 from ..indexes.search_parameters import (
@@ -34,7 +35,9 @@ from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Source, named_by
 from .config import SearchConfig
-from .far_shards import FarShards, open_far_shards
+
+if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
+    from .far_shards import FarShards
 
 _log = logging.getLogger(__name__)
 
@@ -91,11 +94,11 @@ def search_index(
         raise TdvError("topics hold no query: pass at least one, as {'q1': 'text'}")
     _check_feedback(config.feedback, field, index)
     source = Source.of(index)
-    opened: AbstractContextManager[FarShards | None] = (
-        nullcontext()
-        if source.scheduler is None
-        else open_far_shards(source, queries, field, config.analysis, progress)
-    )
+    opened: AbstractContextManager[FarShards | None] = nullcontext()
+    if source.scheduler is not None:
+        from .far_shards import open_far_shards
+
+        opened = open_far_shards(source, queries, field, config.analysis, progress)
     with opened as far:
         analysed = far.analysed if far else analysis_of(index, field, config.analysis)
         queries = searchable_topics(queries, field, analysed.analysis)

@@ -20,6 +20,7 @@ from tdv_lucene.indexes import analysis as indexes_analysis
 from tdv_lucene.indexes.analysis import analysis_of, as_user_data
 from tdv_lucene.indexes.build import analysis_of_flags, build_index
 from tdv_lucene.indexes.by_terms import declaration
+from tdv_lucene.indexes.field_analysis import FieldAnalysis
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm.analysis import (
     analyze,
@@ -191,8 +192,8 @@ def test_queries_that_the_index_lacks_stop_it(
     assert "give --language" not in caplog.text
 
 
-def _unknown() -> indexes_analysis.FieldAnalysis:
-    return indexes_analysis.FieldAnalysis.unknown((), "")
+def _unknown() -> FieldAnalysis:
+    return FieldAnalysis.unknown((), "")
 
 
 def _write(folder: Path, queries: Mapping[str, str]) -> tuple[Path, Path]:

@@ -13,7 +13,8 @@ from ...errors import TdvError
 from ...jvm.index import hash_ids, inspect, whole_identity
 from ...progress import Progress
 from ...source import Part, Source
-from ..analysis import FieldAnalysis, analysis_of, refuse_different
+from ..analysis import analysis_of, refuse_different
+from ..field_analysis import FieldAnalysis
 from .record import user_data_of_whole
 from .workers import Workers
 

@@ -17,7 +17,7 @@ import pytest
 
 from tdv_lucene.analysis import Analysis
 from tdv_lucene.errors import TdvError
-from tdv_lucene.indexes.analysis import FieldAnalysis
+from tdv_lucene.indexes.field_analysis import FieldAnalysis
 from tdv_lucene.indexes.shards import cluster, survey, workers
 from tdv_lucene.indexes.shards.survey import Survey, survey_shards
 from tdv_lucene.indexes.shards.workers import Workers, open_workers
