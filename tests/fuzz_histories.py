@@ -156,9 +156,7 @@ def _random_values(rng: random.Random, matrix: TermDocumentMatrix, tf: str) -> T
     rule = None
     if rng.random() < 0.6 and terms:
         counted = matrix.with_position_boost(boost)
-        rule = make_posting_rule(
-            counted, np.ones(terms, np.float32), priority, priority, 0.3, k1=0.9, b=0.4
-        )
+        rule = make_posting_rule(counted, priority, 0.3, k1=0.9, b=0.4)
     by_posting = {} if rule is None else {"posting_rule": rule.describe(), "unit": "posting"}
     manifest = {
         "model": "bm25",

@@ -82,14 +82,13 @@ class Orders:
         """The rule of one of the package's orders."""
         made_up_for_later = DefaultRecipe(make_up=False)
         parameters = self.problem.parameters
-        return rule_of_order(self.matrix, kind, "bm25", parameters, made_up_for_later, ())[1]
+        return rule_of_order(self.matrix, kind, "bm25", parameters, made_up_for_later, ())
 
     def rule_of_fit(self, fit: Fit) -> PostingRule:
         """The rule of an order by use."""
         order = fit.order(self.matrix)
-        ones = np.ones(len(order), np.float32)
         counted = counted_for_dropping(self.matrix, "bm25")
-        return make_posting_rule(counted, ones, order, order, 0.0, **BY_USE._asdict())
+        return make_posting_rule(counted, order, 0.0, **BY_USE._asdict())
 
     def measure(self, rule: PostingRule, megabytes: float) -> list[str]:
         """Cells: bytes, postings dropped, then nDCG@5, R@1000 and postings visited of each set."""
@@ -97,7 +96,7 @@ class Orders:
         low, high = 0.1, 0.95
         for _ in range(STEPS):
             reduction = (low + high) / 2
-            made = make_up_for(rule, self.matrix, order, [reduction], "bm25", k1)
+            made = make_up_for(rule, self.matrix, [reduction], "bm25", k1)
             doc_freq = np.asarray(self.matrix.doc_freq)
             tdv, cut = made.drop(self.values.weights, order, doc_freq, reduction)
             boost = self.matrix.position_boost

@@ -28,7 +28,7 @@ from ..progress import Progress, silent
 from ..ranking import SearchParameters as Parameters
 from ..simulation.choice_of_scale import given_scale
 from ..simulation.full_index import FullIndex, mean_visited
-from ..simulation.problem import JudgedMatrix, Problem, Tuned
+from ..simulation.problem import JudgedMatrix, Problem
 from ..simulation.queries import unjudged_queries
 from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
@@ -110,23 +110,22 @@ def _measured(
     First answers are those at the largest of the ``scales``, whatever the bytes: they rank best.
     """
     finest = max(scales.values())
-    here, collection = _nothing_dropped(problem, scores).prune(finest)
+    here, collection = Reduced.untuned(problem, scores, 0.0).prune(finest)
     answers = here.postings.top(here.impacts(collection), 1)[:, 0]
     queries = problem.queries.answered_by(answers)
     problem = replace(problem, judged=replace(problem.judged, queries=queries))
-    whole = _nothing_dropped(problem, scores)
+    whole = Reduced.untuned(problem, scores, 0.0)
     plain = problem.full.with_parameters(Parameters())
     visited = mean_visited(problem, plain.plain.statistics)
-    points, _, about, _ = validate_points(
-        whole.tuned, scores, [scores], list(whole.folds),
-        FullIndex(whole.held_out([finest]), plain.parameters, visited),
-        REDUCTIONS, "posting", progress, lambda at: given_scale(at, scale=scales[at.reduction]),
-    )  # fmt: skip
+    full = FullIndex(whole.held_out([finest]), plain.parameters, visited)
+    validated = validate_points(
+        whole, full, REDUCTIONS, lambda at: given_scale(at, scale=scales[at.reduction]), progress
+    )
     same = float(np.mean(plain.measure(plain.plain)[:, 0] == 1))
-    points = [{**point, "expected": expected(point, same)} for point in points]
+    points = [{**point, "expected": expected(point, same)} for point in validated.points]
     return {
         "points": points,
-        "full": about,
+        "full": validated.full,
         "log": {"queries": len(queries), "same_first_answer": same, "max_loss": MAX_LOSS},
         "recommended_reduction": _recommended(points),
     }
@@ -136,12 +135,6 @@ def _recommended(points: Sequence[Mapping[str, Any]]) -> float:
     """Return the largest reduction within the loss; if none is, that of dropping nothing."""
     within = (point for point in points if most_loss_of(point) <= MAX_LOSS)
     return max((float(point["reduction"]) for point in within), default=0.0)
-
-
-def _nothing_dropped(problem: Problem, scores: TermScores) -> Reduced:
-    everyone = [np.arange(len(problem.queries))]
-    tuned = Tuned.untuned(problem, everyone)
-    return Reduced(tuned, scores, [scores], everyone, 0.0, "posting")
 
 
 def expected(point: Mapping[str, Any], same: float) -> dict[str, float]:

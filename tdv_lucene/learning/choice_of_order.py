@@ -16,15 +16,11 @@ import numpy as np
 
 from ..progress import Progress
 from ..ranking import ranking_function
-from ..simulation.choice_of_scale import (
-    ChosenScale,
-    ScaleChoice,
-    faithful_scale,
-)
+from ..simulation.choice_of_scale import ChosenScale, ScaleChoice, faithful_scale
 from ..simulation.estimated_bytes import estimate_bytes
 from ..simulation.measures import clearly_best, deciding
 from ..simulation.posting_rules import rule_of_order
-from ..simulation.problem import Problem, Tuned
+from ..simulation.problem import Problem
 from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
 from .recipes import DefaultRecipe
@@ -93,7 +89,7 @@ def choose_ways(
         scores, points = _in_order(problem, final, recipe, way), []
         fine = np.isinf(way.finest)
         for reduction in _REDUCTIONS if fine else _IF_COARSE:
-            at = _reduced(problem, scores, reduction)
+            at = Reduced.untuned(problem, scores, reduction)
             left, pruned = at.prune(choose_scale(at).entry["scale"] if fine else way.finest)
             size = estimate_bytes(left.matrix, pruned) / whole
             points.append((size, deciding(left.measure(pruned, some))))
@@ -108,16 +104,8 @@ def _in_order(problem: Problem, final: TermScores, recipe: DefaultRecipe, way: W
     if way.per_byte == 0:
         return final
     of_it = replace(recipe, per_byte=way.per_byte)
-    order, rule = rule_of_order(
-        problem.matrix, None, problem.model, problem.parameters, of_it, _IF_COARSE
-    )
-    return final._replace(priority=order, rule=rule)
-
-
-def _reduced(problem: Problem, scores: TermScores, reduction: float) -> Reduced:
-    everyone = [np.arange(len(problem.queries))]
-    tuned = Tuned.untuned(problem, everyone)
-    return Reduced(tuned, scores, [scores], everyone, reduction, "posting")
+    rule = rule_of_order(problem.matrix, None, problem.model, problem.parameters, of_it, _IF_COARSE)
+    return TermScores.by_rule(final.weights, rule)
 
 
 def _at_shares(points: Sequence[tuple[float, np.ndarray]]) -> np.ndarray:

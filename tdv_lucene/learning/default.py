@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 import jax
@@ -25,8 +26,9 @@ from ..simulation.full_index import measure_full
 from ..simulation.posting_rules import rule_of_order
 from ..simulation.problem import Left, Problem, Tuned
 from ..simulation.reduced import Reduced
-from ..simulation.term_scores import TermScores, kept_terms
+from ..simulation.term_scores import TermScores
 from ..values.dropped_postings import PostingRule
+from ..values.dropped_terms import drop_terms
 from ..values.operating_point import CORRECTED_AT
 from .choice_of_order import Way, choose_ways, may_choose, no_finer
 from .features import term_features
@@ -39,24 +41,6 @@ from .tuning_before_learning import choose_parameters, tuning_queries
 
 _TELL_A_SCALE = 100
 """Fewer queries cannot show what a scale below the prior's would cost."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Way:
-    """A way of pruning: the order of terms, and the rule for single postings made of it.
-
-    Attributes
-    ----------
-    problem : Problem
-        With the parameters that the rule is made for.
-    order : float32[V]
-        Above 0; the smallest are dropped first.
-    rule : PostingRule
-    """
-
-    problem: Problem
-    order: np.ndarray
-    rule: PostingRule
 
 
 def learn_default(
@@ -88,12 +72,15 @@ def learn_default(
         chosen = Tuned.untuned(problem, folds)
     made = term_features(problem.matrix, problem.vectors, recipe.features)
     features = jax.tree.map(jax.numpy.asarray, made)
-    final_way, ways = _ways(chosen, recipe)
+    rules = _rules(chosen, recipe)
     problems = [chosen.of_all, *chosen.of_folds]
     if recipe.values and not few:
         linear = None if start is None else start.linear(problem.matrix, made)
-        steps = _Counter(recipe.max_steps * len(folds), progress)
-        stopped = _train_values(recipe, features, linear, ways, folds, rng, steps)
+        done, steps = count(1), recipe.max_steps * len(folds)
+        stopped = _train_values(
+            recipe, features, linear, chosen, rules, folds, rng,
+            lambda: progress("train", next(done), steps),
+        )  # fmt: skip
         mean = np.mean([network.values(features) for network in stopped.final], axis=0)
         of_networks = [mean, *(network.values(features) for network in stopped.out_of_fold)]
         weights = [v * of.judged.start_values for v, of in zip(of_networks, problems)]
@@ -101,37 +88,32 @@ def learn_default(
     else:
         weights = [of.base_values for of in problems]
         networks = [None] * len(folds)
-    final, *of_folds = _scores(weights, final_way, ways)
+    final, *of_folds = _scores(weights, problems, rules)
     choose_scale = _scale_choice(problem, start, few)
     best: list[Way] = []
     if not few and may_choose(problem, recipe):
         best = choose_ways(chosen.of_all, final, recipe, some, folds, choose_scale, progress)
         for power in {way.per_byte for way in best} - {0.0}:
-            others = _scores(weights, *_ways(chosen, replace(recipe, per_byte=power)))
+            others = _scores(weights, problems, _rules(chosen, replace(recipe, per_byte=power)))
             final, *of_folds = [
                 other if way.per_byte == power else one
                 for one, other, way in zip((final, *of_folds), others, best)
             ]
         choose_scale = no_finer(choose_scale, best[0], best[1:])
     tuned_full = measure_full(problem, folds, some, progress)
-    validated = validate_points(
-        chosen, final, of_folds, folds, tuned_full, recipe.reductions, recipe.unit, progress,
-        choose_scale,
-    )  # fmt: skip
-    for report, network in zip(validated.folds, networks):
+    at = Reduced(chosen, final, of_folds, folds, 0.0, recipe.unit)
+    learned = validate_points(at, tuned_full, recipe.reductions, choose_scale, progress)
+    for report, network in zip(learned.folds, networks):
         report["network"] = network
-    moved = None
-    if start is not None:
-        moved = start.moved(chosen, final, of_folds, folds, choose_scale)
-    return Learned(
-        chosen.of_all, final, *validated[:3],
-        moved=moved, choice=validated.choice, way=best[0] if best else None,
-    )  # fmt: skip
+    moved = None if start is None else start.moved(at, choose_scale)
+    return learned._replace(moved=moved, way=best[0] if best else None)
 
 
-def _scores(weights: list[np.ndarray], final: _Way, ways: list[_Way]) -> list[TermScores]:
+def _scores(
+    weights: list[np.ndarray], problems: list[Problem], rules: Mapping[Problem, PostingRule]
+) -> list[TermScores]:
     """Return the scores of all queries, and those of each fold."""
-    return [TermScores(w, way.order, way.rule) for w, way in zip(weights, (final, *ways))]
+    return [TermScores.by_rule(w, rules[problem]) for w, problem in zip(weights, problems)]
 
 
 def _scale_choice(problem: Problem, start: PriorStart | None, few: bool) -> ScaleChoice:
@@ -160,58 +142,42 @@ def _remembered(choose: ScaleChoice) -> ScaleChoice:
     return choose_once
 
 
-class _Counter:
-    """Counts the steps of all trainings for the progress bar."""
-
-    def __init__(self, total: int, progress: Progress) -> None:
-        self._total = total
-        self._done = 0
-        self._progress = progress
-
-    def __call__(self) -> None:
-        self._done += 1
-        self._progress("train", self._done, self._total)
-
-
-def _way(problem: Problem, recipe: DefaultRecipe, reductions: Iterable[float]) -> _Way:
-    """Return the way that drops postings by their saturation and their term's order.
-
-    It is corrected for the larger idf at each of the ``reductions``, which takes a pass each.
-    """
-    order, rule = rule_of_order(
-        problem.matrix, recipe.prefer, problem.model, problem.parameters, recipe, {*reductions}
-    )
-    return _Way(problem, order, rule)
-
-
-def _ways(tuned: Tuned, recipe: DefaultRecipe) -> tuple[_Way, list[_Way]]:
-    """Return the way of pruning for what all queries chose, and for what each fold's others did."""
+def _rules(tuned: Tuned, recipe: DefaultRecipe) -> dict[Problem, PostingRule]:
+    """Return how postings are dropped with the parameters that all queries chose, and with those
+    that each fold's others did."""
     asked = {*recipe.reductions, recipe.trained_at}
-    final = _way(tuned.of_all, recipe, {*asked, *CORRECTED_AT})  # what pruning gets
-    made = {problem: _way(problem, recipe, asked) for problem in tuned.distinct[1:]}
-    made[tuned.of_all] = final
-    return final, [made[of_fold] for of_fold in tuned.of_folds]
+
+    def rule_at(problem: Problem, reductions: Iterable[float]) -> PostingRule:
+        return rule_of_order(
+            problem.matrix, recipe.prefer, problem.model, problem.parameters, recipe, reductions
+        )
+
+    return {
+        tuned.of_all: rule_at(tuned.of_all, {*asked, *CORRECTED_AT}),  # what pruning gets
+        **{problem: rule_at(problem, asked) for problem in tuned.distinct[1:]},
+    }
 
 
 def _train_values(
     recipe: DefaultRecipe,
     features: tdv.Features,
     start: tdv.Linear | None,
-    ways: list[_Way],
+    tuned: Tuned,
+    rules: Mapping[Problem, PostingRule],
     folds: list[np.ndarray],
     rng: np.random.Generator,
     step_done: Callable[[], None],
 ) -> Stopped:
-    """Return one network for each fold, trained on what its way of pruning leaves.
+    """Return one network for each fold, trained on what its rule leaves.
 
-    Folds with the same way follow one another and share their task, which is then let go: it is as
-    large as the matrix.
+    Folds with the same problem follow one another and share their task, which is then let go: it is
+    as large as the matrix.
     """
     trained: dict[int, Trained] = {}
-    for way in dict.fromkeys(ways):
-        left = _left(recipe, way, recipe.trained_at)
+    for problem in dict.fromkeys(tuned.of_folds):
+        left = _left(recipe, problem, rules[problem])
         task = make_task(left.problem.apart(), recipe, features, left.factors, start)
-        for k in (k for k, other in enumerate(ways) if other is way):
+        for k in (k for k, other in enumerate(tuned.of_folds) if other is problem):
             checkpoints = train(task, _without(folds, k), rng, step_done)
             trained[k] = measure_checkpoints(task, checkpoints, folds[k])
         del task
@@ -219,11 +185,13 @@ def _train_values(
     return stop([trained[k] for k in range(len(folds))], folds, caution)
 
 
-def _left(recipe: DefaultRecipe, way: _Way, reduction: float) -> Left:
-    """Return what is left at ``reduction``; a whole term that is dropped has a factor of 0."""
-    if recipe.unit == "term":
-        return Left(way.problem, kept_terms(way.problem, way.order, reduction))
-    return way.problem.left(way.rule, way.order, reduction)
+def _left(recipe: DefaultRecipe, problem: Problem, rule: PostingRule) -> Left:
+    """Return what is left while TDVs are learned; a whole term that is dropped has a 0."""
+    if recipe.unit == "posting":
+        return problem.left(rule, recipe.trained_at)
+    ones = np.ones(len(rule.priority), np.float32)
+    doc_freq = problem.matrix.doc_freq
+    return Left(problem, drop_terms(ones, rule.priority, doc_freq, recipe.trained_at)[0])
 
 
 def _without(folds: list[np.ndarray], held_out: int) -> np.ndarray:

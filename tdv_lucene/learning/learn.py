@@ -6,8 +6,6 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..embedding.lsa import latent_semantic_vectors
 from ..interruption import deferred
 from ..matrix.first_positions import DEFAULT_BOOST, Boost
@@ -101,8 +99,7 @@ def learn_term_values(
     rule = learned.final.rule
     if size and rule is not None:
         progress("count all postings", 0, 0)
-        ones = np.ones(len(learned.final.priority), np.float32)
-        rule = count_thresholds(rule, whole, ones, learned.final.priority)
+        rule = count_thresholds(rule, whole)
         learned = learned._replace(final=learned.final._replace(rule=rule))
     return values_of(learned, chosen, seed, measure=config.measure)
 

@@ -55,7 +55,7 @@ def values_of(
         prior=learned.moved,
         full=learned.full,
         measure=measure,
-        choice=(learned.choice or {}).get(measure),
+        choice=learned.choice.get(measure),
         recommended_reduction=(
             recommend(learned.points, measure) if recommended is None else recommended
         ),

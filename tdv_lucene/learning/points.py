@@ -10,7 +10,7 @@ import numpy as np
 from ..evaluation.significance import t_test
 from ..matrix.first_positions import describe_boost
 from ..progress import Progress
-from ..simulation.choice_of_scale import ScaleChoice, faithful_scale
+from ..simulation.choice_of_scale import ScaleChoice
 from ..simulation.estimated_bytes import (
     estimate_dictionary_bytes,
     estimate_posting_bytes,
@@ -18,7 +18,7 @@ from ..simulation.estimated_bytes import (
 )
 from ..simulation.full_index import FullIndex, mean_visited
 from ..simulation.measures import MEASURES, mean_measures
-from ..simulation.problem import Problem, Tuned
+from ..simulation.problem import Problem
 from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
 from ..values.dropped_terms import nearest
@@ -48,7 +48,7 @@ class Learned(NamedTuple):
         ``dictionary_bytes`` and the postings ``visited``, as the points have them.
     moved : dict or None
         How far learning left the prior, see :meth:`..prior.as_start.PriorStart.moved`.
-    choice : dict or None
+    choice : dict
         See :func:`held_out_choice`.
     way : Way or None
         The order of postings that the queries chose, and the finest scale; None where there was
@@ -60,40 +60,26 @@ class Learned(NamedTuple):
     points: list[dict[str, Any]]
     folds: list[dict[str, Any]]
     full: dict[str, Any]
+    choice: dict[str, Any]
     moved: dict[str, Any] | None = None
-    choice: dict[str, Any] | None = None
     way: Way | None = None
 
 
-class Validated(NamedTuple):
-    """See :class:`Learned`."""
-
-    points: list[dict[str, Any]]
-    folds: list[dict[str, Any]]
-    full: dict[str, Any]
-    choice: dict[str, Any]
-
-
 def validate_points(
-    tuned: Tuned,
-    final: TermScores,
-    of_folds: list[TermScores],
-    folds: list[np.ndarray],
+    learned: Reduced,
     full: FullIndex,
     reductions: tuple[float, ...],
-    unit: str,
+    choose_scale: ScaleChoice,
     progress: Progress,
-    choose_scale: ScaleChoice = faithful_scale,
-) -> Validated:
-    """Return the measures of every reduction, together and by fold.
+) -> Learned:
+    """Return what was ``learned`` with the measures of every reduction, together and by fold.
 
     Every query is measured with the training of the fold it is held out of, on the integer index
     that pruning would write at the point's scale, and searched with parameters that it had no part
     in choosing. ``full`` is what points are compared with.
     """
-    problem = tuned.of_all
+    problem, folds = learned.problem, learned.folds
     plain = problem.full.plain
-    full_bytes = estimate_posting_bytes(problem.full.matrix, plain)
     points, every = [], []
     by_fold: list[dict[str, Any]] = [
         {
@@ -103,11 +89,11 @@ def validate_points(
             "full": mean_measures(full.measured[fold]),
             "held_out": {},
         }
-        for of_fold, fold in zip(tuned.of_folds, folds)
+        for of_fold, fold in zip(learned.tuned.of_folds, folds)
     ]
     for done, reduction in enumerate(reductions):
         progress("validate operating points", done, len(reductions))
-        at = Reduced(tuned, final, of_folds, folds, reduction, unit)
+        at = learned.at(reduction)
         chosen = choose_scale(at)
         measured = at.held_out(chosen.of_folds)
         every.append(measured - full.measured)
@@ -115,7 +101,7 @@ def validate_points(
         points.append(
             {
                 "reduction": reduction,
-                "unit": unit,
+                "unit": learned.unit,
                 **{name: chosen.entry[name] for name in _OF_SCALE},
                 "visited": mean_visited(problem, pruned.statistics),
                 "measures": mean_measures(measured),
@@ -132,14 +118,15 @@ def validate_points(
     about_full = {
         "parameters": full.parameters.describe(),
         "visited": full.visited,
-        "posting_bytes": full_bytes,
+        "posting_bytes": estimate_posting_bytes(matrix, plain),
         "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics),
         "with_positions": {
             "posting_bytes": estimate_posting_bytes(matrix, plain, with_positions),
             "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics, positions=True),
         },
     }
-    return Validated(points, by_fold, about_full, held_out_choice(points, every, folds))
+    choice = held_out_choice(points, every, folds)
+    return Learned(problem, learned.final, points, by_fold, about_full, choice)
 
 
 def held_out_choice(

@@ -18,8 +18,10 @@ from ..learning.tuning_before_learning import tuning_queries
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
 from ..ranking import SearchParameters, check_model
+from ..simulation.choice_of_scale import faithful_scale
 from ..simulation.full_index import measure_full
 from ..simulation.problem import Problem, Tuned
+from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
 from ..values.term_values import TermValues
 from .pairwise import PaperRecipe, train
@@ -86,17 +88,17 @@ def _learn(problem: Problem, recipe: PaperRecipe, seed: int, progress: Progress)
     *of_folds, (final, _, _) = trained
     scored = [scores for scores, *_ in of_folds]
     full = measure_full(problem, folds, tuning_queries(problem, seed), progress)
-    points, reports, about, _ = validate_points(
-        Tuned.untuned(problem, folds), final, scored, folds, full, recipe.reductions, "term",
-        progress,
+    learned = validate_points(
+        Reduced(Tuned.untuned(problem, folds), final, scored, folds, 0.0, "term"),
+        full, recipe.reductions, faithful_scale, progress,
     )  # fmt: skip
-    for report, (_, epoch, linear) in zip(reports, of_folds):
+    for report, (_, epoch, linear) in zip(learned.folds, of_folds):
         report["network"] = {
             "epoch": epoch,
             "w_vector": linear.of_vector.tolist(),
             "b": float(linear.bias),
         }
-    return Learned(problem, final, points, reports, about)
+    return learned
 
 
 def _raw_vectors(vectors: TermVectors, terms: int) -> tdv.Features:

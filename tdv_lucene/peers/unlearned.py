@@ -64,7 +64,7 @@ def unlearned_values(
     if name in POSTINGS and POSTINGS[name].of_weights and not ranking_function(suits).of_weights:
         raise TdvError(f"the peer '{name}' is for impact indexes: choose another of {_OTHERS}")
     if name in POSTINGS:
-        rule = _posting_rule(matrix, POSTINGS[name], weights, parameters)
+        rule = _posting_rule(matrix, POSTINGS[name], parameters)
     priority = rule.priority if rule else ORDERS[name].compute(matrix, seed)
     about = {
         "model": suits if ranking_function(suits).of_weights else ANY_MODEL,
@@ -78,14 +78,14 @@ def unlearned_values(
 
 
 def _posting_rule(
-    matrix: TermDocumentMatrix, order: Order, weights: np.ndarray, parameters: SearchParameters
+    matrix: TermDocumentMatrix, order: Order, parameters: SearchParameters
 ) -> PostingRule:
     """Return the rule that drops no whole terms, and postings by factor times saturation."""
     given = parameters.values()
     at = dict(zip(("k1", "b"), order.of_weights or (given["k1"], given["b"])))
     length_norm = rule_length_norm(matrix, **at).at(stored_lengths(matrix))
     factor = order.compute(matrix, length_norm).astype(np.float32)
-    return make_posting_rule(matrix, weights, factor, factor, 0.0, **at)
+    return make_posting_rule(matrix, factor, 0.0, **at)
 
 
 def make_peer_values(

@@ -81,7 +81,7 @@ def prior_values(
     # One out of range is refused where it is used.
     points = [r if r is not None and 0 <= r < 1 else recommended for r in reductions]
     counted = matrix.with_position_boost(settings.boost)
-    order, rule = rule_of_order(counted, prefer, model, settings.parameters, RuleRecipe(), points)
+    rule = rule_of_order(counted, prefer, model, settings.parameters, RuleRecipe(), points)
     about = {
         "model": model,
         "parameters": settings.parameters,
@@ -96,7 +96,7 @@ def prior_values(
     return unvalidated_values(
         matrix,
         prior.weights(matrix, settings.slope),
-        order,
+        rule.priority,
         rule,
         about,
         reductions=points,

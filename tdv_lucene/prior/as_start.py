@@ -15,7 +15,7 @@ from ..ranking import ranking_function
 from ..simulation.choice_of_scale import ScaleChoice
 from ..simulation.measures import MEASURES
 from ..simulation.posting_rules import RuleRecipe, rule_of_order
-from ..simulation.problem import Problem, Tuned
+from ..simulation.problem import Problem
 from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
 from .prior import Prior, Settings
@@ -43,14 +43,7 @@ class PriorStart(NamedTuple):
         """Return the network that training begins with."""
         return self.prior.linear(matrix, features, self.settings.slope)
 
-    def moved(
-        self,
-        tuned: Tuned,
-        final: TermScores,
-        of_folds: list[TermScores],
-        folds: list[np.ndarray],
-        choose_scale: ScaleChoice,
-    ) -> dict[str, Any]:
+    def moved(self, to: Reduced, choose_scale: ScaleChoice) -> dict[str, Any]:
         """Return how far learning moved away from the prior, and what that gained.
 
         ``parameters`` and ``lead`` (the first-position boost) are the prior's own. ``values`` is
@@ -59,25 +52,22 @@ class PriorStart(NamedTuple):
         interval (see :func:`..evaluation.significance.t_test`). It is that of the real-valued
         models, but for TF-IDF, whose scale does more than round.
         """
-        problem = tuned.of_all
+        problem = to.problem
         tokens = np.asarray(problem.matrix.total_term_freq, np.float64)
-        away = np.abs(final.weights - self.problem.base_values)
-        boost = self.problem.matrix.position_boost
+        away = np.abs(to.final.weights - self.problem.base_values)
         reduction = self.settings.reduction or 0.0
-        learned = Reduced(tuned, final, of_folds, folds, reduction, "posting")
-        own, everyone = self._scores(), [np.arange(len(problem.queries))]
-        unmoved = Tuned.untuned(self.problem, everyone)
-        alone = Reduced(unmoved, own, [own], everyone, reduction, "posting")
+        learned = replace(to, reduction=reduction, unit="posting")
+        alone = Reduced.untuned(self.problem, self._scores(reduction), reduction)
         if ranking_function(problem.model).scale_ranks:
             ours = learned.held_out(choose_scale(learned).of_folds)
             differences = ours - alone.held_out([self.settings.scale_at(reduction)])
         else:
-            differences = learned.held_out([None] * len(folds)) - alone.held_out([None])
+            differences = learned.held_out([None] * len(to.folds)) - alone.held_out([None])
         gains = differences[:, MEASURES.index(_MEASURE)]
         return {
             **self.prior.describe(),
             "parameters": self.problem.parameters.values(),
-            "lead": describe_boost(boost),
+            "lead": describe_boost(self.problem.matrix.position_boost),
             "values": float(tokens @ away / max(1.0, tokens.sum())),
             "gain": {
                 "measure": _MEASURE,
@@ -86,13 +76,13 @@ class PriorStart(NamedTuple):
             },
         }
 
-    def _scores(self) -> TermScores:
+    def _scores(self, reduction: float) -> TermScores:
         """Return the scores of the prior alone."""
-        problem, at = self.problem, (self.settings.reduction or 0.0,)
-        order, rule = rule_of_order(
-            problem.matrix, None, problem.model, problem.parameters, RuleRecipe(), at
+        problem = self.problem
+        rule = rule_of_order(
+            problem.matrix, None, problem.model, problem.parameters, RuleRecipe(), (reduction,)
         )
-        return TermScores(problem.base_values, order, rule)
+        return TermScores.by_rule(problem.base_values, rule)
 
 
 def start_from_prior(problem: Problem, prior: Prior, settings: Settings) -> PriorStart:

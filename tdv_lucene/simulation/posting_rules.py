@@ -46,31 +46,26 @@ def rule_of_order(
     parameters: Parameters,
     recipe: RuleRecipe,
     reductions: Iterable[float],
-) -> tuple[np.ndarray, PostingRule]:
-    """Return float32[V], the order (see :func:`..values.term_orders.order_terms`), and the rule
-    that drops postings by their saturation and their term's order.
+) -> PostingRule:
+    """Return the rule that drops postings by their saturation and their term's order, its
+    ``priority`` (see :func:`..values.term_orders.order_terms`).
 
-    At the ``reductions`` TDVs are corrected for what dropped postings add to idf.
+    At the ``reductions`` TDVs are corrected for what dropped postings add to idf, a pass each.
     """
-    order = order_terms(matrix, prefer, model, per_byte=recipe.per_byte)
-    k1 = parameters.values()["k1"]
     rule = make_posting_rule(
         counted_for_dropping(matrix, model),
-        np.ones(len(order), np.float32),  # networks are shrunk: no TDV is 0
-        order,
-        order,
+        order_terms(matrix, prefer, model, per_byte=recipe.per_byte),
         getattr(recipe, ranking_function(model).whole_terms),
         **saturation_for_dropping(prefer, model)._asdict(),
     )
     if not recipe.make_up:
-        return order, rule
-    return order, make_up_for(rule, matrix, order, sorted(reductions), model, k1)
+        return rule
+    return make_up_for(rule, matrix, sorted(reductions), model, parameters.values()["k1"])
 
 
 def make_up_for(
     rule: PostingRule,
     matrix: TermDocumentMatrix,
-    priority: np.ndarray,
     reductions: Sequence[float],
     model: str,
     k1: float,
@@ -88,7 +83,7 @@ def make_up_for(
     idf = bm25_idf(np.asarray(matrix.doc_freq), matrix.doc_count)
     factors = np.ones((len(reductions), matrix.shape[0]), np.float32)
     for row, reduction in enumerate(reductions):
-        tdv, cut = rule.drop(ones, priority, matrix.doc_freq, reduction)
+        tdv, cut = rule.drop(ones, rule.priority, matrix.doc_freq, reduction)
         left = apply_values(matrix, tdv, None, cut).statistics
         share = np.minimum(idf / bm25_idf(left.doc_freq, left.doc_count), 1)
         factors[row] = function.corrected(share, left.total_term_freq / left.doc_freq, k1)

@@ -193,15 +193,15 @@ class Problem:
         unboosted = self.judged.unboosted
         return self if unboosted is self.judged else replace(self, judged=unboosted)
 
-    def left(self, rule: PostingRule, priority: np.ndarray, reduction: float) -> Left:
+    def left(self, rule: PostingRule, reduction: float) -> Left:
         """Return what is left after ``rule`` drops its postings at ``reduction``.
 
         For TDVs none of which is 0. Takes a pass over the postings: make it once and pass it on.
         """
-        ones = np.ones(len(priority), np.float32)
+        ones = np.ones(len(rule.priority), np.float32)
         if reduction == 0:
             return Left(self, ones)
-        factors, cut = rule.drop(ones, priority, self.matrix.doc_freq, reduction)
+        factors, cut = rule.drop(ones, rule.priority, self.matrix.doc_freq, reduction)
         matrix = keep_postings(self.matrix, factors, cut)
         return Left(replace(self, judged=replace(self.judged, matrix=matrix)), factors)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,7 +37,21 @@ class Reduced:
     folds: Sequence[np.ndarray]
     reduction: float
     unit: str
-    _left: dict[tuple[Problem, PostingRule | None], Left] = field(default_factory=dict, repr=False)
+    _left: dict[tuple[Problem, PostingRule | None], Left] = field(
+        init=False, default_factory=dict, repr=False
+    )
+
+    @classmethod
+    def untuned(cls, problem: Problem, scores: TermScores, reduction: float) -> Reduced:
+        """Return single postings dropped of a problem as it is, by scores that no query chose: one
+        fold of all queries."""
+        everyone = [np.arange(len(problem.queries))]
+        tuned = Tuned.untuned(problem, everyone)
+        return cls(tuned, scores, [scores], everyone, reduction, "posting")
+
+    def at(self, reduction: float) -> Reduced:
+        """Return the same at another reduction."""
+        return replace(self, reduction=reduction)
 
     @property
     def problem(self) -> Problem:

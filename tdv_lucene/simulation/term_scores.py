@@ -29,6 +29,11 @@ class TermScores(NamedTuple):
     priority: np.ndarray
     rule: PostingRule | None = None
 
+    @classmethod
+    def by_rule(cls, weights: np.ndarray, rule: PostingRule) -> TermScores:
+        """Return those that drop postings by a rule, and whole terms in its order."""
+        return cls(weights, rule.priority, rule)
+
     def left(self, problem: Problem, reduction: float, unit: str) -> Left:
         """Return what is left at ``reduction``, before TDVs apply.
 
@@ -36,7 +41,7 @@ class TermScores(NamedTuple):
         with the same rule leave the same.
         """
         if unit == "posting" and self.rule is not None:
-            return problem.left(self.rule, self.priority, reduction)
+            return problem.left(self.rule, reduction)
         return Left(problem, np.ones(len(self.weights), np.float32))
 
     def prune(
@@ -51,9 +56,3 @@ class TermScores(NamedTuple):
             return apply_values(matrix, self.weights * left.factors, scale, held=held)
         tdv, _ = drop_terms(self.weights, self.priority, matrix.doc_freq, reduction)
         return apply_values(matrix, tdv, scale, held=held)
-
-
-def kept_terms(problem: Problem, priority: np.ndarray, reduction: float) -> np.ndarray:
-    """Return float32[V]: 1 for the terms that stay at ``reduction``, 0 for those dropped."""
-    ones = np.ones(len(priority), np.float32)
-    return drop_terms(ones, priority, problem.matrix.doc_freq, reduction)[0]

@@ -20,54 +20,42 @@ _CELLS = 1 << 14
 
 
 def make_posting_rule(
-    matrix: TermDocumentMatrix,
-    weights: np.ndarray,
-    priority: np.ndarray,
-    posting_priority: np.ndarray,
-    whole_terms: float,
-    *,
-    k1: float,
-    b: float,
+    matrix: TermDocumentMatrix, order: np.ndarray, whole_terms: float, *, k1: float, b: float
 ) -> PostingRule:
     """Find the thresholds at which a rule drops 0, 1, ... 99 % of the postings, O(postings).
 
     Parameters
     ----------
-    weights : float32[V]
-        A term with a weight of 0 is dropped in any case.
-    priority : float32[V]
-        The order in which whole terms are dropped, ascending.
-    posting_priority : float32[V]
-        Finite and above 0; see :class:`PostingRule`.
+    order : float32[V]
+        Of whole terms, which are dropped ascending, and of postings (see :class:`PostingRule`);
+        finite and above 0.
     whole_terms
         The share of the reduction that is made by dropping whole terms, within [0, 1].
     k1, b
         Of the saturation.
 
-    The rule's first-position boost is that of the matrix. Of a pool's matrix the postings are those
-    of the collection, estimated.
+    No TDV may be 0: such a term would be dropped on top. The rule's first-position boost is that of
+    the matrix. Of a pool's matrix the postings are those of the collection, estimated.
 
     A threshold is the largest of some ten thousand, a thousandth or less apart, that drops no more
     than was asked for.
     """
     rule = PostingRule(
-        np.asarray(posting_priority, np.float32), whole_terms, rule_length_norm(matrix, k1, b),
+        np.asarray(order, np.float32), whole_terms, rule_length_norm(matrix, k1, b),
         (np.zeros(1), np.zeros(1)), position_boost=matrix.position_boost,
     )  # fmt: skip
-    return count_thresholds(rule, matrix, weights, priority)
+    return count_thresholds(rule, matrix)
 
 
-def count_thresholds(
-    rule: PostingRule, matrix: TermDocumentMatrix, weights: np.ndarray, priority: np.ndarray
-) -> PostingRule:
+def count_thresholds(rule: PostingRule, matrix: TermDocumentMatrix) -> PostingRule:
     """Return the rule with the thresholds that the postings of ``matrix`` give, in one pass.
 
-    All else stays as the rule has it, its saturation above all; for the other parameters see
-    :func:`make_posting_rule`.
+    All else stays as the rule has it, its saturation above all.
     """
+    kept = np.ones(len(rule.priority), np.float32)
     theta = _thresholds(
         matrix.with_position_boost(rule.position_boost),
-        postings_before(weights, priority, matrix.doc_freq),
+        postings_before(kept, rule.priority, matrix.doc_freq),
         rule.priority,
         rule.length_norm.at(stored_lengths(matrix)),
         (REDUCTIONS * matrix.collection_postings).astype(np.int64),

@@ -107,14 +107,11 @@ def test_report_manifest_and_user_data_agree(tf, tiny_index, tiny_matrix, tiny_v
 
 @pytest.mark.parametrize("tf", ["scaled", "original"])
 def test_postings_go_by_their_saturation(tf, tiny_index, tiny_matrix, tiny_values, tmp_path):
-    ones = np.ones(tiny_matrix.shape[0], np.float32)
     rng = np.random.default_rng(0)
-    rule = make_posting_rule(
-        tiny_matrix, ones, tiny_values.priority,
-        rng.uniform(0.5, 1, len(ones)).astype(np.float32), 0.3, k1=0.9, b=0.4,
-    )  # fmt: skip
+    order = rng.uniform(0.5, 1, tiny_matrix.shape[0]).astype(np.float32)
+    rule = make_posting_rule(tiny_matrix, order, 0.3, k1=0.9, b=0.4)
     manifest = {**tiny_values.manifest, "posting_rule": rule.describe(), "unit": "posting"}
-    values = replace(tiny_values, posting_priority=rule.priority, manifest=manifest)
+    values = replace(tiny_values, priority=order, posting_priority=order, manifest=manifest)
     values.save(tmp_path / "values")
     output = tmp_path / "pruned"
     report = prune_index(tiny_index, tmp_path / "values", output, reduction=0.5, tf=tf)

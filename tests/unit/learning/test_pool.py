@@ -65,10 +65,9 @@ def pool_of(collection, size: int, seed: int = 0) -> TermDocumentMatrix:
 
 def rule_of(matrix: TermDocumentMatrix):
     """A rule by saturation alone, and the order it goes with."""
-    ones = np.ones(matrix.shape[0], np.float32)
     order = np.linspace(0.5, 1.5, matrix.shape[0]).astype(np.float32)
-    rule = make_posting_rule(matrix, ones, order, order, 0.2, k1=1.2, b=0.75)
-    return make_up_for(rule, matrix, order, (0.0, 0.45), "bm25", 1.2), order
+    rule = make_posting_rule(matrix, order, 0.2, k1=1.2, b=0.75)
+    return make_up_for(rule, matrix, (0.0, 0.45), "bm25", 1.2), order
 
 
 def test_a_pool_of_all_documents_has_the_statistics_of_the_matrix(collection):
@@ -191,10 +190,7 @@ def test_learning_from_a_pool_tells_so_and_gives_every_term_a_value(collection):
     boost, span = values.position_boost
     counted = matrix.with_position_boost(FirstPositionBoost(2 * boost, 2 * span))
     rule = values.posting_rule
-    ones = np.ones(matrix.shape[0], np.float32)
-    exact = make_posting_rule(
-        counted, ones, values.priority, rule.priority, 0.0, k1=4.0, b=0.2
-    )  # fmt: skip
+    exact = make_posting_rule(counted, rule.priority, 0.0, k1=4.0, b=0.2)
     np.testing.assert_array_equal(rule.thresholds[1], exact.thresholds[1])
 
 

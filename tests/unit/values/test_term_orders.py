@@ -84,9 +84,8 @@ def test_the_rarest_terms_of_a_large_collection_are_not_worth_most():
 def test_lengths_count_for_little_whatever_the_search_takes(collection, prefer, model, k1, b):
     matrix = collection[0]
     average = float(stored_lengths(matrix).sum() / matrix.doc_count)
-    _, rule = rule_of_order(
-        matrix, prefer, model, Parameters(k1=1.7, b=0.9), DefaultRecipe(), (0.5,)
-    )
+    parameters = Parameters(k1=1.7, b=0.9)
+    rule = rule_of_order(matrix, prefer, model, parameters, DefaultRecipe(), (0.5,))
     assert rule.length_norm == LengthNorm.of(k1, b, average)
 
 
@@ -103,15 +102,17 @@ def test_what_stands_early_is_kept_longest(collection, prefer, model, times):
         (boosted, FirstPositionBoost(1.5 * times, 3.0 * times)),
         (matrix, None),
     ):
-        order, rule = rule_of_order(counted, prefer, model, Parameters(), DefaultRecipe(), (0.5,))
-        _, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.5)
+        rule = rule_of_order(counted, prefer, model, Parameters(), DefaultRecipe(), (0.5,))
+        ones = np.ones(matrix.shape[0], np.float32)
+        _, cut = rule.drop(ones, rule.priority, matrix.doc_freq, 0.5)
         assert rule.position_boost == cut.position_boost == expected
 
 
 def test_the_rule_drops_by_order_times_saturation(collection):
     """At half of the postings, none that stays is worth less than one that goes."""
     matrix = collection[0]
-    order, rule = rule_of_order(matrix, None, "bm25", Parameters(), DefaultRecipe(), (0.5,))
+    rule = rule_of_order(matrix, None, "bm25", Parameters(), DefaultRecipe(), (0.5,))
+    order = rule.priority
     everything = np.ones(len(order), np.float32)
     tdv, cut = rule.drop(everything, order, matrix.doc_freq, 0.5)
     kept = keep_postings(matrix, tdv, cut)
@@ -129,8 +130,9 @@ def test_where_speed_is_preferred_fewer_postings_stay_in_long_lists(collection):
     long = np.argsort(matrix.doc_freq)[-15:]
     left = {}
     for prefer in (None, "speed"):
-        order, rule = rule_of_order(matrix, prefer, "bm25", Parameters(), DefaultRecipe(), (0.6,))
-        tdv, cut = rule.drop(np.ones(len(order), np.float32), order, matrix.doc_freq, 0.6)
+        rule = rule_of_order(matrix, prefer, "bm25", Parameters(), DefaultRecipe(), (0.6,))
+        ones = np.ones(matrix.shape[0], np.float32)
+        tdv, cut = rule.drop(ones, rule.priority, matrix.doc_freq, 0.6)
         left[prefer] = keep_postings(matrix, tdv, cut).doc_freq[long].sum()
     assert left["speed"] < left[None]
 
