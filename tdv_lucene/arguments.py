@@ -37,12 +37,6 @@ def cores(threads: int | None) -> int:
     return threads or os.cpu_count() or 1
 
 
-def checked_seed(seed: int) -> int:
-    """Return ``seed``, or raise :class:`TdvError` when it is not from 0 to :data:`LARGEST_SEED`."""
-    within("seed", seed, 0, LARGEST_SEED)
-    return seed
-
-
 def parse_bytes(text: str | int, name: str = "max_bytes") -> int:
     """Return the number in ``25MB``, ``1.5 GiB``, ``25000000``; k, M, G are powers of 1000.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..learning.config import LearnConfig
 from ..ranking import MODELS, ranking_function
-from ..values.losses import ranks_above
+from ..values.losses import keeps_recall, ranks_above
 from . import _options as options
 from ._log_points import print_log_points
 
@@ -157,6 +157,15 @@ def _lacks_positions(manifest: Mapping[str, Any]) -> bool:
 def _recommended(values: TermValues) -> str:
     """Which point pruning takes by default, and why."""
     measure, recommended = values.measure, values.manifest["recommended_reduction"]
+    more = (
+        "pass --reduction, --max-loss or --max-bytes to 'tdv-lucene prune', or learn from more "
+        "judged queries."
+    )
+    if not any(map(keeps_recall, values.points)):
+        return (
+            "* recommended: drop nothing. At every reduction R@1000 is significantly below that of "
+            f"the tuned full index. To drop all the same, {more}"
+        )
     point = next(each for each in values.points if each["reduction"] == recommended)
     if ranks_above(point, measure):
         return (
@@ -166,10 +175,9 @@ def _recommended(values: TermValues) -> str:
         )
     least = "nothing" if point["reduction"] == 0 else f"{point['reduction']:.0%}"
     return (
-        f"* recommended: drop {least}, which ranks best. At no reduction is {measure} above the "
-        "tuned full index's by a standard error, with R@1000 not significantly below it. To drop "
-        "more, pass --reduction, --max-loss or --max-bytes to 'tdv-lucene prune', or learn from "
-        "more judged queries."
+        f"* recommended: drop {least}, which ranks best of those that keep R@1000. At no reduction "
+        f"is {measure} above the tuned full index's by a standard error, with R@1000 not "
+        f"significantly below it. To drop more, {more}"
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import jax
 import numpy as np
 
-from ..arguments import checked_seed
+from ..arguments import LARGEST_SEED, within
 from ..core import tdv
 from ..embedding.lsa import latent_semantic_vectors
 from ..embedding.term_vectors import TermVectors
@@ -48,7 +48,7 @@ def learn_by_paper(
     TdvError
         As there.
     """
-    checked_seed(seed)
+    within("seed", seed, 0, LARGEST_SEED)
     check_model(model)
     matrix.require_postings("learning")
     if vectors is None:

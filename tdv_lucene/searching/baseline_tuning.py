@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..analysis import Analysis
-from ..errors import TdvError
+from ..errors import TdvError, argument
 from ..evaluation.evaluate import evaluate_run
 from ..evaluation.topics import Qrels
 from ..evaluation.tuning import OBJECTIVE, tune
@@ -18,7 +18,7 @@ from ..indexes.analysis import analysis_of
 from ..indexes.search_parameters import holds_weights, recorded_parameters
 from ..output import Output
 from ..progress import Progress, silent
-from ..ranking import SearchParameters
+from ..ranking import MODELS, SearchParameters, ranking_function
 from .search import RUN, search_with
 
 _HITS = 10
@@ -57,12 +57,18 @@ def tune_parameters(
     ------
     TdvError
         As :func:`tdv_lucene.search_index` and :func:`tdv_lucene.evaluate_run`; for an impact
-        index, which has no parameter to tune.
+        index, and a ranking function, that have no parameter to tune.
     """
     refuse_weights(index, field)
     own = recorded_parameters(index, model, field=field)
-    analysed = analysis_of(index, field, analysis)
     assert own.model is not None  # the recorded one, else BM25
+    tunable = [m for m in MODELS if any(each.is_tuned for each in ranking_function(m).takes)]
+    if own.model not in tunable:
+        raise TdvError(
+            f"{argument('model', own.model)} has no parameter to tune: pass "
+            f"{' or '.join(tunable)}, or leave out the topics and qrels to tune on"
+        )
+    analysed = analysis_of(index, field, analysis)
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
 

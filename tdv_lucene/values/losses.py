@@ -75,7 +75,7 @@ def recommend(points: Sequence[Point], measure: str = MEASURE) -> float:
     ever let anything be dropped. An index that is wholly below 0 in R@1000 is never recommended; 0,
     to drop nothing, if all are.
     """
-    finding = [point for point in points if _keeps_recall(point)]
+    finding = [point for point in points if keeps_recall(point)]
     above = [point for point in finding if ranks_above(point, measure)]
     if above:
         chosen = min(above, key=lambda point: float(point["posting_bytes"]))
@@ -93,8 +93,9 @@ def ranks_above(point: Point, measure: str = MEASURE) -> bool:
     interval's half, about one standard error, and not wholly below 0 in R@1000."""
     difference = point["difference"][measure]
     by_an_error = (difference["mean"] + difference["ci95"][0]) / 2
-    return bool(by_an_error >= 0 and _keeps_recall(point))
+    return bool(by_an_error >= 0 and keeps_recall(point))
 
 
-def _keeps_recall(point: Point) -> bool:
+def keeps_recall(point: Point) -> bool:
+    """Whether the difference in R@1000 is not wholly below 0."""
     return bool(point["difference"]["R@1000"]["ci95"][1] >= 0)

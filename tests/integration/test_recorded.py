@@ -89,9 +89,11 @@ def test_values_made_without_a_model_suit_every_one(case, tmp_path, caplog):
 
 
 def test_tuning_keeps_the_recorded_model(case, tmp_path):
-    pruned = pruned_for(case, "tfidf", tmp_path)
     qrels = {"q1": {"d0": 1}, "q2": {"d1": 1}}
-    assert tune_parameters(pruned, TOPICS, qrels)[0].model == "tfidf"
+    kept = pruned_for(case, "qld", tmp_path)
+    assert tune_parameters(kept, TOPICS, qrels)[0].model == "qld"
+    with pytest.raises(TdvError, match="model='tfidf' has no parameter to tune: pass bm25 or qld"):
+        tune_parameters(kept, TOPICS, qrels, "tfidf")
 
 
 @pytest.mark.pyserini

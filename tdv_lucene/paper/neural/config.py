@@ -27,8 +27,6 @@ class NeuralConfig:
     query_terms, doc_terms : int
         Terms read of a query and of a document; what is longer is cut. ``doc_terms`` is a multiple
         of ``POOLED``.
-    gating : "idf" or "vector"
-        What weighs DRMM's query terms.
     filters : int
         Of Conv-KNRM's convolutions, for each length of n-gram: 128 in its paper, which learned from
         search logs.
@@ -49,7 +47,6 @@ class NeuralConfig:
 
     query_terms: int = 32
     doc_terms: int = 100
-    gating: str = "idf"
     filters: int = 64
     units: int = 32
     depth: int = 1000
@@ -60,16 +57,8 @@ class NeuralConfig:
     max_epochs: int = 200
     patience: int = 5
 
-    def rate(self, name: str) -> float:
-        """Adam's learning rate for the re-ranker ``name``."""
-        if self.learning_rate is not None:
-            return self.learning_rate
-        return RATES[name]
-
     def __post_init__(self) -> None:
         if self.doc_terms < POOLED or self.doc_terms % POOLED:
             raise TdvError(
                 f"doc_terms must be a multiple of {POOLED}, got {self.doc_terms}: try 100"
             )
-        if self.gating not in ("idf", "vector"):
-            raise TdvError(f"no gating '{self.gating}': choose one of idf, vector")

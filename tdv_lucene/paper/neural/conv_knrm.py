@@ -12,10 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .batch import Batch
 from .config import NeuralConfig
-from .dense import Dense, draw_normal
-from .layers import KERNELS, convolve, pool_kernels, unit
+from .layers import KERNELS, Batch, Dense, convolve, draw_normal, pool_kernels, unit
 
 _LENGTHS = (1, 2, 3)
 

@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .batch import Batch
 from .config import NeuralConfig
-from .dense import Dense
 from .layers import (
     BINS,
+    Batch,
+    Dense,
     both_there,
     exact_matches,
     masked_softmax,
@@ -34,26 +34,24 @@ drown its exact matches."""
 class Drmm(eqx.Module):
     """score = sum over query terms of g_l (v . ReLU(W h_l + a) + b).
 
-    h_l are log-count histograms, g the softmax over the query's terms of w idf or w . x (the
-    paper's two gates), with the term's vector x.
+    h_l are log-count histograms, g the softmax over the query's terms of w idf (of
+    the paper's two gates the one without word vectors).
 
     Attributes
     ----------
-    gate : float[] or float[E]
+    gate : float[]
     """
 
     hidden: Dense
     output: Dense
     gate: jax.Array
-    gating: str = eqx.field(static=True)
 
     def __init__(self, dimensions: int, config: NeuralConfig, rng: np.random.Generator) -> None:
         drawn = Dense(BINS, _HIDDEN, rng)
         start = (drawn.weight * _SMALL, jnp.ones(_HIDDEN))  # every unit is above 0
         self.hidden = eqx.tree_at(lambda layer: (layer.weight, layer.bias), drawn, start)
         self.output = Dense(_HIDDEN, 1, rng)
-        self.gate = jnp.ones(()) if config.gating == "idf" else jnp.zeros(dimensions)
-        self.gating = config.gating
+        self.gate = jnp.ones(())
 
     def __call__(self, batch: Batch) -> jax.Array:
         """Return float[B, C]."""
@@ -61,7 +59,5 @@ class Drmm(eqx.Module):
         exact = exact_matches(batch.query, batch.docs)
         histograms = match_histograms(cosines, exact, both_there(batch.query, batch.docs))
         matched = self.output(jax.nn.relu(self.hidden(histograms)))[..., 0]
-        by_idf = self.gating == "idf"
-        logits = self.gate * batch.idf if by_idf else batch.query_vectors @ self.gate
-        gates = masked_softmax(logits, batch.query >= 0)
+        gates = masked_softmax(self.gate * batch.idf, batch.query >= 0)
         return (gates[:, None] * matched).sum(axis=-1)

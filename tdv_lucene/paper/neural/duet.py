@@ -14,10 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .batch import Batch
 from .config import POOLED, NeuralConfig
-from .dense import Dense, draw_normal
-from .layers import convolve, exact_matches, masked_max
+from .layers import Batch, Dense, convolve, draw_normal, exact_matches, masked_max
 
 _WORDS = 3  # of the distributed model's convolutions
 _SMALL = 0.3

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 
 import numpy as np
 
 from ...evaluation.evaluate import evaluate_run
 from ...interruption import deferred
 from ..experiment import MEASURES, ROUNDS, Experiment
-from . import RANKERS
 from .config import NeuralConfig
-from .rankers import Ranker, count_parameters
-from .reading import Reader
-from .runs import Rankings, format_run, number_documents, read_rankings, rerank
+from .rankers import count_parameters
+from .runs import Ranked, Reranking, format_run, number_documents, read_rankings
 from .training import judged_training, train
 
 
-def run_ranker(
-    experiment: Experiment, name: str, depth: int, config: NeuralConfig | None = None
-) -> dict[str, np.ndarray]:
+def run_ranker(experiment: Experiment, name: str, depth: int) -> dict[str, np.ndarray]:
     """Re-rank BM25's run of the full index; write it and return what was measured.
 
     Returns ``nDCG@5`` and ``R@1000`` float64[Q] in the order of the folds, ``ms`` float64[n] of
     the n queries timed, ``epochs`` int64[folds] and ``parameters`` int64[1].
     """
-    config = config or NeuralConfig()
     first = read_rankings(str(experiment.baseline("bm25")))
     documents = number_documents(experiment.matrix, first.values(), depth)
-    ranked, milliseconds, epochs, size = {}, [], [], 0
+    ranked: dict[str, Ranked] = {}
+    milliseconds, epochs, size = [], [], 0
     for fold in experiment.folds:
         training = judged_training(
             experiment.matrix,
             experiment.vectors,
-            config,
+            NeuralConfig(),
             {q: experiment.tokens[q] for q in fold.training},
             {q: experiment.qrels[q] for q in fold.training},
         )
@@ -44,15 +39,10 @@ def run_ranker(
         size = count_parameters(trained.ranker)
         terms = reader.queries({q: experiment.tokens[q] for q in fold.held_out})
         asked = dict(zip(fold.held_out, terms))
+        work = Reranking(trained.ranker, reader, asked, first, documents, depth)
+        ranked |= work.of_all(name, experiment.progress)
         with deferred():
-            for number, (query, own) in enumerate(asked.items(), 1):
-                ranked[query] = rerank(
-                    trained.ranker, reader, own, first.get(query, []), documents, depth
-                )
-                experiment.progress(f"re-rank by {RANKERS[name]}, queries", number, len(asked))
-            milliseconds.append(
-                _time(trained.ranker, reader, asked, first, documents, depth, experiment)
-            )
+            milliseconds.append(_time(work, experiment))
     run = experiment.folder / f"{name}.run"
     run.write_text(format_run(ranked, f"tdv-lucene-{name}"), encoding="utf-8")
     asked = {q: experiment.topics[q] for q in experiment.measured}
@@ -65,26 +55,18 @@ def run_ranker(
     }
 
 
-def _time(
-    ranker: Ranker,
-    reader: Reader,
-    asked: Mapping[str, np.ndarray],
-    first: Rankings,
-    documents: Mapping[str, int],
-    depth: int,
-    experiment: Experiment,
-) -> np.ndarray:
+def _time(work: Reranking, experiment: Experiment) -> np.ndarray:
     """Return float64[n] milliseconds of re-ranking, the median of rounds, of as many queries as
     the experiment has time for, at least one; each was re-ranked before, so all is compiled.
     """
     rng = np.random.default_rng(experiment.seed)
-    order = [list(asked)[i] for i in rng.permutation(len(asked))]
+    order = [list(work.asked)[i] for i in rng.permutation(len(work.asked))]
     begun, timed = time.perf_counter(), []
     for query in order:
         rounds = []
         for _ in range(ROUNDS):
             start = time.perf_counter()
-            rerank(ranker, reader, asked[query], first.get(query, []), documents, depth)
+            work.of(query)
             rounds.append(time.perf_counter() - start)
         timed.append(1e3 * float(np.median(rounds)))
         if time.perf_counter() - begun > experiment.latency_budget_seconds:

@@ -1,4 +1,4 @@
-"""What the re-rankers are made of: pure functions of arrays, in which padding changes nothing.
+"""What the re-rankers are made of, and what they score: padding changes nothing.
 
 Shapes: ``B`` queries of ``L`` terms, ``C`` documents a query of ``N`` terms, word vectors of ``E``
 numbers. Terms are numbers, -1 for padding, which stands at the end.
@@ -7,10 +7,14 @@ numbers. Terms are numbers, -1 for padding, which stands at the end.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from ...ranking import Array
 
 BINS = 30
 """DRMM's, the last of which counts exact matches alone."""
@@ -18,6 +22,56 @@ BINS = 30
 KERNELS = np.array([1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9], np.float32)
 WIDTHS = np.array([1e-3] + [0.1] * 10, np.float32)
 """Conv-KNRM's kernels: the first counts exact matches."""
+
+
+class Batch(NamedTuple):
+    """Queries with documents to score.
+
+    Attributes
+    ----------
+    query : int32[B, L]
+        Term numbers.
+    query_vectors : float32[B, L, E]
+        Zeros for padding, as all below.
+    idf : float32[B, L]
+    docs : int32[B, C, N]
+    doc_vectors : float32[B, C, N, E]
+    """
+
+    query: Array
+    query_vectors: Array
+    idf: Array
+    docs: Array
+    doc_vectors: Array
+
+
+def draw_normal(rng: np.random.Generator, shape: tuple[int, ...], inputs: int) -> jax.Array:
+    """Return float32 weights whose sum over so many ``inputs`` has a variance of 1.
+
+    NumPy draws them: JAX would compile each shape, for seconds.
+    """
+    return jnp.asarray(rng.normal(size=shape) / inputs**0.5, jnp.float32)
+
+
+class Dense(eqx.Module):
+    """A full layer on the last axis.
+
+    Attributes
+    ----------
+    weight : float[outputs, inputs]
+    bias : float[outputs]
+    """
+
+    weight: jax.Array
+    bias: jax.Array
+
+    def __init__(self, inputs: int, outputs: int, rng: np.random.Generator) -> None:
+        self.weight = draw_normal(rng, (outputs, inputs), inputs)
+        self.bias = jnp.zeros(outputs)
+
+    def __call__(self, values: jax.Array) -> jax.Array:
+        """Return float[..., outputs] of float[..., inputs]."""
+        return values @ self.weight.T + self.bias
 
 
 def unit(vectors: jax.Array) -> jax.Array:

@@ -10,11 +10,11 @@ import jax
 import numpy as np
 
 from . import check_name
-from .batch import Batch
 from .config import NeuralConfig
 from .conv_knrm import ConvKnrm
 from .drmm import Drmm
 from .duet import Duet
+from .layers import Batch
 
 _KINDS: dict[str, Callable[..., Any]] = {"drmm": Drmm, "duet": Duet, "conv-knrm": ConvKnrm}
 

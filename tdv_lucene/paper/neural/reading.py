@@ -13,8 +13,8 @@ from ...embedding.term_vectors import TermVectors
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...matrix.token_sequences import TokenSequences
 from ...ranking.bm25 import bm25_idf
-from .batch import Batch
 from .config import POOLED, NeuralConfig
+from .layers import Batch
 
 _KEY = 20161024  # of the vectors of terms that have none: the same in training and at search
 _QUERY_STEP = 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ...analysis import Analysis
@@ -13,14 +13,13 @@ from ...embedding.term_vectors import TermVectors
 from ...errors import TdvError, argument
 from ...evaluation.topics import read_qrels, read_topics
 from ...indexes.analysis import analysis_of
-from ...interruption import deferred
 from ...matrix.extract import open_matrix
 from ...matrix.term_document_matrix import TermDocumentMatrix
 from ...output import Output
 from ...progress import Progress, silent
 from ...searching.search import RUN
 from ..config import RankerConfig, RerankConfig
-from . import KIND, RANKERS, require_equinox
+from . import KIND, require_equinox
 
 
 def train_ranker(
@@ -150,7 +149,7 @@ def rerank_run(
     texts = read_topics(topics, config.topic_field)
     from ...jvm.analysis import analyze_topics
     from .reading import Reader
-    from .runs import format_run, number_documents, read_rankings, rerank
+    from .runs import Reranking, format_run, number_documents, read_rankings
     from .stored import StoredRanker
 
     rankings, stored = read_rankings(os.fspath(run)), StoredRanker.load(ranker)
@@ -158,19 +157,13 @@ def rerank_run(
     field, name = stored.manifest["field"], stored.manifest["name"]
     analysed = analysis_of(index, field, config.analysis).analysis
     tokens = analyze_topics({q: texts[q] for q in rankings}, field, analysed)
-    found: dict[str, Sequence[tuple[str, float]]] = {}
     with open_matrix(index, matrix, field=field, tokens=True, progress=progress) as counts:
         stored.check(counts, index)
         reader = Reader(counts, stored.vectors, stored.config)
         documents = number_documents(counts, rankings.values(), rerank_depth)
         asked = dict(zip(rankings, reader.queries(tokens)))
-        with deferred():
-            for number, (query, terms) in enumerate(asked.items(), 1):
-                ranking = rankings[query]
-                found[query] = rerank(
-                    stored.ranker, reader, terms, ranking, documents, rerank_depth
-                )
-                progress(f"re-rank by {RANKERS[name]}, queries", number, len(asked))
+        work = Reranking(stored.ranker, reader, asked, rankings, documents, rerank_depth)
+        found = work.of_all(name, progress)
     hits = sum(map(len, found.values()))
     summary = {"name": name, "rerank_depth": rerank_depth, "queries": len(found), "hits": hits}
     with place as unfinished:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import TdvError, argument
+from ...interruption import check, deferred
 from ...matrix.term_document_matrix import TermDocumentMatrix
+from ...progress import Progress
 from ...simulation.queries import find_documents
-from .rankers import Ranker
+from . import RANKERS
+from .rankers import Ranker, score
 from .reading import Reader
-from .scoring import score_documents
+
+CHUNK = 64
+"""Documents at once: with twice as many Conv-KNRM takes twice the time, for fresh memory."""
+
+Ranked = list[tuple[str, float]]
+"""Document ids with their scores, best first."""
 
 Rankings = dict[str, list[str]]
 """Query id -> document ids, best first."""
@@ -47,6 +56,42 @@ def read_rankings(run: str) -> Rankings:
     return {query: doc_ids.tolist() for query, doc_ids in grouped}
 
 
+class Reranking(NamedTuple):
+    """A re-ranker at work on a run.
+
+    Attributes
+    ----------
+    asked : query id -> int32[L] terms
+    rankings : Rankings
+        The first stage's.
+    documents : document id -> number
+        Of the first ``depth`` of each.
+    """
+
+    ranker: Ranker
+    reader: Reader
+    asked: Mapping[str, np.ndarray]
+    rankings: Rankings
+    documents: Mapping[str, int]
+    depth: int
+
+    def of(self, query: str) -> Ranked:
+        """Return one query's documents; none where the first stage found none."""
+        found = self.rankings.get(query, [])
+        return rerank(
+            self.ranker, self.reader, self.asked[query], found, self.documents, self.depth
+        )
+
+    def of_all(self, name: str, progress: Progress) -> dict[str, Ranked]:
+        """Return those of every query, by the re-ranker ``name``."""
+        ranked = {}
+        with deferred():  # JAX's callbacks bear no exception
+            for number, query in enumerate(self.asked, 1):
+                ranked[query] = self.of(query)
+                progress(f"re-rank by {RANKERS[name]}, queries", number, len(self.asked))
+        return ranked
+
+
 def rerank(
     ranker: Ranker,
     reader: Reader,
@@ -54,8 +99,8 @@ def rerank(
     doc_ids: Sequence[str],
     documents: Mapping[str, int],
     depth: int,
-) -> list[tuple[str, float]]:
-    """Return (document id, score) of a query int32[L], best first; ``documents`` numbers them.
+) -> Ranked:
+    """Return the documents of a query int32[L]; ``documents`` numbers them.
 
     Documents after the first ``depth`` follow in their order, each a little below the one before.
     Of equal scores the first stage's order decides, and the lower gets the next smaller float32:
@@ -73,6 +118,27 @@ def rerank(
     return ranked + [(name, last - 1.0 - place) for place, name in enumerate(tail)]
 
 
+def score_documents(
+    ranker: Ranker, reader: Reader, query: np.ndarray, documents: np.ndarray
+) -> np.ndarray:
+    """Return float32[n]: scores of ``documents`` int[n] for a query int32[L] of term numbers.
+
+    Documents of about the same length share a chunk, so that little padding is computed. A
+    document's score depends on neither the others nor their order.
+    """
+    lengths = reader.lengths(documents)
+    order = np.argsort(lengths, kind="stable")
+    scores = np.zeros(len(documents), np.float32)
+    for first in range(0, len(order), CHUNK):
+        check()
+        some = order[first : first + CHUNK]
+        docs = np.full((1, CHUNK), -1, np.int64)
+        docs[0, : len(some)] = documents[some]
+        batch = reader.batch(query[None], docs, reader.width(int(lengths[some[-1]])))
+        scores[some] = np.asarray(score(ranker, batch))[0, : len(some)]
+    return scores
+
+
 def _falling(scores: np.ndarray) -> np.ndarray:
     """Return float32[n] that falls from each to the next, as near to ``scores`` as can be."""
     scores = scores.copy()
@@ -82,7 +148,7 @@ def _falling(scores: np.ndarray) -> np.ndarray:
     return scores
 
 
-def format_run(rankings: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> str:
+def format_run(rankings: Mapping[str, Ranked], tag: str) -> str:
     """TREC's lines, with every digit of the scores."""
     return "".join(
         f"{query} Q0 {name} {rank} {score!r} {tag}\n"

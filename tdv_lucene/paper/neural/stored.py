@@ -21,7 +21,7 @@ from . import KIND, RANKERS
 from .config import NeuralConfig
 from .rankers import Ranker, make_ranker
 
-_MADE_BY = "tdv-lucene ranker --index INDEX --topics TOPICS --qrels QRELS --output FOLDER"
+_MADE_BY = "tdv-lucene paper ranker --index INDEX --topics TOPICS --qrels QRELS --output FOLDER"
 _ARRAYS = ("weights", "vector_terms", "vectors")
 
 
@@ -80,12 +80,13 @@ class StoredRanker:
         if self.manifest["vocabulary_sha256"] != matrix.vocabulary.sha256:
             raise TdvError(
                 f"the re-ranker was trained on another index than {index}: its terms are others. "
-                "Train one on this index with 'tdv-lucene ranker'"
+                "Train one on this index with 'tdv-lucene paper ranker'"
             )
 
 
 def _config(path: str | os.PathLike[str], stored: dict[str, Any]) -> NeuralConfig:
     """The config, once sure that every entry has its type and lies in its range."""
+    stored = {name: x for name, x in stored.items() if name != "gating"}  # by earlier versions
     types: dict[str, Any] = {}
     for field in fields(NeuralConfig):
         default = field.default

@@ -25,8 +25,8 @@ from ...simulation.problem import JudgedMatrix
 from ...simulation.queries import make_queries
 from ..similarities import hinge_with_sparsity
 from . import RANKERS
-from .batch import Batch
-from .config import NeuralConfig
+from .config import RATES, NeuralConfig
+from .layers import Batch
 from .rankers import Ranker, make_ranker
 from .reading import Reader
 
@@ -111,7 +111,7 @@ def train(name: str, training: Training, seed: int, progress: Progress = silent)
     reader, config = training.reader, training.reader.config
     rng = np.random.default_rng(seed)
     learned, held_out = _split(_relevant_pairs(training.judged), config.held_out, rng)
-    optimizer = _adam(config.rate(name))
+    optimizer = _adam(config.learning_rate or RATES[name])
     with deferred():  # JAX's callbacks bear no exception
         ranker = make_ranker(name, reader.table.shape[1], config, seed)
         state = optimizer.init(eqx.filter(ranker, eqx.is_inexact_array))
