@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from impact_collections import as_impacts
 
-from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.simulation.estimated_bytes import (
     estimate_dictionary_bytes,
@@ -56,7 +55,9 @@ PEERS: dict[str, Callable[[Postings], np.ndarray]] = {
     "agnostic (abs_value)": lambda postings: postings.weights,
     "document-centric": lambda postings: _centric(postings, postings.docs),
     "term-centric": lambda postings: _centric(postings, postings.terms),
-    "max_ratio": lambda postings: postings.weights / stored_lengths(postings.matrix)[postings.docs],
+    "max_ratio": lambda postings: (
+        postings.weights / postings.matrix.stored_lengths()[postings.docs]
+    ),
     "alpha_mass": lambda postings: 1 - postings.ranked(postings.docs)[2],
     "top_k": lambda postings: -postings.ranked(postings.docs)[0],
 }

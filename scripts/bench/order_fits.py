@@ -15,7 +15,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.matrix.term_document_matrix import TermDocumentMatrix
 from tdv_lucene.matrix.term_statistics import residual_idf
 from tdv_lucene.ranking.bm25 import bm25_idf
@@ -68,7 +67,7 @@ class Uses:
     def __init__(self, problem: Problem, sets: np.ndarray, saturation: Saturation) -> None:
         matrix = problem.matrix
         norms = rule_length_norm(matrix, saturation.k1, saturation.b)
-        self.norms = norms.at(stored_lengths(matrix))
+        self.norms = norms.at(matrix.stored_lengths())
         counted = counted_for_dropping(matrix, "bm25")
         self.counted = problem.with_position_boost(counted.position_boost)
         self.x, self.ridf = _statistics(matrix)

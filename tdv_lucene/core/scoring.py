@@ -22,18 +22,6 @@ import numpy as np
 from ..ranking import Array, Similarity, Statistics
 
 
-def residual_idf(doc_freq: np.ndarray, total_term_freq: np.ndarray, doc_count: int) -> np.ndarray:
-    """Return float64[V]: log(N / df) + log(1 - exp(-cf / N)).
-
-    How much rarer a term is, by documents, than a Poisson with its total frequency would have it
-    (Church and Gale 1995). Near 0 for terms that occur like noise.
-    """
-    documents = max(1, doc_count)
-    expected = -np.expm1(-total_term_freq / documents)
-    found: np.ndarray = np.log(documents / doc_freq) + np.log(expected)
-    return found
-
-
 class Batch(NamedTuple):
     """Queries, their candidates and the candidates' rows of the term-document matrix.
 

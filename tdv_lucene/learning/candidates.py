@@ -92,7 +92,8 @@ def _term_freqs(postings: QueryPostings, docs: np.ndarray) -> np.ndarray:
     queries = postings.queries
     tf = np.zeros((*docs.shape, queries.longest), np.float32)
     for query in range(len(queries)):
-        for column, (row_docs, row_tf) in enumerate(postings.rows_of(query)):
+        for column, row in enumerate(postings.spans_of(query)):
+            row_docs, row_tf = postings.docs[row], postings.tf[row]
             if not len(row_docs):
                 continue
             at = np.minimum(np.searchsorted(row_docs, docs[query]), len(row_docs) - 1)

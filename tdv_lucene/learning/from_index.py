@@ -70,13 +70,17 @@ def learn_from_index(
     picture = None
     if config.plot is not None:
         picture = check_plot(config.plot, overwrite=config.overwrite, inputs=[*read, place])
-    _check_questions(topics, qrels, config)
     if config.no_judgements:
         return prior_values_of_index(
             index, output=output, model=config.model, matrix=config.matrix, field=config.field,
             lead=config.lead, prefer=config.prefer, overwrite=config.overwrite, progress=progress,
         )  # fmt: skip
-    assert topics is not None
+    if topics is None:
+        raise TdvError(
+            f"pass the queries to learn from ({argument('topics')}) and their judgements "
+            f"({argument('qrels')}); pass {argument('topics')} alone to choose a reduction by a "
+            f"query log, or {argument('no_judgements')} to use the prior"
+        )
     with values_from_index(index, topics, qrels, config, progress) as values:
         values.save(place)
     if picture is not None:
@@ -113,12 +117,11 @@ def values_from_index(
     ) as counts:
         counts.require_postings("learning")
         search = search_lucene(index, asked.texts, model, config.field, analysed.analysis, watched)
-        learn = _learn_by_log if asked.qrels is None else _learn_from_judgements
-        learned = learn(counts, asked, recipe, config, search, progress)
+        learned = _learn(counts, asked, recipe, config, search, progress)
         yield _with_analysis(with_index_bytes(learned, index), analysed)
 
 
-def _learn_from_judgements(
+def _learn(
     counts: TermDocumentMatrix,
     asked: _Questions,
     recipe: DefaultRecipe,
@@ -126,7 +129,12 @@ def _learn_from_judgements(
     search: Search,
     progress: Progress,
 ) -> TermValues:
-    assert asked.qrels is not None
+    if asked.qrels is None:
+        values = prior_values(counts, model=config.model, lead=recipe.lead, prefer=config.prefer)
+        return values_by_log(
+            values, counts, asked.topics, seed=config.seed, pool=config.pool,
+            memory=config.memory_bytes, search=search, progress=progress,
+        )  # fmt: skip
     vectors = None
     if config.vectors is not None:
         watched = within(config.memory_bytes, progress)
@@ -140,21 +148,6 @@ def _learn_from_judgements(
     return learn_term_values(
         counts, asked.topics, asked.qrels, training, search=search, progress=progress
     )
-
-
-def _learn_by_log(
-    counts: TermDocumentMatrix,
-    asked: _Questions,
-    recipe: DefaultRecipe,
-    config: LearnConfig,
-    search: Search,
-    progress: Progress,
-) -> TermValues:
-    values = prior_values(counts, model=config.model, lead=recipe.lead, prefer=config.prefer)
-    return values_by_log(
-        values, counts, asked.topics, seed=config.seed, pool=config.pool,
-        memory=config.memory_bytes, search=search, progress=progress,
-    )  # fmt: skip
 
 
 class _Questions(NamedTuple):
@@ -213,14 +206,3 @@ def _extent(index: str | os.PathLike[str], field: str) -> Extent:
         if found["name"] == field:
             return Extent(found["terms"], found["documents"], found["postings"])
     return Extent(0, 0, 0)  # no such field: extracting it tells so
-
-
-def _check_questions(
-    topics: str | os.PathLike[str] | None, qrels: str | os.PathLike[str] | None, config: LearnConfig
-) -> None:
-    if not config.no_judgements and topics is None:
-        raise TdvError(
-            f"pass the queries to learn from ({argument('topics')}) and their judgements "
-            f"({argument('qrels')}); pass {argument('topics')} alone to choose a reduction by a "
-            f"query log, or {argument('no_judgements')} to use the prior"
-        )

@@ -11,7 +11,7 @@ from ..interruption import deferred
 from ..matrix.first_positions import DEFAULT_BOOST, Boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.weight_powers import WeightPower
-from ..prior.as_start import start_from_prior
+from ..prior.as_start import PriorStart
 from ..prior.prior import Prior, Settings, settings_for
 from ..progress import Progress, silent
 from ..ranking import SearchParameters as Parameters
@@ -132,10 +132,10 @@ def _learn(
 
     ``given``: names of the problem's parameters that are the user's, and stay.
     """
-    start = start_from_prior(problem, *known) if known else None
+    start = PriorStart.of(problem, *known) if known else None
     if start is None:
         problem.require_queries()
-    if start is not None and recipe.values:
+    elif recipe.values:
         problem = start.problem
     return learn_default(problem, recipe, seed, progress, start, fixed=given)
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..errors import TdvError, argument
 from ..matrix.blocks import row_sums
-from ..matrix.norms import stored_lengths
 from ..matrix.pool import Pool, term_kinds
 from ..matrix.selection import select_documents
 from ..matrix.term_document_matrix import TermDocumentMatrix
@@ -109,7 +108,7 @@ def _with_pool(
     selected, mean_log_len = select_documents(matrix, documents, progress)
     of_drawn = drawn[selected.indices]
     sizes = np.diff(selected.indptr)
-    lengths = stored_lengths(matrix)
+    lengths = matrix.stored_lengths()
     doc_freq_drawn = row_sums(of_drawn, sizes).astype(np.int64)
     certain = selected.postings - int(doc_freq_drawn.sum())
     pool = Pool(

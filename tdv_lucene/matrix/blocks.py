@@ -31,9 +31,9 @@ class Block(NamedTuple):
     sizes: np.ndarray
 
 
-def blocks(indptr: np.ndarray) -> Iterator[Block]:
-    """Yield all terms, in runs of about ``_BLOCK`` postings."""
-    edges = np.searchsorted(indptr, np.arange(0, indptr[-1], _BLOCK))
+def blocks(indptr: np.ndarray, size: int = _BLOCK) -> Iterator[Block]:
+    """Yield all terms, in runs of about ``size`` postings."""
+    edges = np.searchsorted(indptr, np.arange(0, indptr[-1], size))
     edges = np.unique(np.append(edges, len(indptr) - 1))
     for first, last in itertools.pairwise(edges.tolist()):
         postings = slice(int(indptr[first]), int(indptr[last]))

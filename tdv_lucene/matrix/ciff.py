@@ -19,6 +19,7 @@ from ..output import Output
 from ..progress import Progress, silent
 from ..source import named_by
 from ..vocabulary import ByteStrings, StrPath
+from .blocks import blocks
 from .config import ExportConfig
 from .extract import open_matrix
 from .term_document_matrix import TermDocumentMatrix
@@ -147,7 +148,8 @@ def _postings_lists(matrix: TermDocumentMatrix, progress: Progress) -> Iterator[
     terms = _strings(matrix.vocabulary.terms, "term")
     indptr = np.asarray(matrix.indptr)
     doc_freq, total = np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq)
-    for first, last in _blocks(indptr):
+    for of_terms, span, _ in blocks(indptr, _POSTINGS_AT_ONCE):
+        first, last = of_terms.start, of_terms.stop
         postings, ends = _postings(matrix, indptr[first : last + 1])
         for number in range(first, last):
             lists = postings[ends[number - first] : ends[number - first + 1]]
@@ -157,17 +159,7 @@ def _postings_lists(matrix: TermDocumentMatrix, progress: Progress) -> Iterator[
                 + _number(3, int(total[number]))
             )
             yield _varint(len(head) + len(lists)) + head + lists
-        progress("write postings lists", int(indptr[last]), matrix.postings)
-
-
-def _blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Ranges of terms of about a million postings, or one term with more."""
-    first, terms = 0, len(indptr) - 1
-    while first < terms:
-        last = int(np.searchsorted(indptr, indptr[first] + _POSTINGS_AT_ONCE, side="right")) - 1
-        last = max(first + 1, min(last, terms))
-        yield first, last
-        first = last
+        progress("write postings lists", span.stop, matrix.postings)
 
 
 def _postings(matrix: TermDocumentMatrix, indptr: np.ndarray) -> tuple[bytes, list[int]]:

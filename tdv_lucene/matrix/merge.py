@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 
@@ -64,7 +63,7 @@ def merge_matrices(
     wanted = [name for name in _DTYPES if positions or name != "first_positions"]
     with ExitStack() as opened:
         arrays = {
-            name: opened.enter_context(_Array(folder / f"{name}.npy", _DTYPES[name]))
+            name: opened.enter_context(closing(_Array(folder / f"{name}.npy", _DTYPES[name])))
             for name in wanted
         }
         writer = _Writer(parts, bases, arrays)
@@ -79,24 +78,16 @@ class _Array:
     """An ``.npy`` file of one dimension that grows; the header comes when its length is known."""
 
     def __init__(self, path: Path, dtype: type[np.generic]) -> None:
-        self._file = open(path, "xb")  # noqa: SIM115 - closed in __exit__
+        self._file = open(path, "xb")  # noqa: SIM115 - closed by close()
         self._dtype = np.dtype(dtype)
         self._length = 0
-
-    def __enter__(self) -> _Array:
         self._file.write(bytes(_HEADER_BYTES))
-        return self
 
     def append(self, part: np.ndarray) -> None:
         self._file.write(np.ascontiguousarray(part, self._dtype).data)
         self._length += len(part)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         with self._file as file:
             file.seek(0)
             header = {

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Protocol
 
 import numpy as np
 
 _SAME = 40  # lengths up to this have themselves as their byte
-_AT_ONCE = 1 << 22  # postings
 _FREE = 24  # lengths below this are stored as they are: 255 - longToInt4(Integer.MAX_VALUE)
 
 
@@ -66,36 +64,3 @@ def kind_of_norms(norms: np.ndarray, doc_len: np.ndarray) -> NormKind:
     longest = int(np.max(doc_len, initial=0))
     exact = longest > _SAME and np.array_equal(norms, doc_len)
     return NormKind.EXACT if exact else NormKind.BYTES
-
-
-class Lengths(Protocol):
-    """What a :class:`.TermDocumentMatrix` has of documents' lengths."""
-
-    @property
-    def doc_len(self) -> np.ndarray: ...
-    @property
-    def indices(self) -> np.ndarray: ...
-    @property
-    def data(self) -> np.ndarray: ...
-    @property
-    def norms(self) -> np.ndarray: ...
-    @property
-    def norm_kind(self) -> NormKind | None: ...
-
-
-def stored_lengths(matrix: Lengths) -> np.ndarray:
-    """Return int64[D] lengths as the norms tell them; exact where the field has none. Where
-    frequencies are weights, the largest of a document takes its length's place."""
-    if matrix.norm_kind is NormKind.ONES:
-        return _largest(matrix)
-    if matrix.norm_kind is NormKind.EXACT or not np.any(matrix.norms):
-        return np.asarray(matrix.doc_len)
-    return lucene_length(np.asarray(matrix.doc_len))
-
-
-def _largest(matrix: Lengths) -> np.ndarray:
-    largest = np.zeros(len(matrix.doc_len), np.int64)
-    for start in range(0, len(matrix.data), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
-        np.maximum.at(largest, matrix.indices[some], matrix.data[some])
-    return largest

@@ -14,9 +14,11 @@ from ..errors import TdvError
 from ..ranking import model_for
 from ..vocabulary import ByteStrings, Vocabulary
 from .first_positions import Boost
-from .norms import NormKind, kind_of_norms
+from .norms import NormKind, kind_of_norms, lucene_length
 from .pool import Pool
 from .token_sequences import TokenSequences
+
+_AT_ONCE = 1 << 22  # postings
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +147,18 @@ class TermDocumentMatrix:
             return self.data[postings]
         first = None if self.first_positions is None else self.first_positions[postings]
         return self.position_boost.weigh(self.data[postings], first)
+
+    def stored_lengths(self) -> np.ndarray:
+        """Return int64[D] lengths as the norms tell them; exact where the field has none. Where
+        frequencies are weights, the largest of a document takes its length's place."""
+        if self.norm_kind is not NormKind.ONES:
+            is_exact = self.norm_kind is NormKind.EXACT or not np.any(self.norms)
+            return np.asarray(self.doc_len) if is_exact else lucene_length(np.asarray(self.doc_len))
+        largest = np.zeros(len(self.doc_len), np.int64)
+        for start in range(0, len(self.data), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            np.maximum.at(largest, self.indices[some], self.data[some])
+        return largest
 
     @property
     def doc_count(self) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core import scoring
 from .blocks import blocks, row_sums
 from .term_document_matrix import TermDocumentMatrix
 
@@ -14,9 +13,15 @@ _NAMES = ("mean length", "spread of lengths", "tokens a posting", "mean RIDF")
 
 
 def residual_idf(matrix: TermDocumentMatrix) -> np.ndarray:
-    """Return float64[V]: :func:`..core.scoring.residual_idf` of every term."""
-    counts = np.asarray(matrix.doc_freq), np.asarray(matrix.total_term_freq)
-    return scoring.residual_idf(*counts, matrix.doc_count)
+    """Return float64[V]: log(N / df) + log(1 - exp(-cf / N)).
+
+    How much rarer a term is, by documents, than a Poisson with its total frequency would have it
+    (Church and Gale 1995). Near 0 for terms that occur like noise.
+    """
+    documents = max(1, matrix.doc_count)
+    expected = -np.expm1(-np.asarray(matrix.total_term_freq) / documents)
+    found: np.ndarray = np.log(documents / np.asarray(matrix.doc_freq)) + np.log(expected)
+    return found
 
 
 def standard_statistic(matrix: TermDocumentMatrix, name: str) -> np.ndarray:

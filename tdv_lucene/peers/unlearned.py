@@ -14,7 +14,6 @@ import numpy as np
 from ..errors import TdvError
 from ..indexes.inspection import require_prunable
 from ..matrix.extract import open_matrix
-from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
@@ -83,7 +82,7 @@ def _posting_rule(
     """Return the rule that drops no whole terms, and postings by factor times saturation."""
     given = parameters.values()
     at = dict(zip(("k1", "b"), order.of_weights or (given["k1"], given["b"])))
-    length_norm = rule_length_norm(matrix, **at).at(stored_lengths(matrix))
+    length_norm = rule_length_norm(matrix, **at).at(matrix.stored_lengths())
     factor = order.compute(matrix, length_norm).astype(np.float32)
     return make_posting_rule(matrix, factor, 0.0, **at)
 

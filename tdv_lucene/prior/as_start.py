@@ -39,6 +39,12 @@ class PriorStart(NamedTuple):
     settings: Settings
     problem: Problem
 
+    @classmethod
+    def of(cls, problem: Problem, prior: Prior, settings: Settings) -> PriorStart:
+        """Return the start for a problem that has the prior's parameters and boost."""
+        base = prior.weights(problem.matrix, settings.slope)
+        return cls(prior, settings, replace(problem, base=base))
+
     def linear(self, matrix: TermDocumentMatrix, features: tdv.Features) -> tdv.Linear:
         """Return the network that training begins with."""
         return self.prior.linear(matrix, features, self.settings.slope)
@@ -83,9 +89,3 @@ class PriorStart(NamedTuple):
             problem.matrix, None, problem.model, problem.parameters, RuleRecipe(), (reduction,)
         )
         return TermScores.by_rule(problem.base_values, rule)
-
-
-def start_from_prior(problem: Problem, prior: Prior, settings: Settings) -> PriorStart:
-    """Return the start for a problem that has the prior's parameters and boost."""
-    base = prior.weights(problem.matrix, settings.slope)
-    return PriorStart(prior, settings, replace(problem, base=base))

@@ -36,11 +36,9 @@ def plot_points(
     points: Sequence[Mapping[str, Any]],
     full: Mapping[str, Any],
     recommended: float | None,
-    output: str | os.PathLike[str] | Output,
-    *,
-    overwrite: bool = False,
+    place: Output,
 ) -> None:
-    """Draw the validated ones of ``points`` beside the full index, as SVG or PNG.
+    """Draw the validated ones of ``points`` beside the full index, where :func:`check_plot` said.
 
     ``points`` are those of :class:`tdv_lucene.TermValues`, ``full`` what its manifest has under
     that name, ``recommended`` one of the points' reductions.
@@ -48,9 +46,8 @@ def plot_points(
     Raises
     ------
     TdvError
-        As :func:`check_plot`, and when nothing was validated.
+        When nothing was validated.
     """
-    place = output if isinstance(output, Output) else check_plot(output, overwrite=overwrite)
     points = [point for point in points if point.get("difference")]
     if not points:
         raise TdvError("there is nothing to plot: these values were not validated on queries")

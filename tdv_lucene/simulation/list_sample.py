@@ -26,7 +26,7 @@ _STRETCH = 1 << 13
 def draw_lists(matrix: TermDocumentMatrix, lengths: np.ndarray) -> tuple[ListSample, ...]:
     """Draw at equal steps: lists in the order of their sizes, stretches along the long ones.
 
-    ``lengths`` int64[D] are those of :func:`..matrix.norms.stored_lengths`.
+    ``lengths`` int64[D] are those of :meth:`.TermDocumentMatrix.stored_lengths`.
     """
     sizes = np.diff(matrix.indptr)
     order = np.argsort(sizes, kind="stable")

@@ -11,6 +11,9 @@ from ..errors import TdvError, argument
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..vocabulary import ByteStrings
 
+_Record = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Of one query: id, terms, tf, judged documents, grades, ideal grades."""
+
 
 @dataclass(frozen=True, eq=False)
 class Queries:
@@ -38,6 +41,15 @@ class Queries:
     grades: np.ndarray
     ideal_grades: tuple[np.ndarray, ...]
 
+    @classmethod
+    def of(cls, records: Iterable[_Record]) -> Queries:
+        """Put single queries together."""
+        ids, terms, tf, docs, grades, ideal = zip(*records)
+        return cls(
+            ids, _indptr(terms), np.concatenate(terms), np.concatenate(tf),
+            _indptr(docs), np.concatenate(docs), np.concatenate(grades), ideal,
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.ids)
 
@@ -54,15 +66,11 @@ class Queries:
     def answered_by(self, documents: np.ndarray) -> Queries:
         """Return the queries with one relevant document each, int32[Q], without those with none
         (-1)."""
-        found = np.flatnonzero(documents >= 0).tolist()
-        terms, tf = zip(*(self.terms_of(query) for query in found))
         one = np.ones(1, np.int32)
-        return Queries(
-            tuple(self.ids[query] for query in found),
-            _indptr(terms), np.concatenate(terms), np.concatenate(tf),
-            np.arange(len(found) + 1), documents[found], np.ones(len(found), np.int32),
-            (one,) * len(found),
-        )  # fmt: skip
+        return Queries.of(
+            (self.ids[query], *self.terms_of(query), documents[[query]], one, one)
+            for query in np.flatnonzero(documents >= 0).tolist()
+        )
 
     @property
     def longest(self) -> int:
@@ -110,17 +118,13 @@ def make_queries(
             f"index (which has ids such as {matrix.doc_ids[0].decode(errors='replace')!r}); "
             f"documents that another field names need {argument('id_field')}"
         )
-    ids, terms, tf, docs, grades, ideal = zip(*records)
-    if not any(len(t) for t in terms):
+    if not any(len(record[1]) for record in records):
         raise TdvError(
             f"no judged query has a term of the field '{matrix.vocabulary.field}': topics are "
             "analysed with Anserini's default English analyzer, so index with that one, and give "
             "topics in the index's language"
         )
-    return Queries(
-        ids, _indptr(terms), np.concatenate(terms), np.concatenate(tf),
-        _indptr(docs), np.concatenate(docs), np.concatenate(grades), ideal,
-    )  # fmt: skip
+    return Queries.of(records)
 
 
 def unjudged_queries(matrix: TermDocumentMatrix, topics: Mapping[str, Sequence[str]]) -> Queries:
@@ -140,12 +144,8 @@ def unjudged_queries(matrix: TermDocumentMatrix, topics: Mapping[str, Sequence[s
             f"'{matrix.vocabulary.field}': pass queries that users ask of this index, in its "
             "language"
         )
-    ids, terms, tf = zip(*records)
     nobody = np.zeros(0, np.int32)
-    return Queries(
-        ids, _indptr(terms), np.concatenate(terms), np.concatenate(tf),
-        np.zeros(len(ids) + 1, np.int64), nobody, nobody, (nobody,) * len(ids),
-    )  # fmt: skip
+    return Queries.of((*record, nobody, nobody, nobody) for record in records)
 
 
 def find_documents(doc_ids: ByteStrings, wanted: Iterable[str]) -> dict[str, int]:
@@ -163,7 +163,7 @@ def _number(
     query_id: str,
     tokens: Sequence[str],
     judged: Mapping[str, int],
-) -> tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> _Record:
     terms, tf = _terms(matrix, tokens)
     held = sorted((documents[d], g) for d, g in judged.items() if d in documents)
     docs, grades = np.array(held, np.int32).reshape(-1, 2).T

@@ -81,11 +81,6 @@ class QueryPostings:
         spans = [self._position[indptr[query] : indptr[query + 1]] for query in some]
         return np.unique(np.concatenate([*spans, self._position[:0]]))
 
-    def rows_of(self, query: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (documents, tf) of each distinct term of ``query``, in its order."""
-        for row in self.spans_of(query):
-            yield self.docs[row], self.tf[row]
-
     def spans_of(self, query: int) -> Iterator[slice]:
         """Yield where the postings of each distinct term of ``query`` are, in its order."""
         span = slice(self.queries.indptr[query], self.queries.indptr[query + 1])

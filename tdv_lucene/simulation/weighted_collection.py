@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..matrix.blocks import Block, blocks, row_sums
-from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import Statistics
 from ..values.dropped_postings import PostingCut, stays
@@ -101,7 +100,7 @@ class _Staying:
 
     def __init__(self, matrix: TermDocumentMatrix, cut: PostingCut) -> None:
         self._matrix, self._least = matrix.with_position_boost(cut.position_boost), cut.least
-        self._length_norm = cut.length_norm.at(stored_lengths(matrix))
+        self._length_norm = cut.length_norm.at(matrix.stored_lengths())
 
     def among(self, block: Block) -> np.ndarray:
         """Return bool[n], for the postings of a block."""

@@ -1,8 +1,8 @@
 """Which single postings are dropped: a rule shared by learning and pruning.
 
 A posting's saturation is tf / (tf + K_d), with the length norm K_d = k1 (1 - b + b |d| / avgdl). It
-is the part of a BM25 score that is the posting's own. Lengths are those before pruning,
-as its norms tell them (see :func:`..matrix.norms.stored_lengths`), so the rewriter need not count.
+is the part of a BM25 score that is the posting's own. Lengths are those before pruning, as its
+norms tell them (see :meth:`.TermDocumentMatrix.stored_lengths`), so the rewriter need not count.
 Frequencies have the rule's own first-position boost, which may differ from that of the index.
 """
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..matrix.blocks import blocks, release
-from ..matrix.norms import stored_lengths
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking.bm25 import LEAST_K1
 from .dropped_postings import LengthNorm, PostingRule
@@ -57,7 +56,7 @@ def count_thresholds(rule: PostingRule, matrix: TermDocumentMatrix) -> PostingRu
         matrix.with_position_boost(rule.position_boost),
         postings_before(kept, rule.priority, matrix.doc_freq),
         rule.priority,
-        rule.length_norm.at(stored_lengths(matrix)),
+        rule.length_norm.at(matrix.stored_lengths()),
         (REDUCTIONS * matrix.collection_postings).astype(np.int64),
         (rule.whole_terms * REDUCTIONS * matrix.collection_postings).astype(np.int64),
     )
@@ -68,7 +67,7 @@ def count_thresholds(rule: PostingRule, matrix: TermDocumentMatrix) -> PostingRu
 def rule_length_norm(matrix: TermDocumentMatrix, k1: float, b: float) -> LengthNorm:
     """Return the K_d of rules for this index."""
     pool = matrix.pool
-    tokens = stored_lengths(matrix).sum() if pool is None else pool.stored_tokens
+    tokens = matrix.stored_lengths().sum() if pool is None else pool.stored_tokens
     # With k1 = 0 all postings of a term score the same; a rule must tell them apart.
     return LengthNorm.of(max(k1, LEAST_K1), b, float(tokens / max(1, matrix.doc_count)))
 

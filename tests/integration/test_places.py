@@ -16,7 +16,6 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm.index import read_user_data
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
-from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.matrix.stored_matrix import load_matrix
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.pruning import rewriting
@@ -98,7 +97,7 @@ def test_what_is_dropped_may_go_by_another_boost_than_what_is_stored(
     boost, of_cut = point.position_boost, point.cut.position_boost
     assert of_cut == FirstPositionBoost(2 * boost.boost, 2 * boost.span)
     rows = np.repeat(np.arange(len(matrix.vocabulary)), np.diff(matrix.indptr))
-    length_norm = point.cut.length_norm.at(stored_lengths(matrix))[matrix.indices]
+    length_norm = point.cut.length_norm.at(matrix.stored_lengths())[matrix.indices]
 
     def kept(by: FirstPositionBoost) -> np.ndarray:
         counted = by.weigh(matrix.data, matrix.first_positions).astype(np.float64)

@@ -22,7 +22,6 @@ from tdv_lucene.learning.points import held_out_choice
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.stopping import choose
 from tdv_lucene.learning.training_task import make_task
-from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.prior.prior import Prior
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, MODELS, ranking_function
 from tdv_lucene.ranking import SearchParameters as Parameters
@@ -76,7 +75,7 @@ def test_weights_are_learned_for_by_their_own_function_without_a_prior(collectio
     assert all(point["scale"] <= 1 for point in values.points)
     assert values.position_boost.power > 0 and values.position_boost.unit >= 1
     np.testing.assert_array_equal(
-        stored_lengths(matrix)[matrix.indices] >= matrix.data, np.ones(matrix.postings, bool)
+        matrix.stored_lengths()[matrix.indices] >= matrix.data, np.ones(matrix.postings, bool)
     )
     with pytest.raises(TdvError, match="would rank them wrongly"):
         learn_term_values(matrix, *judged, recipe=TINY, model="bm25")

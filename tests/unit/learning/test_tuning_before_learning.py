@@ -13,7 +13,6 @@ from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.learning.tuning_before_learning import choose_parameters
-from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.matrix.weight_powers import WeightPower
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, GRIDS
@@ -52,7 +51,7 @@ def mildest_that_serves(matrix) -> tuple[float, float]:
     def score(tf: float, length: float, k1: float, b: float) -> float:
         return tf / (tf + k1 * (1 - b + b * length / lengths.mean()))
 
-    lengths = stored_lengths(matrix)
+    lengths = matrix.stored_lengths()
     serving = [
         (k1, b)
         for k1 in GRIDS["bm25"]["k1"]

@@ -9,7 +9,6 @@ import pytest
 from small_problem import make_collection, make_matrix
 
 from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.peers.orders import CARMEL_K, PEERS, POSTINGS
 from tdv_lucene.peers.unlearned import unlearned_values
 from tdv_lucene.simulation.weighted_collection import apply_values
@@ -74,7 +73,7 @@ def test_frequencies_stay_and_the_size_is_met(name):
 def test_carmel_keeps_each_lists_best_postings():
     matrix = make_collection()[0]
     rule = unlearned_values(matrix, "carmel-epsilon").posting_rule
-    lengths = stored_lengths(matrix)
+    lengths = matrix.stored_lengths()
     for term in (0, 70):
         span = slice(matrix.indptr[term], matrix.indptr[term + 1])
         tf = matrix.data[span]

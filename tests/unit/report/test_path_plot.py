@@ -32,7 +32,7 @@ def values():
 
 def _plot(values, path):
     full, recommended = (values.manifest.get(k) for k in ("full", "recommended_reduction"))
-    plot_points(values.points, full, recommended, path)
+    plot_points(values.points, full, recommended, check_plot(path, overwrite=False))
 
 
 def test_the_svg_says_every_value(values, tmp_path):
@@ -45,7 +45,8 @@ def test_the_svg_says_every_value(values, tmp_path):
 
 def test_without_an_index_the_lists_are_drawn(values, tmp_path):
     bare = [{k: v for k, v in p.items() if k != "index_bytes"} for p in values.points]
-    plot_points(bare, values.manifest["full"], 0.3, tmp_path / "path.svg")
+    place = check_plot(tmp_path / "path.svg", overwrite=False)
+    plot_points(bare, values.manifest["full"], 0.3, place)
     texts = {e.text for e in ElementTree.parse(tmp_path / "path.svg").iter() if e.text}
     assert "MB of posting lists" in texts
 

@@ -8,7 +8,7 @@ from small_problem import make_collection, make_matrix
 
 from tdv_lucene.embedding.embed import latent_semantic_vectors
 from tdv_lucene.errors import TdvError
-from tdv_lucene.matrix.norms import lucene_length, stored_lengths
+from tdv_lucene.matrix.norms import lucene_length
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.ranking import Statistics
 from tdv_lucene.ranking.bm25 import Bm25
@@ -70,11 +70,11 @@ def test_the_postings_worth_least_go(matrix):
     rule, priority = make_rule(matrix, 0.0)
     tdv, cut = rule.drop(np.ones(len(priority)), priority, matrix.doc_freq, 0.5)
     rows = np.repeat(np.arange(len(priority)), np.diff(matrix.indptr))
-    length_norm = 0.9 * (0.6 + 0.4 * stored_lengths(matrix) / stored_lengths(matrix).mean())
+    length_norm = 0.9 * (0.6 + 0.4 * matrix.stored_lengths() / matrix.stored_lengths().mean())
     odds = matrix.data / length_norm[matrix.indices]
     worth = rule.priority[rows] * odds / (1 + odds)
     kept = stays(
-        matrix.data, cut.least[rows], cut.length_norm.at(stored_lengths(matrix))[matrix.indices]
+        matrix.data, cut.least[rows], cut.length_norm.at(matrix.stored_lengths())[matrix.indices]
     )
     kept &= tdv[rows] > 0
     assert worth[kept].min() >= worth[~kept].max() * (1 - 1e-5)

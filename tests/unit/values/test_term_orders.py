@@ -15,7 +15,6 @@ from tdv_lucene.learning.config import LearnConfig
 from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.first_positions import FirstPositionBoost
-from tdv_lucene.matrix.norms import stored_lengths
 from tdv_lucene.matrix.term_statistics import residual_idf
 from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.pruning.reduction_choice import LARGEST_REDUCTION
@@ -83,7 +82,7 @@ def test_the_rarest_terms_of_a_large_collection_are_not_worth_most():
 )
 def test_lengths_count_for_little_whatever_the_search_takes(collection, prefer, model, k1, b):
     matrix = collection[0]
-    average = float(stored_lengths(matrix).sum() / matrix.doc_count)
+    average = float(matrix.stored_lengths().sum() / matrix.doc_count)
     parameters = Parameters(k1=1.7, b=0.9)
     rule = rule_of_order(matrix, prefer, model, parameters, DefaultRecipe(), (0.5,))
     assert rule.length_norm == LengthNorm.of(k1, b, average)
@@ -116,7 +115,7 @@ def test_the_rule_drops_by_order_times_saturation(collection):
     everything = np.ones(len(order), np.float32)
     tdv, cut = rule.drop(everything, order, matrix.doc_freq, 0.5)
     kept = keep_postings(matrix, tdv, cut)
-    length_norm = cut.length_norm.at(stored_lengths(matrix))
+    length_norm = cut.length_norm.at(matrix.stored_lengths())
     rows = np.repeat(np.arange(len(order)), np.diff(matrix.indptr))
     worth = order[rows] * (matrix.data / (matrix.data + length_norm[matrix.indices]))
     left = np.repeat(np.arange(len(order)), np.diff(kept.indptr)), kept.indices
