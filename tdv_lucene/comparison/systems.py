@@ -225,9 +225,11 @@ def search_all(
         path = results.runs[name] = folder / f"{prefix}{name}.run"
         place = Output.file(path, RUN, inputs=[system.path], made_by="compare")
         made = search_with(
-            system.path, queries.topics, place, system.parameters, hits=DEPTH, **search
-        )
-        found.append(made.run())
+            system.path, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
+            **search,
+        )  # fmt: skip
+        assert made.run is not None
+        found.append(made.run)
         results.without_hits[name] = made.summary["queries_without_hits"]
     first, *others = found = share_names(found)
     for name, run in zip(systems, found):

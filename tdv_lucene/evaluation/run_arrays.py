@@ -107,6 +107,21 @@ def share_names(runs: Sequence[Run]) -> list[Run]:
     ]
 
 
+def join(runs: Sequence[Run]) -> Run:
+    """Return one run of the queries of all, which differ, in the order of the runs."""
+    if len(runs) == 1:
+        return runs[0]
+    runs = share_names(runs)
+    sizes = np.concatenate([np.diff(run.starts) for run in runs])
+    return Run(
+        [query for run in runs for query in run.queries],
+        runs[0].names,
+        np.r_[0, np.cumsum(sizes)],
+        np.concatenate([run.documents for run in runs]),
+        np.concatenate([run.scores for run in runs]),
+    )
+
+
 def _coded(column: pd.Series) -> tuple[list[str], np.ndarray]:
     """Return the strings of a column, in order, each once, and int64[n], their places."""
     categories = column.astype("category").cat.remove_unused_categories().cat

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from ..analysis import Analysis
 from ..progress import Progress, silent
 from ..store import save_array
 from ..vocabulary import ByteStrings
-from ._jobs import ask, java_class, java_path, run_job, translate_errors
+from ._jobs import ask, java_class, java_path, opened, run_job, translate_errors
 from .searcher import make_queries
 
 _ARRAYS = ("counts", "scores", "documents", "text", "ends")
@@ -90,44 +91,62 @@ def shard_statistics(
     return Statistics(tuple(found["counts"]), terms), found["fields"]
 
 
-def find_hits(
+class SearchedIndex:
+    """The last commit of an index when :func:`open_searched` opened it, to be searched."""
+
+    def __init__(
+        self, java: Any, field: str, analysis: Analysis, threads: int, ties_by_id: bool
+    ) -> None:
+        self._java, self._field, self._analysis = java, field, analysis
+        self._threads, self._ties_by_id = threads, ties_by_id
+
+    def find(self, topics: Mapping[str, str], hits: int, progress: Progress = silent) -> Hits:
+        """The best ``hits`` documents of each topic, in the order of the topics."""
+        with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
+            queries = make_queries(topics, self._field, self._analysis)
+            run_job(
+                java_class("tdvlucene.search.SearchJob")(
+                    self._java, queries, hits, self._threads, folder
+                ),
+                progress,
+            )
+            counts, scores, documents, text, ends = (
+                np.load(Path(folder) / f"{n}.npy") for n in _ARRAYS
+            )
+        found = np.zeros(documents.max(initial=-1) + 1, bool)
+        found[documents] = True
+        places = np.cumsum(found, dtype=np.int32) - 1
+        ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
+        return Hits(counts, scores, places[documents], ids, self._ties_by_id)
+
+
+@contextmanager
+def open_searched(
     index: str | os.PathLike[str],
     similarity: Any,
     field: str,
-    topics: Mapping[str, str],
     *,
     analysis: Analysis,
-    hits: int,
     threads: int,
     statistics: Statistics | None = None,
     feedback: str | None = None,
     progress: Progress = silent,
-) -> Hits:
-    """The best ``hits`` documents of each topic, in the order of the topics.
+) -> Iterator[SearchedIndex]:
+    """Open the last commit of an index, see that it can be searched, and yield it.
 
     ``statistics`` are those of the whole that the index is a shard of, with all terms of the
     topics; None for its own. ``feedback`` expands the queries by ``"rm3"`` or ``"rocchio"``: of
     field ``contents`` only.
     """
-    with tempfile.TemporaryDirectory(prefix="tdv-lucene-") as folder:
-        job = java_class("tdvlucene.search.SearchJob")(
-            java_path(index), similarity, make_queries(topics, field, analysis), hits, threads,
-            folder,
-        )  # fmt: skip
+    given = java_path(index), similarity, make_queries({}, field, analysis)
+    with opened("tdvlucene.search.SearchedIndex", *given) as java:
         if statistics is not None:
             rows = [[term, *map(str, counts)] for term, counts in statistics.terms.items()]
-            job.useStatistics(json.dumps(list(map(str, statistics.counts))), json.dumps(rows))
+            java.useStatistics(json.dumps(list(map(str, statistics.counts))), json.dumps(rows))
         if feedback is not None:
-            job.expand(feedback)
-        ties_by_id = json.loads(run_job(job, progress))
-        counts, scores, documents, text, ends = (
-            np.load(Path(folder) / f"{n}.npy") for n in _ARRAYS
-        )
-    found = np.zeros(documents.max(initial=-1) + 1, bool)
-    found[documents] = True
-    places = np.cumsum(found, dtype=np.int32) - 1
-    ids = ByteStrings(text, np.r_[0, ends].astype(np.int64))
-    return Hits(counts, scores, places[documents], ids, ties_by_id)
+            java.expand(feedback)
+        ties_by_id = json.loads(run_job(java, progress))
+        yield SearchedIndex(java, field, analysis, threads, ties_by_id)
 
 
 def require_run_names(topics: Mapping[str, str], tag: str) -> None:
@@ -141,7 +160,6 @@ def append_run(
     topics: Mapping[str, str],
     output: Path,
     tag: str,
-    progress: Progress = silent,
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Append to a TREC run, which is begun where there is none.
 
@@ -161,5 +179,5 @@ def append_run(
         job = java_class("tdvlucene.search.RunJob")(
             folder, json.dumps(list(topics)), found.ties_by_id, tag, java_path(output)
         )
-        told = json.loads(run_job(job, progress))
+        told = json.loads(run_job(job))
         return told, np.load(Path(folder) / "printed.npy")

@@ -43,15 +43,15 @@ def search_lucene(
     progress: Progress = silent,
 ) -> Search:
     """Return a search of the index, with all cores."""
-    from ..jvm.hits import find_hits
+    from ..jvm.hits import open_searched
     from ..jvm.searcher import make_similarity
 
     def search(parameters: Parameters, hits: int) -> dict[str, list[str]]:
         similarity = make_similarity(parameters, model)
-        found = find_hits(
-            index, similarity, field, topics, analysis=analysis,
-            hits=hits, threads=cores(None), progress=progress,
-        )  # fmt: skip
+        with open_searched(
+            index, similarity, field, analysis=analysis, threads=cores(None), progress=progress
+        ) as searched:
+            found = searched.find(topics, hits, progress)
         names = [name.decode() for name in found.ids]
         ids = map(names.__getitem__, found.documents.tolist())
         return {

@@ -76,9 +76,10 @@ def tune_parameters(
             made = search_with(
                 index, topics, Output.file(run, RUN, inputs=[index], overwrite=True),
                 SearchParameters(own.model, **choice), hits=_HITS, threads=threads, field=field,
-                analysed=analysed,
+                analysed=analysed, keep_run=True,
             )  # fmt: skip
-            return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
+            assert made.run is not None
+            return evaluate_run(made.run, topics, qrels).values[OBJECTIVE]
 
         tuning = tune(own.model, own.values(), measure, progress)
     return SearchParameters(own.model, **tuning.best()), tuning.table()

@@ -9,10 +9,8 @@ numbers a term, then ids and scores.
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ..analysis import Analysis
@@ -25,23 +23,13 @@ from ..indexes.search_parameters import holds_weights
 from ..indexes.shards.record import user_data_of_whole
 from ..indexes.shards.survey import refuse_copies
 from ..indexes.shards.workers import Workers, open_workers
-from ..jvm.hits import (
-    Hits,
-    Statistics,
-    append_run,
-    find_hits,
-    require_run_names,
-    shard_statistics,
-)
+from ..jvm.hits import Hits, Statistics, open_searched, shard_statistics
 from ..jvm.index import identify, read_user_data, require_current, whole_identity
 from ..jvm.searcher import make_similarity
-from ..progress import Progress
+from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Part, Source
 from .merge_hits import merge_hits
-
-_HITS_AT_ONCE = 1_000_000
-"""Of all shards: bounds the memory that merging takes."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +56,8 @@ class FarShards:
         That the whole would have in one commit.
     analysed : FieldAnalysis
         How the field was analysed.
+    shards : int
+        How many there are.
     weights : bool or None
         Whether it holds weights, see :func:`..indexes.search_parameters.holds_weights`.
     """
@@ -77,6 +67,7 @@ class FarShards:
     ) -> None:
         self._workers, self._field = workers, field
         self._commits = {p: look.identity["commit"] for p, look in zip(source.parts, looks)}
+        self.shards = len(source.parts)
         self._statistics = Statistics.sum([look.statistics for look in looks])
         found = {str(part): look.analysed for part, look in zip(source.parts, looks)}
         self.analysed = refuse_different(found, "the shards")
@@ -85,48 +76,21 @@ class FarShards:
         told = [look.weights for look in looks if look.weights is not None]
         self.weights = any(told) if told else None
 
-    def search_topics(
+    def find(
         self,
         parameters: SearchParameters,
         topics: Mapping[str, str],
-        *,
         hits: int,
-        threads: int | None,
-        tag: str,
-        output: Path,
-        progress: Progress,
-    ) -> dict[str, Any]:
-        """Write a run of the topics that were opened with, as :func:`..jvm.hits.append_run` does.
+        threads: int | None = None,
+        progress: Progress = silent,
+    ) -> Hits:
+        """The best ``hits`` documents of each topic, of those that were opened with.
 
         Raises
         ------
         TdvError
-            Also when a document is in two shards, or a shard was changed meanwhile.
+            Also when a shard was changed meanwhile.
         """
-        require_run_names(topics, tag)
-        count = len(self._commits)
-        step = max(1, _HITS_AT_ONCE // (hits * count))
-        written, empty = 0, []
-        for first in range(0, len(topics), step):
-            some = dict(itertools.islice(topics.items(), first, first + step))
-
-            def advance(label: str, done: int, total: int, before: int = first // step) -> None:
-                progress(label, before * count + done, -(-len(topics) // step) * count)
-
-            found = self._search(parameters, some, hits, threads, advance)
-            told, _ = append_run(found, some, output, tag)
-            written += told["hits"]
-            empty += told["queries_without_hits"]
-        return {"hits": written, "queries_without_hits": empty}
-
-    def _search(
-        self,
-        parameters: SearchParameters,
-        topics: Mapping[str, str],
-        hits: int,
-        threads: int | None,
-        progress: Progress,
-    ) -> Hits:
         threads = threads or self._workers.threads
         tasks = {
             part: (
@@ -185,10 +149,11 @@ def _search(
     threads: int | None,
 ) -> Hits:
     """In a worker: the best documents of one shard."""
-    found = find_hits(
-        folder, make_similarity(parameters), field, topics, analysis=analysis,
-        hits=hits, threads=cores(threads), statistics=statistics,
-    )  # fmt: skip
+    with open_searched(
+        folder, make_similarity(parameters), field, analysis=analysis, threads=cores(threads),
+        statistics=statistics,
+    ) as searched:  # fmt: skip
+        found = searched.find(topics, hits)
     require_current(folder, commit)  # else the statistics are of other documents
     return found
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from ..analysis import Analysis
 from ..arguments import cores
 from ..errors import TdvError, argument
-from ..evaluation.run_arrays import Run
+from ..evaluation.run_arrays import Run, join
 from ..evaluation.topics import checked_topics, read_topics
 from ..indexes.analysis import analysis_of
 from ..indexes.field_analysis import FieldAnalysis
@@ -27,13 +26,14 @@ from ..indexes.search_parameters import (
     warn_of_another_search,
 )
 from ..indexes.user_data import FieldRecord, user_data_of
-from ..jvm.hits import Hits, append_run, find_hits, require_run_names
+from ..jvm.hits import append_run, open_searched, require_run_names
 from ..jvm.index import identify
 from ..jvm.searcher import make_similarity, open_pyserini
 from ..output import Output
 from ..progress import Progress, silent
 from ..ranking import SearchParameters
 from ..source import Source, named_by
+from .batches import Find, find_in_batches
 from .config import SearchConfig
 
 if TYPE_CHECKING:  # what a cluster needs takes time to import, and few searches have one
@@ -129,17 +129,10 @@ def search_index(
 
 
 class Searched(NamedTuple):
-    """What was told of a search, and what it found; None of shards that are far."""
+    """What was told of a search, and the run that was written, if it was to be kept in memory."""
 
     summary: dict[str, Any]
-    queries: list[str]
-    hits: Hits | None
-    printed: np.ndarray | None
-
-    def run(self) -> Run:
-        """The run that was written, in memory."""
-        assert self.hits is not None and self.printed is not None
-        return Run.of_hits(self.queries, self.hits, self.printed)
+    run: Run | None
 
 
 def search_with(
@@ -156,28 +149,32 @@ def search_with(
     tag: str | None = None,
     far: FarShards | None = None,
     more: Mapping[str, Any] = MappingProxyType({}),
+    keep_run: bool = False,
     progress: Progress = silent,
 ) -> Searched:
     """Do the work of :func:`search_index`, with parameters and an output that were checked.
 
-    Shards that are ``far`` take no feedback. ``more`` is told as well.
+    Shards that are ``far`` take no feedback. ``more`` is told as well. Unless the run is kept,
+    memory does not grow with the queries.
     """
     tag = _tag(tag, parameters, feedback)
-    best = printed = None
     source = identify(index) if far is None else far.identity
+    kept: list[Run] = []
+    found: dict[str, Any] = {"hits": 0, "queries_without_hits": []}
+    opened: AbstractContextManager[Find]
+    if far is None:
+        opened = _opened(index, parameters, field, analysed, threads, feedback, progress)
+    else:
+        opened = nullcontext(partial(far.find, parameters, threads=threads))
     with place as unfinished:
-        if far is None:
-            require_run_names(queries, tag)
-            best = find_hits(
-                index, make_similarity(parameters), field, queries, analysis=analysed.analysis,
-                hits=hits, threads=cores(threads), feedback=feedback, progress=progress,
-            )  # fmt: skip
-            found, printed = append_run(best, queries, unfinished, tag, progress)
-        else:
-            found = far.search_topics(
-                parameters, queries, hits=hits, threads=threads, tag=tag, output=unfinished,
-                progress=progress,
-            )  # fmt: skip
+        require_run_names(queries, tag)
+        with opened as find:
+            shards = 1 if far is None else far.shards
+            for some, best in find_in_batches(find, queries, hits, progress, shards):
+                told, printed = append_run(best, some, unfinished, tag)
+                found = {name: before + told[name] for name, before in found.items()}
+                if keep_run:
+                    kept.append(Run.of_hits(list(some), best, printed))
         summary = {
             **parameters.describe(),
             **({} if feedback is None else {"feedback": feedback}),
@@ -188,7 +185,25 @@ def search_with(
             **found,
         }
         place.write_manifest({**summary, "depth": hits, "source": source})
-    return Searched(summary, list(queries), best, printed)
+    return Searched(summary, join(kept) if keep_run else None)
+
+
+@contextmanager
+def _opened(
+    index: str | os.PathLike[str],
+    parameters: SearchParameters,
+    field: str,
+    analysed: FieldAnalysis,
+    threads: int | None,
+    feedback: str | None,
+    progress: Progress,
+) -> Iterator[Find]:
+    """Open an index that is here."""
+    with open_searched(
+        index, make_similarity(parameters), field, analysis=analysed.analysis,
+        threads=cores(threads), feedback=feedback, progress=progress,
+    ) as searched:  # fmt: skip
+        yield searched.find
 
 
 def _tag(given: str | None, parameters: SearchParameters, feedback: str | None) -> str:

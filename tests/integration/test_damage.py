@@ -19,7 +19,7 @@ from tdv_lucene.cli.inspect import command as inspect_command
 from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.inspection import inspect_index
 from tdv_lucene.jvm import rewriter, searcher
-from tdv_lucene.jvm.hits import append_run, find_hits
+from tdv_lucene.jvm.hits import append_run, open_searched
 from tdv_lucene.jvm.index import identify, read_user_data, write_tokens
 from tdv_lucene.jvm.open_index import open_index
 from tdv_lucene.matrix.extract import extract_matrix
@@ -82,8 +82,8 @@ TOPICS = {"a": "word001 word002", "b": "word039 word020 word000"}
 
 def _write_run(index: Path, scratch: Path) -> None:
     similarity = searcher.make_similarity(BM25)
-    found = find_hits(index, similarity, "contents", TOPICS, analysis=DEFAULT, hits=1000, threads=2)
-    append_run(found, TOPICS, scratch / "run", "t")
+    with open_searched(index, similarity, "contents", analysis=DEFAULT, threads=2) as searched:
+        append_run(searched.find(TOPICS, 1000), TOPICS, scratch / "run", "t")
 
 
 def _time(index: Path, scratch: Path, whole: Path) -> None:

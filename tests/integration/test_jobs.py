@@ -112,9 +112,9 @@ def test_cancelled_searches_end_before_their_reader_is_closed(kind, tiny_index, 
     model, similarity = _slow_similarity(inside)
     queries = make_queries({f"q{i}": "fox" for i in range(20)}, "contents", DEFAULT)
     if kind == "run":
-        job = java_class("tdvlucene.search.SearchJob")(
-            str(tiny_index), similarity, queries, 10, 2, str(tmp_path)
-        )
+        index = java_class("tdvlucene.search.SearchedIndex")(str(tiny_index), similarity, queries)
+        run_job(index)
+        job = java_class("tdvlucene.search.SearchJob")(index, queries, 10, 2, str(tmp_path))
     else:
         job = java_class("tdvlucene.search.ThroughputJob")(queries, 2, 1, 5.0, 0)
         job.addIndex(str(tiny_index), similarity)

@@ -20,6 +20,7 @@ from tdv_lucene.indexes.search_parameters import recorded_parameters
 from tdv_lucene.jvm import java_class
 from tdv_lucene.output import Output
 from tdv_lucene.ranking import SearchParameters
+from tdv_lucene.searching import batches
 from tdv_lucene.searching.search import open_searcher, search_index, search_with
 
 pytestmark = pytest.mark.jvm
@@ -294,9 +295,27 @@ def test_a_tag_fits_into_a_run(tiny_index, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_some_topics_at_a_time_give_the_same_run(tied_index, tmp_path, monkeypatch):
+    """So memory does not grow with a log; progress is told of all topics."""
+    topics = {f"q{i}": f"t{1 + i % 3} t1" for i in range(7)}
+    told = []
+    at_once = search_index(tied_index, topics, tmp_path / "at once", hits=50)
+    monkeypatch.setattr(batches, "HITS_AT_ONCE", 2 * 50)
+    by_two = search_index(
+        tied_index, topics, tmp_path / "by two", hits=50,
+        progress=lambda label, done, total: told.append((label, done, total)),
+    )  # fmt: skip
+    assert (tmp_path / "by two").read_bytes() == (tmp_path / "at once").read_bytes() != b""
+    assert by_two == at_once
+    counted = [row for row in told if row[0] == "searching"]
+    assert counted == sorted(counted) and counted[-1] == ("searching", 7, 7)
+
+
+@pytest.mark.parametrize("at_once", [1, 10**6])
 @pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
-def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model):
+def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model, at_once, monkeypatch):
     """Ids, order, and scores to the last bit of what is read from the text."""
+    monkeypatch.setattr(batches, "HITS_AT_ONCE", at_once)
     topics = {"b": "t2 t1 t1", "none": "zyzzy", "a": "t1"}
     parameters = recorded_parameters(tied_index, model)
     run = Output.file(tmp_path / "run", "run", inputs=())
@@ -308,8 +327,9 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model):
         hits=250,
         field="contents",
         analysed=analysis_of(tied_index),
+        keep_run=True,
     )
-    found, read = made.run(), read_run(tmp_path / "run")
+    found, read = made.run, read_run(tmp_path / "run")
     loaded = found.frame()
     for column in ("query", "docid"):
         assert loaded[column].astype(str).tolist() == read[column].tolist()

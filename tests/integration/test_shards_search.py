@@ -22,7 +22,7 @@ from tdv_lucene.prior.alone import prior_values
 from tdv_lucene.progress import silent
 from tdv_lucene.ranking import SearchParameters
 from tdv_lucene.ranking import SearchParameters as Parameters
-from tdv_lucene.searching import far_shards
+from tdv_lucene.searching import batches, far_shards
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
@@ -80,7 +80,7 @@ def test_the_run_of_workers_is_that_of_one_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Full and pruned, also where the cut-off falls among equal scores, and in several rounds."""
-    monkeypatch.setattr(far_shards, "_HITS_AT_ONCE", 2 * 7 * hits)
+    monkeypatch.setattr(batches, "HITS_AT_ONCE", 2 * 7 * hits)
     here = tdv.search_index(
         tdv.find_shards(f"{base}/{which}/*"), TOPICS, tmp_path / "here", model=model, hits=hits
     )
@@ -163,10 +163,7 @@ def test_a_shard_that_changes_meanwhile_ends_the_search(
     ):
         shutil.rmtree(tmp_path / "S" / "b")
         write_index(tmp_path / "S" / "b", [[Doc("b", ["fox"])]])
-        opened.search_topics(
-            SearchParameters("tfidf"), {"q": "fox"}, hits=5, threads=1, tag="t",
-            output=tmp_path / "run", progress=silent,
-        )  # fmt: skip
+        opened.find(SearchParameters("tfidf"), {"q": "fox"}, hits=5, threads=1)
 
 
 def test_a_pool_is_found_whatever_ids_are_like(tmp_path: Path) -> None:
