@@ -137,10 +137,7 @@ DEFAULT = Analysis()
 def read_stop_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Read a file of stop words, one a line, as Anserini does; ``none`` for none.
 
-    Raises
-    ------
-    TdvError
-        When the file cannot be read.
+    Raises :class:`TdvError` when the file cannot be read.
     """
     if path == "none":
         return ()

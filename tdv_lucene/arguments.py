@@ -40,10 +40,8 @@ def cores(threads: int | None) -> int:
 def parse_bytes(text: str | int, name: str = "max_bytes") -> int:
     """Return the number in ``25MB``, ``1.5 GiB``, ``25000000``; k, M, G are powers of 1000.
 
-    Raises
-    ------
-    TdvError
-        When it is not such a number above 0; ``name`` is what the caller calls it.
+    Raises :class:`TdvError` when it is not such a number above 0; ``name`` is what the caller calls
+    it.
     """
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", str(text).lower())
     number = float(found[1]) * _UNITS.get(found[2], 0) if found else 0

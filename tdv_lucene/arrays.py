@@ -20,10 +20,7 @@ _HEADERS = {
 def load_array(path: str | os.PathLike[str]) -> np.ndarray:
     """Map one of our ``.npy`` files into memory, read-only.
 
-    Raises
-    ------
-    TdvError
-        As :func:`read_array`, and when there is no such file.
+    Raises :class:`TdvError` as :func:`read_array`, and when there is no such file.
     """
     path = Path(path)
     try:
@@ -41,10 +38,8 @@ def load_array(path: str | os.PathLike[str]) -> np.ndarray:
 def read_array(file: IO[bytes], size: int, name: str) -> np.ndarray:
     """Read one ``.npy`` of ``size`` bytes from a file that can seek; ``name`` is for messages.
 
-    Raises
-    ------
-    TdvError
-        When it is none, would be a pickle, or its shape does not make up ``size``.
+    Raises :class:`TdvError` when it is none, would be a pickle, or its shape does not make up
+    ``size``.
     """
     _check(file, size, name)
     file.seek(0)

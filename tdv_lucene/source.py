@@ -117,10 +117,7 @@ class Source(os.PathLike[str]):
 def named_by(index: str | os.PathLike[str], id_field: str | None) -> str | os.PathLike[str]:
     """The index with the field that was asked for as its documents' id, if one was.
 
-    Raises
-    ------
-    TdvError
-        For shards: what names documents of one may name others in another.
+    Raises :class:`TdvError` for shards: what names documents of one may name others in another.
     """
     if id_field is None:
         return index

@@ -44,10 +44,7 @@ def save_array(path: Path, array: np.ndarray) -> None:
 def load_array(folder: str | os.PathLike[str], name: str, made_by: str) -> np.ndarray:
     """Map ``folder/name.npy`` of a result into memory, read-only.
 
-    Raises
-    ------
-    TdvError
-        When it is not there, or not the array it says it is.
+    Raises :class:`TdvError` when it is not there, or not the array it says it is.
     """
     path = Path(folder) / f"{name}.npy"
     try:
@@ -125,10 +122,8 @@ def check_files(
     Sizes always, digests of files of at most ``digests_up_to`` bytes (None: of all). The manifests
     of earlier versions list nothing.
 
-    Raises
-    ------
-    TdvError
-        When a file is missing, has another size or other bytes, or an array is not listed.
+    Raises :class:`TdvError` when a file is missing, has another size or other bytes, or an array is
+    not listed.
     """
     listed = manifest.get("files", {})
     if not isinstance(listed, Mapping):
@@ -160,10 +155,7 @@ def check_content(
 ) -> None:
     """Compare a manifest, or a part of it, with the types that its entries must have.
 
-    Raises
-    ------
-    TdvError
-        When an entry lacks or is of another type, naming it.
+    Raises :class:`TdvError` when an entry lacks or is of another type, naming it.
     """
     if not isinstance(content, Mapping):
         raise _damaged(folder, f"{MANIFEST}: a table is expected, not {content!r}", made_by)

@@ -118,10 +118,7 @@ class SideBySide:
     def analyze(self, query: str) -> Counter[str]:
         """The terms of the query and how often each is in it.
 
-        Raises
-        ------
-        TdvError
-            When nothing is left.
+        Raises :class:`TdvError` when nothing is left.
         """
         (tokens,) = analyze([query], self.field, self.analysed.analysis)
         if not tokens:

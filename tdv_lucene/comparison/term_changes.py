@@ -71,10 +71,8 @@ def measure_terms(
 
     ``values`` is the folder that pruning was given; without it, the ratio of frequencies is shown.
 
-    Raises
-    ------
-    TdvError
-        When the index cannot be read, or ``field`` was not pruned with these TDVs.
+    Raises :class:`TdvError` when the index cannot be read, or ``field`` was not pruned with these
+    TDVs.
     """
     record = FieldRecord.read(pruned, field)
     ratio = partial(frequency_ratio, record)
@@ -144,10 +142,7 @@ def describe_terms(
     """Return :func:`list_changes` of two indexes, with the ``tdv_kind`` and ``source`` of what
     ``tdv`` shows (see :class:`TermMeasure`).
 
-    Raises
-    ------
-    TdvError
-        As :func:`measure_terms`, and when ``index`` cannot be read.
+    Raises :class:`TdvError` as :func:`measure_terms`, and when ``index`` cannot be read.
     """
     shown = measure_terms(pruned, field, values)
     documents = identify(index)["documents"]
@@ -187,10 +182,7 @@ def trade_off(
     ``full`` (the measures of the full index on the same held-out queries) and ``chosen``, the
     reduction asked for.
 
-    Raises
-    ------
-    TdvError
-        As :func:`measure_terms`.
+    Raises :class:`TdvError` as :func:`measure_terms`.
     """
     learned, _ = values_of_index(pruned, field, values)
     points, record = learned.points, FieldRecord.read(pruned, field)

@@ -59,10 +59,7 @@ class DemoCollection:
 def unpack_wikipedia(output: str | os.PathLike[str], progress: Progress = silent) -> DemoCollection:
     """Write the package's sample of Wikipedia, its queries and their qrels.
 
-    Raises
-    ------
-    TdvError
-        When ``output`` exists.
+    Raises :class:`TdvError` when ``output`` exists.
     """
     place = Output.folder(output, KIND, inputs=())
     with place as folder:

@@ -30,10 +30,8 @@ _MOST_INFLATION = 1032  # what deflate can make of a byte at most
 def check_fasttext(path: Path) -> None:
     """Walk through a fastText ``.bin`` without reading its vectors.
 
-    Raises
-    ------
-    TdvError
-        When a word, list or matrix would not end within the file, or something follows the last.
+    Raises :class:`TdvError` when a word, list or matrix would not end within the file, or something
+    follows the last.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         at = _FASTTEXT_SETTINGS.size
@@ -74,11 +72,8 @@ def _after_matrix(path: Path, data: mmap.mmap, at: int, what: str) -> int:
 def check_word2vec(path: Path, *, binary: bool) -> None:
     """Hold the first line of a word2vec file, ``words dimensions``, against its size.
 
-    Raises
-    ------
-    TdvError
-        When so many vectors cannot be in the file. Of a gzipped one only what could never be
-        in it is refused here; the reader meets the rest.
+    Raises :class:`TdvError` when so many vectors cannot be in the file. Of a gzipped one only what
+    could never be in it is refused here; the reader meets the rest.
     """
     zipped = path.suffix.lower() == ".gz"
     size = path.stat().st_size * (_MOST_INFLATION if zipped else 1)

@@ -104,11 +104,8 @@ def evaluate_run(
 def read_run(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read a TREC run: columns query, q0, docid, rank, score (float64), system; ids as strings.
 
-    Raises
-    ------
-    TdvError
-        When there is no such file, a line has not six columns or no number as score, or a document
-        is listed twice for a query; each with file and line.
+    Raises :class:`TdvError` when there is no such file, a line has not six columns or no number as
+    score, or a document is listed twice for a query; each with file and line.
     """
     import pandas as pd
 

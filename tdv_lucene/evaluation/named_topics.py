@@ -29,11 +29,8 @@ def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:
 
     ``keys`` are the names that the part of a topic may have there, in order of preference.
 
-    Raises
-    ------
-    TdvError
-        When ir_datasets is not installed, has no such data set, the data set has no queries or
-        they are not stored yet, or a query has no text.
+    Raises :class:`TdvError` when ir_datasets is not installed, has no such data set, the data set
+    has no queries or they are not stored yet, or a query has no text.
     """
     topics = {}
     for query in _read(identifier, "queries"):
@@ -48,10 +45,7 @@ def dataset_topics(identifier: str, keys: Sequence[str]) -> dict[str, str]:
 def dataset_qrels(identifier: str) -> dict[str, dict[str, int]]:
     """Query id -> document id -> grade of a data set of ir_datasets.
 
-    Raises
-    ------
-    TdvError
-        As :func:`dataset_topics`.
+    Raises :class:`TdvError` as :func:`dataset_topics`.
     """
     qrels: dict[str, dict[str, int]] = {}
     for judgement in _read(identifier, "qrels"):

@@ -77,10 +77,7 @@ def read_topics(topics: str | os.PathLike[str], topic_field: str = "title") -> T
 def checked_topics(topics: Mapping[str, str]) -> Topics:
     """Topics given in memory, once sure that a run can hold their ids.
 
-    Raises
-    ------
-    TdvError
-        When an id is empty or holds a space, tab or line break.
+    Raises :class:`TdvError` when an id is empty or holds a space, tab or line break.
     """
     for qid in topics:
         _check_id(qid)
@@ -141,10 +138,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
 def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:
     """The topics that can be measured: those asked with a relevant document, in topic order.
 
-    Raises
-    ------
-    TdvError
-        When there is none.
+    Raises :class:`TdvError` when there is none.
     """
     if not topics.keys() & qrels.keys():
         raise TdvError(
@@ -172,10 +166,8 @@ def check_overlap(
 ) -> list[str]:
     """Return :func:`judged_queries`, once sure that a relevant document is among ``doc_ids``.
 
-    Raises
-    ------
-    TdvError
-        When topics and qrels share no query, or no relevant document is in the index.
+    Raises :class:`TdvError` when topics and qrels share no query, or no relevant document is in the
+    index.
     """
     judged = judged_queries(topics, qrels)
     relevant = {doc_id.encode() for doc_id in relevant_documents(topics, qrels)}

@@ -29,10 +29,8 @@ def analysis_of(
 
     Of shards, how each of them was.
 
-    Raises
-    ------
-    TdvError
-        When the index records another analysis than was asked for, or shards differ.
+    Raises :class:`TdvError` when the index records another analysis than was asked for, or shards
+    differ.
     """
     source = Source.of(index)
     if source.is_sharded:
@@ -53,10 +51,7 @@ def analysis_of(
 def refuse_different(found: Mapping[str, FieldAnalysis], what: str) -> FieldAnalysis:
     """Return how several indexes were analysed, by the surest of them.
 
-    Raises
-    ------
-    TdvError
-        When two of them were analysed otherwise.
+    Raises :class:`TdvError` when two of them were analysed otherwise.
     """
     certain = {name: one for name, one in found.items() if one.is_certain}
     first, *others = certain or found

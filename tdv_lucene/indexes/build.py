@@ -79,11 +79,8 @@ def analysis_of_flags(flags: Sequence[str]) -> Analysis | None:
     """Return how IndexCollection analyses with these flags; None with an analyzer that no flag of
     the commands names.
 
-    Raises
-    ------
-    TdvError
-        For an unknown language, which Anserini would take for English; an unknown stemmer, which it
-        would take for none; and Thai, on a Java that cannot do it.
+    Raises :class:`TdvError` for an unknown language, which Anserini would take for English; an
+    unknown stemmer, which it would take for none; and Thai, on a Java that cannot do it.
     """
     given = dict(zip(flags, [*flags[1:], ""]))
     if any(flag in given for flag in _OTHER_ANALYZERS) or "Tweet" in given.get("-collection", ""):

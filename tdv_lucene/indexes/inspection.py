@@ -122,11 +122,8 @@ def _analyses(
 def require_prunable(index: str | os.PathLike[str], field: str) -> None:
     """Refuse what no pruning can be applied to, before anything is made for it.
 
-    Raises
-    ------
-    TdvError
-        When the index cannot be read, a document has no id, or the field has no frequencies or
-        norms that cannot be rewritten.
+    Raises :class:`TdvError` when the index cannot be read, a document has no id, or the field has
+    no frequencies or norms that cannot be rewritten.
     """
     from ..jvm.index import require_prunable as require
 

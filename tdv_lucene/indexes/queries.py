@@ -87,10 +87,7 @@ def shortened_topics(
 
     It looks at no index, so that all indexes are asked for the same terms.
 
-    Raises
-    ------
-    TdvError
-        When queries of the ranking function do not weigh their terms.
+    Raises :class:`TdvError` when queries of the ranking function do not weigh their terms.
     """
     from ..jvm.analysis import analyze
     from ..jvm.open_index import find_places

@@ -42,10 +42,8 @@ def check_query_terms(
 ) -> None:
     """Log :func:`notes_on_query_terms` as warnings.
 
-    Raises
-    ------
-    TdvError
-        When the index has less than half as many of the queries' terms as by another analysis.
+    Raises :class:`TdvError` when the index has less than half as many of the queries' terms as by
+    another analysis.
     """
     for note in notes_on_query_terms(index, field, analysed, queries, refuse=True):
         _log.warning("%s", note)

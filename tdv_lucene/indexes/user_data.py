@@ -160,10 +160,7 @@ class FieldRecord:
 def user_data_of(index: str | os.PathLike[str]) -> dict[str, str]:
     """Return the user data of an index's commit; of shards, what it would be in one index.
 
-    Raises
-    ------
-    TdvError
-        Also when shards were not pruned together.
+    Raises :class:`TdvError` also when shards were not pruned together.
     """
     from ..jvm.index import read_user_data
 
@@ -176,10 +173,7 @@ def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) ->
 
     User data outlives rewrites. A record of an earlier one has another source, and is left out.
 
-    Raises
-    ------
-    TdvError
-        When the index was not pruned.
+    Raises :class:`TdvError` when the index was not pruned.
     """
     first = FieldRecord.of(user_data)
     if first.values_sha256 is None:

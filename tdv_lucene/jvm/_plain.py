@@ -23,10 +23,8 @@ _MODULE = "jdk.incubator.vector"
 def plain_pyserini() -> dict[str, str]:
     """Return only those environment variables that must change.
 
-    Raises
-    ------
-    TdvError
-        When there is no Java or Pyserini, or this Pyserini cannot run on the Java found.
+    Raises :class:`TdvError` when there is no Java or Pyserini, or this Pyserini cannot run on the
+    Java found.
     """
     runtime, anserini = find_java(), pyserini_jar()
     variables = {

@@ -18,11 +18,8 @@ def importing_pyserini() -> Iterator[None]:
     1.6 and later want an OpenAI key, which :func:`start` sees to; 2.4 fetches the list of its
     prebuilt indexes, and so does Anserini 2 for any Pyserini.
 
-    Raises
-    ------
-    TdvError
-        When the import needs the network and there is none, or packages that are not installed, as
-        in the light environment of ``scripts/demo``.
+    Raises :class:`TdvError` when the import needs the network and there is none, or packages that
+    are not installed, as in the light environment of ``scripts/demo``.
     """
     start()
     try:

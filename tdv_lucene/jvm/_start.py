@@ -40,11 +40,8 @@ _heap: str | None = None
 def set_heap(heap: str) -> None:
     """Choose the JVM's largest heap, such as ``4g``; before the JVM starts.
 
-    Raises
-    ------
-    TdvError
-        When ``heap`` is not a number with k, m or g, Java cannot start with it, or a JVM runs
-        already.
+    Raises :class:`TdvError` when ``heap`` is not a number with k, m or g, Java cannot start with
+    it, or a JVM runs already.
     """
     global _heap
     shown = f"{argument('heap')} '{heap}'"
@@ -61,11 +58,8 @@ def set_heap(heap: str) -> None:
 def start() -> JavaRuntime:
     """Start the JVM once; later calls return the same runtime.
 
-    Raises
-    ------
-    TdvError
-        When no suitable Java or no Pyserini jar is found, or a JVM runs already without our
-        classes.
+    Raises :class:`TdvError` when no suitable Java or no Pyserini jar is found, or a JVM runs
+    already without our classes.
     """
     import jnius_config
 

@@ -71,10 +71,8 @@ def from_record(record: Mapping[str, Any]) -> Analysis:
 def make_analyzer(analysis: Analysis) -> Any:
     """The Lucene ``Analyzer``, as Anserini makes it; threads may share it.
 
-    Raises
-    ------
-    TdvError
-        When there is no such class, or this Java has no word boundaries of the language.
+    Raises :class:`TdvError` when there is no such class, or this Java has no word boundaries of the
+    language.
     """
     name = class_of(analysis)
     require_supported(name)

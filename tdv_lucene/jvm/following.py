@@ -138,10 +138,7 @@ def open_commit(index: str | os.PathLike[str]) -> Iterator[OpenCommit]:
 def hold_index(index: str | os.PathLike[str]) -> Iterator[HeldIndex]:
     """Take the write lock of a pruned index, which Lucene's own writers take too.
 
-    Raises
-    ------
-    TdvError
-        When another has it, or there is no such index.
+    Raises :class:`TdvError` when another has it, or there is no such index.
     """
     with opened("tdvlucene.prune.HeldIndex", java_path(index)) as java:
         yield HeldIndex(index, java)

@@ -80,10 +80,8 @@ def shard_statistics(
 ) -> tuple[Statistics, dict[str, str]]:
     """Statistics of a field and of the topics' terms; and name -> how a field was indexed.
 
-    Raises
-    ------
-    TdvError
-        When the index cannot be read or is damaged, or the field has no frequencies.
+    Raises :class:`TdvError` when the index cannot be read or is damaged, or the field has no
+    frequencies.
     """
     queries = make_queries(topics, field, analysis)
     found = ask(java_class("tdvlucene.search.ShardStatistics").of, java_path(index), queries)
@@ -166,10 +164,8 @@ def append_run(
     Returns ``hits`` (int, lines written) and ``queries_without_hits`` (list of query ids); and
     float64[n], the scores as they are read from the run.
 
-    Raises
-    ------
-    TdvError
-        When a topic has a document twice, or a document's id is none for a run.
+    Raises :class:`TdvError` when a topic has a document twice, or a document's id is none for a
+    run.
     """
     ends = found.ids.indptr[1:]
     arrays = found.counts, found.scores, found.documents, found.ids.data, ends

@@ -168,10 +168,7 @@ def write_tokens(
 
     ``number_lines`` writes a line for every live document, an empty one where there is no text.
 
-    Raises
-    ------
-    TdvError
-        When the index stores no text, unless ``number_lines``.
+    Raises :class:`TdvError` when the index stores no text, unless ``number_lines``.
     """
     job = java_class("tdvlucene.extract.TokensJob")(
         java_path(index), make_analyzer(analysis), java_path(output)

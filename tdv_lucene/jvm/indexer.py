@@ -29,10 +29,7 @@ _log = logging.getLogger(__name__)
 def run_index_collection(flags: Sequence[str], folder: Path, progress: Progress) -> dict[str, int]:
     """Index into ``folder`` with Anserini's ``flags`` and return its counters.
 
-    Raises
-    ------
-    TdvError
-        When Anserini refuses the flags or logs an error, in its words.
+    Raises :class:`TdvError` when Anserini refuses the flags or logs an error, in its words.
     """
     java = find_java().home / "bin" / "java"
     command = [str(java), f"-Xmx{heap_size()}", *crash_options(), "-cp", str(pyserini_jar())]

@@ -65,10 +65,7 @@ def open_index(
 ) -> Iterator[OpenIndex]:
     """Open the last commit of an index.
 
-    Raises
-    ------
-    TdvError
-        When the index cannot be opened, or ``field`` has no frequencies.
+    Raises :class:`TdvError` when the index cannot be opened, or ``field`` has no frequencies.
     """
     given = java_path(index), similarity, field, make_analyzer(analysis)
     with opened("tdvlucene.search.OpenIndex", *given) as java:

@@ -23,10 +23,7 @@ def find_index(index: str) -> str:
     (``~/.cache/pyserini/indexes``, or below ``PYSERINI_CACHE``) is downloaded by Pyserini, which
     checks its size and digest.
 
-    Raises
-    ------
-    TdvError
-        When nothing has this name, or the index cannot be downloaded.
+    Raises :class:`TdvError` when nothing has this name, or the index cannot be downloaded.
     """
     if os.path.exists(index) or not index or os.sep in index:
         return index

@@ -52,10 +52,7 @@ def open_pyserini(index: str | os.PathLike[str], similarity: Any, analysis: Anal
 
     Importing it takes seconds: ``pyserini.search.lucene`` imports torch and transformers.
 
-    Raises
-    ------
-    TdvError
-        For shards, and for what a search here refuses.
+    Raises :class:`TdvError` for shards, and for what a search here refuses.
     """
     if Source.of(index).is_sharded:
         raise TdvError(

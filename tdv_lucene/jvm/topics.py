@@ -22,10 +22,7 @@ def read_named_topics(name: str, keys: Sequence[str] = ("title",)) -> dict[str, 
 
     Anserini looks in the current folder, then in Pyserini's cache, and downloads otherwise.
 
-    Raises
-    ------
-    TdvError
-        When nothing has this name, or the topics cannot be downloaded.
+    Raises :class:`TdvError` when nothing has this name, or the topics cannot be downloaded.
     """
     with importing_pyserini():
         from pyserini.search import _base  # light: neither torch nor transformers
@@ -47,10 +44,7 @@ def read_named_topics(name: str, keys: Sequence[str] = ("title",)) -> dict[str, 
 def find_named_qrels(name: str) -> Path:
     """The file of the qrels Pyserini calls ``name``, downloaded where it is not stored.
 
-    Raises
-    ------
-    TdvError
-        When nothing has this name, or the qrels cannot be downloaded.
+    Raises :class:`TdvError` when nothing has this name, or the qrels cannot be downloaded.
     """
     with importing_pyserini():
         from pyserini.search import _base

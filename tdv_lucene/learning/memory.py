@@ -69,10 +69,7 @@ def fitting_pool(extent: Extent, asked: int | None, memory: int | None) -> int:
     ``asked`` None takes a pool where all documents would take too much, and a smaller one than
     ``POOL`` where that would. ``memory`` None is as much as it takes.
 
-    Raises
-    ------
-    TdvError
-        When what was asked for, or the smallest pool, takes more.
+    Raises :class:`TdvError` when what was asked for, or the smallest pool, takes more.
     """
     size = pool_size(extent.documents, asked)
     if memory is None or learning_bytes(extent, size) <= memory:

@@ -96,10 +96,8 @@ def write_ciff(
 ) -> None:
     """Write all terms and documents of ``matrix`` to an open binary file.
 
-    Raises
-    ------
-    TdvError
-        When the matrix holds selected documents only, or a term or an id is not UTF-8.
+    Raises :class:`TdvError` when the matrix holds selected documents only, or a term or an id is
+    not UTF-8.
     """
     file.write(_delimited(_header(matrix, description)))
     for message in _postings_lists(matrix, progress):

@@ -175,10 +175,8 @@ def open_matrix(
     A temporary one has ``positions`` (of the first occurrences) and ``tokens`` where these are
     asked for.
 
-    Raises
-    ------
-    TdvError
-        When ``matrix`` is of another field or another state of the index, or lacks ``tokens``.
+    Raises :class:`TdvError` when ``matrix`` is of another field or another state of the index, or
+    lacks ``tokens``.
     """
     if matrix is None:
         with TemporaryDirectory(prefix="tdv-lucene-") as folder:

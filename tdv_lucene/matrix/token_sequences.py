@@ -85,10 +85,7 @@ def sequences_from_text(
 
     Tokens that are no terms of the index are left out. Memory: the tokens.
 
-    Raises
-    ------
-    TdvError
-        When the index stores no text of this field.
+    Raises :class:`TdvError` when the index stores no text of this field.
     """
     from ..jvm.index import write_tokens
 

@@ -43,10 +43,7 @@ def learn_by_paper(
     A term with a TDV of 0 is dropped, and that is the reduction recommended. The parameters are
     those of :func:`tdv_lucene.learn_term_values`.
 
-    Raises
-    ------
-    TdvError
-        As there.
+    Raises :class:`TdvError` as there.
     """
     within("seed", seed, 0, LARGEST_SEED)
     check_model(model)

@@ -50,10 +50,8 @@ def read_queries(
 ) -> Queries:
     """Read (topics, qrels): in ``folds``, or with ``training`` ones to learn from, in one.
 
-    Raises
-    ------
-    TdvError
-        When a query is in both, or only topics or qrels to learn from are given.
+    Raises :class:`TdvError` when a query is in both, or only topics or qrels to learn from are
+    given.
     """
     asked, judged = restrict(known, index, read_topics(measured[0]), read_qrels(measured[1]))
     of_training, of_judged = training

@@ -121,10 +121,7 @@ class Prior:
     def load(cls, path: str | os.PathLike[str] = PRIOR_FILE) -> Prior:
         """Read a prior; without a path, the one that comes with the package.
 
-        Raises
-        ------
-        TdvError
-            When the file is not one.
+        Raises :class:`TdvError` when the file is not one.
         """
         try:
             raw = Path(path).read_bytes()

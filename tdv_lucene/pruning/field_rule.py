@@ -26,10 +26,7 @@ from ..values.unseen_terms import tdvs_of_unseen
 def load_fields(given: Sequence[str | os.PathLike[str] | TermValues]) -> list[TermValues]:
     """Load what is given as folders; each must be of another field.
 
-    Raises
-    ------
-    TdvError
-        When a folder cannot be read, or two are of one field.
+    Raises :class:`TdvError` when a folder cannot be read, or two are of one field.
     """
     fields = [v if isinstance(v, TermValues) else TermValues.load(v) for v in given]
     names = [values.vocabulary.field for values in fields]

@@ -59,10 +59,8 @@ def values_of_index(
 
     A dropped term has 0.
 
-    Raises
-    ------
-    TdvError
-        When the folder cannot be read, or ``field`` of the index was not pruned with these TDVs.
+    Raises :class:`TdvError` when the folder cannot be read, or ``field`` of the index was not
+    pruned with these TDVs.
     """
     values = TermValues.load(given)
     if values.vocabulary.field != field:

@@ -67,10 +67,7 @@ class SearchTarget:
     def of(cls, text: str | None) -> SearchTarget:
         """Read what ``--search-as`` takes; None is the default.
 
-        Raises
-        ------
-        TdvError
-            When it is none of the names, nor legal numbers.
+        Raises :class:`TdvError` when it is none of the names, nor legal numbers.
         """
         if text is None:
             return cls(DEFAULT, False)
@@ -96,10 +93,7 @@ class SearchTarget:
     def parameters(self, model: str) -> dict[str, float] | None:
         """The searcher's of a ranking function; None where it has to be told the recorded ones.
 
-        Raises
-        ------
-        TdvError
-            When the numbers given are another ranking function's.
+        Raises :class:`TdvError` when the numbers given are another ranking function's.
         """
         if self.name == RECORDED or ranking_function(model).held_by is None:
             if self.given and self.name != RECORDED:

@@ -39,11 +39,8 @@ def check_shards(
 ) -> Output | Path:
     """Return the place of the whole, before any work.
 
-    Raises
-    ------
-    TdvError
-        When it cannot be made, or holds what is none of these shards; for ``max_bytes``, which is
-        for one folder.
+    Raises :class:`TdvError` when it cannot be made, or holds what is none of these shards; for
+    ``max_bytes``, which is for one folder.
     """
     if config.max_bytes is not None:
         raise TdvError(

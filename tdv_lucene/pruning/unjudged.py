@@ -62,10 +62,7 @@ def values_again(
     They may be those of ``prune`` alone, or those that ``learn --no-judgements`` writes, with a
     first-position boost or without. If none has the recorded checksum, the last is returned.
 
-    Raises
-    ------
-    TdvError
-        When the record names no prior, or not the one of this version.
+    Raises :class:`TdvError` when the record names no prior, or not the one of this version.
     """
     if record.learned_from.startswith(TUNED):
         with open_matrix(index, field=record.field, positions=False, progress=progress) as matrix:

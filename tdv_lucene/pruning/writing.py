@@ -117,10 +117,8 @@ def finished_part(rewriting: Rewriting, place: Path) -> dict[str, Any] | None:
 def write_index(rewriting: Rewriting, folder: Path, progress: Progress = silent) -> dict[str, Any]:
     """Write the index into ``folder`` (existing, empty) and return the report of it.
 
-    Raises
-    ------
-    TdvError
-        When the index cannot be read or pruned, is locked, or has another vocabulary.
+    Raises :class:`TdvError` when the index cannot be read or pruned, is locked, or has another
+    vocabulary.
     """
     rewriting.refuse_empty()
     written = written_lucene_version()

@@ -54,10 +54,7 @@ def check_model(model: str) -> None:
 def ranking_function(model: str) -> RankingFunction:
     """Return the one of this name.
 
-    Raises
-    ------
-    TdvError
-        When there is none.
+    Raises :class:`TdvError` when there is none.
     """
     check_model(model)
     return _FUNCTIONS[model]

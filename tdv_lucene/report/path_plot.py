@@ -21,10 +21,8 @@ def check_plot(
 
     ``inputs`` are those of the work, which the picture may not touch.
 
-    Raises
-    ------
-    TdvError
-        When its ending is neither ``.svg`` nor ``.png``, or it cannot be written.
+    Raises :class:`TdvError` when its ending is neither ``.svg`` nor ``.png``, or it cannot be
+    written.
     """
     place = Output.file(output, PLOT, inputs=inputs, overwrite=overwrite, option="plot")
     if _kind(output) not in _KINDS:
@@ -43,10 +41,7 @@ def plot_points(
     ``points`` are those of :class:`tdv_lucene.TermValues`, ``full`` what its manifest has under
     that name, ``recommended`` one of the points' reductions.
 
-    Raises
-    ------
-    TdvError
-        When nothing was validated.
+    Raises :class:`TdvError` when nothing was validated.
     """
     points = [point for point in points if point.get("difference")]
     if not points:

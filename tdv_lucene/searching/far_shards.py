@@ -86,10 +86,7 @@ class FarShards:
     ) -> Hits:
         """The best ``hits`` documents of each topic, of those that were opened with.
 
-        Raises
-        ------
-        TdvError
-            Also when a shard was changed meanwhile.
+        Raises :class:`TdvError` also when a shard was changed meanwhile.
         """
         threads = threads or self._workers.threads
         tasks = {
@@ -113,11 +110,8 @@ def open_far_shards(
 ) -> Iterator[FarShards]:
     """Look at the shards, and yield them to be searched for these topics.
 
-    Raises
-    ------
-    TdvError
-        When the cluster lacks something, a shard cannot be read, or two are copies, were not
-        indexed alike, or not pruned together.
+    Raises :class:`TdvError` when the cluster lacks something, a shard cannot be read, or two are
+    copies, were not indexed alike, or not pruned together.
     """
     with open_workers(source) as workers:
         workers.check(None, source.resources)

@@ -131,10 +131,7 @@ def unjudged_queries(matrix: TermDocumentMatrix, topics: Mapping[str, Sequence[s
     """Number the terms of topics that nobody judged; those without a term in the index are left
     out.
 
-    Raises
-    ------
-    TdvError
-        When none has one.
+    Raises :class:`TdvError` when none has one.
     """
     records = [(query_id, *_terms(matrix, tokens)) for query_id, tokens in topics.items()]
     records = [record for record in records if len(record[1])]

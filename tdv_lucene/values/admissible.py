@@ -29,10 +29,7 @@ _ADMISSIBLE: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
 def check_arrays(arrays: Mapping[str, np.ndarray | None], terms: int, factors: int) -> None:
     """Check shapes and numbers of the arrays there are; ``posting_factors`` has ``factors`` rows.
 
-    Raises
-    ------
-    TdvError
-        When one is not as it must be.
+    Raises :class:`TdvError` when one is not as it must be.
     """
     for name, found in arrays.items():
         if found is None:

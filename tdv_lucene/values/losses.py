@@ -40,10 +40,8 @@ def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = M
 
     Other queries may lose more than the held-out ones did on average; the interval says how much.
 
-    Raises
-    ------
-    TdvError
-        When ``max_loss`` is out of its range, nothing was validated, or every point may lose more.
+    Raises :class:`TdvError` when ``max_loss`` is out of its range, nothing was validated, or every
+    point may lose more.
     """
     checked_share(max_loss, "max_loss")
     validated = [point for point in points if measure in point.get("difference", ())]

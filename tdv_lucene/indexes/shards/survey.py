@@ -56,11 +56,8 @@ def survey_shards(
 ) -> dict[str, Any]:
     """Return the identity of the whole, or refuse shards that are not one index.
 
-    Raises
-    ------
-    TdvError
-        When a shard cannot be read, two were not indexed alike, two are copies, or a document is
-        in two.
+    Raises :class:`TdvError` when a shard cannot be read, two were not indexed alike, two are
+    copies, or a document is in two.
     """
     tasks = dict.fromkeys(source.parts, (field,))
     found: list[Survey] = workers.each(_survey, tasks, "look at shards", progress)

@@ -156,10 +156,8 @@ class Workers:
 def open_workers(source: Source) -> Iterator[Workers]:
     """Start processes on this machine, one a core but no more than parts, or go to a cluster.
 
-    Raises
-    ------
-    TdvError
-        When ``distributed`` is not installed, the scheduler does not answer, or has no worker.
+    Raises :class:`TdvError` when ``distributed`` is not installed, the scheduler does not answer,
+    or has no worker.
     """
     distributed = _distributed()
     with contextlib.ExitStack() as opened:

@@ -30,10 +30,7 @@ class Ranker(Protocol):
 def make_ranker(name: str, dimensions: int, config: NeuralConfig, seed: int) -> Ranker:
     """Return an untrained re-ranker for word vectors of ``dimensions`` numbers.
 
-    Raises
-    ------
-    TdvError
-        When there is none of that name.
+    Raises :class:`TdvError` when there is none of that name.
     """
     check_name(name)
     return _KINDS[name](dimensions, config, np.random.default_rng(seed))

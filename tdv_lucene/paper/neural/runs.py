@@ -31,10 +31,7 @@ def number_documents(
 ) -> dict[str, int]:
     """Return the numbers of the first ``depth`` documents of each ranking, by their ids.
 
-    Raises
-    ------
-    TdvError
-        When the index lacks one.
+    Raises :class:`TdvError` when the index lacks one.
     """
     wanted = {name for doc_ids in rankings for name in doc_ids[:depth]}
     numbers = find_documents(matrix.doc_ids, wanted)

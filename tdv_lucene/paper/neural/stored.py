@@ -53,10 +53,7 @@ class StoredRanker:
     def load(cls, path: str | os.PathLike[str]) -> StoredRanker:
         """Read a folder that :meth:`save` wrote.
 
-        Raises
-        ------
-        TdvError
-            When it is not such a folder, or damaged.
+        Raises :class:`TdvError` when it is not such a folder, or damaged.
         """
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)

@@ -82,10 +82,7 @@ def judged_training(
 ) -> Training:
     """Return the judged ones of analysed queries, with what the first stage finds for them.
 
-    Raises
-    ------
-    TdvError
-        When vectors, queries and judgements do not belong to the matrix.
+    Raises :class:`TdvError` when vectors, queries and judgements do not belong to the matrix.
     """
     vectors.check(matrix)
     reader = Reader(matrix, vectors, config)
