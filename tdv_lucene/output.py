@@ -236,7 +236,7 @@ class Output(Destination):
 
 
 def remove_abandoned(path: Path) -> None:
-    """Remove what a killed run to ``path`` left beside it: only that whose lock nobody holds."""
+    """Remove what killed commands left beside ``path``: only that whose lock nobody holds."""
     for left in path.parent.glob(f"{_escape(_prefix(path, 'unfinished'))}*/{_MARK}"):
         try:
             with open(left, "rb+") as mark:
@@ -244,7 +244,7 @@ def remove_abandoned(path: Path) -> None:
                 if mark.read().decode(errors="replace") == _MARK_TEXT.format(path):
                     shutil.rmtree(left.parent, ignore_errors=True)
         except OSError:
-            continue  # another run's, at work
+            continue  # another command's, at work
 
 
 def _prefix(path: Path, what: str) -> str:

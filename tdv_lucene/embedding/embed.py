@@ -48,28 +48,29 @@ def embed_terms(
         When the index, the matrix or the file cannot be read, or no text is stored to train on.
     """
     config = EmbedConfig.of(config, options)
-    vectors, min_doc_freq, seed = config.vectors, config.min_doc_freq, config.seed
-    read = [index, vectors, config.matrix]
+    read = [index, config.vectors, config.matrix]
     place = Output.folder(output, KIND, inputs=read, overwrite=config.overwrite)
     with open_matrix(index, config.matrix, field=config.field, progress=progress) as counts:
-        if vectors == LSA:
-            made = latent_semantic_vectors(
-                counts,
-                dimensions=config.dimensions,
-                min_doc_freq=min_doc_freq,
-                seed=seed,
-                progress=progress,
-            )
-        elif vectors == TRAIN:
-            analysis = analysis_of(index, config.field, config.analysis).analysis
-            made = _train(index, counts, analysis, config.dimensions, min_doc_freq, seed, progress)
-        else:
-            analysis = analysis_of(index, config.field, config.analysis).analysis
-            made = _from_file(
-                vectors, counts, analysis, min_doc_freq, progress, config.trust_pickle
-            )
-        made.save(place)
+        _make(index, counts, config, progress).save(place)
     return TermVectors.load(output)
+
+
+def _make(
+    index: str | os.PathLike[str],
+    matrix: TermDocumentMatrix,
+    config: EmbedConfig,
+    progress: Progress,
+) -> TermVectors:
+    if config.vectors == LSA:
+        return latent_semantic_vectors(
+            matrix, dimensions=config.dimensions, min_doc_freq=config.min_doc_freq,
+            seed=config.seed, progress=progress,
+        )  # fmt: skip
+    analysis = analysis_of(index, config.field, config.analysis).analysis
+    if config.vectors == TRAIN:
+        return _train(index, matrix, analysis, config, progress)
+    trusted, least = config.trust_pickle, config.min_doc_freq
+    return _from_file(config.vectors, matrix, analysis, least, progress, trusted)
 
 
 def load_term_vectors(
@@ -114,9 +115,7 @@ def _train(
     index: str | os.PathLike[str],
     matrix: TermDocumentMatrix,
     analysis: Analysis,
-    dimensions: int,
-    min_doc_freq: int,
-    seed: int,
+    config: EmbedConfig,
     progress: Progress,
 ) -> TermVectors:
     from ..jvm.index import write_tokens
@@ -125,13 +124,13 @@ def _train(
         tokens = Path(folder) / "tokens.txt"
         documents = write_tokens(index, tokens, analysis, progress)
         words = train_word_vectors(
-            tokens, dimensions=dimensions, epochs=_EPOCHS, seed=seed, progress=progress
-        )
-    origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS, "seed": seed,
-              "analysis": analysis.describe()}  # fmt: skip
-    return match_terms(matrix, words, _as_they_are, min_doc_freq, origin, progress)
+            tokens, dimensions=config.dimensions, epochs=_EPOCHS, seed=config.seed,
+            progress=progress,
+        )  # fmt: skip
+    origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS,
+              "seed": config.seed, "analysis": analysis.describe()}  # fmt: skip
 
+    def as_they_are(words: Sequence[str]) -> list[list[str]]:  # index terms already
+        return [[word] for word in words]
 
-def _as_they_are(words: Sequence[str]) -> list[list[str]]:
-    """Analyse words that are index terms already."""
-    return [[word] for word in words]
+    return match_terms(matrix, words, as_they_are, config.min_doc_freq, origin, progress)

@@ -71,10 +71,11 @@ def learn_from_index(
     if config.plot is not None:
         picture = check_plot(config.plot, overwrite=config.overwrite, inputs=[*read, place])
     if config.no_judgements:
-        return prior_values_of_index(
-            index, output=output, model=config.model, matrix=config.matrix, field=config.field,
-            lead=config.lead, prefer=config.prefer, overwrite=config.overwrite, progress=progress,
-        )  # fmt: skip
+        prior_values_of_index(
+            index, model=config.model, matrix=config.matrix, field=config.field,
+            lead=config.lead, prefer=config.prefer, progress=progress,
+        ).save(place)  # fmt: skip
+        return TermValues.load(output)
     if topics is None:
         raise TdvError(
             f"pass the queries to learn from ({argument('topics')}) and their judgements "

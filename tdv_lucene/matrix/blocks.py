@@ -16,7 +16,7 @@ _BLOCK = 1 << 22
 
 
 class Block(NamedTuple):
-    """A run of terms.
+    """Terms in a row.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Block(NamedTuple):
 
 
 def blocks(indptr: np.ndarray, size: int = _BLOCK) -> Iterator[Block]:
-    """Yield all terms, in runs of about ``size`` postings."""
+    """Yield all terms, about ``size`` postings at a time."""
     edges = np.searchsorted(indptr, np.arange(0, indptr[-1], size))
     edges = np.unique(np.append(edges, len(indptr) - 1))
     for first, last in itertools.pairwise(edges.tolist()):

@@ -46,7 +46,7 @@ def extract_matrix(
     index
         A folder, or a :class:`..source.Source` of shards: those are extracted by several processes,
         with the result that one index of their documents would have. Their own matrices lie beside
-        ``output`` for the while; after an interruption the next run goes on with those.
+        ``output`` for the while; after an interruption the next extraction goes on with those.
     config, options
         What to write: an :class:`ExtractConfig`, or its options by name. ``positions``
         about double the time; learning weights postings by them. ``tokens`` are read by neural
@@ -145,7 +145,7 @@ def _extract_shards(
 
 
 def _extract_shard(index: str, output: str, config: ExtractConfig) -> None:
-    """In a worker: write the matrix of one shard, unless a run before has done that."""
+    """In a worker: write the matrix of one shard, unless an extraction before has done that."""
     from ..jvm.index import identify
 
     with contextlib.suppress(TdvError):

@@ -14,12 +14,11 @@ from ..indexes.inspection import require_prunable
 from ..matrix.extract import open_matrix
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..output import Output
 from ..progress import Progress, silent
 from ..simulation.posting_rules import RuleRecipe, rule_of_order
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_orders import check_preference
-from ..values.term_values import KIND, TermValues
+from ..values.term_values import TermValues
 from ..values.unvalidated import unvalidated_values
 from ..vocabulary import ByteStrings, Vocabulary
 from .prior import AS_IT_IS, ASKED, Prior, Settings, mean_length, settings_for
@@ -143,47 +142,21 @@ def gains_to_expect(values: TermValues, reduction: float) -> list[dict[str, Any]
 def prior_values_of_index(
     index: str | os.PathLike[str],
     *,
-    output: str | os.PathLike[str] | None = None,
-    model: str | None = None,
     matrix: str | os.PathLike[str] | None = None,
     field: str = "contents",
     lead: bool = True,
-    prefer: str | None = None,
-    expect: str = ASKED,
-    reductions: Sequence[float | None] = CORRECTED_AT,
-    overwrite: bool = False,
     progress: Progress = silent,
+    **options: Any,
 ) -> TermValues:
-    """Return :func:`prior_values` of a Lucene index, and write them to the folder ``output``.
+    """Return :func:`prior_values` of a Lucene index, by the same ``options``.
 
-    Parameters
-    ----------
-    output
-        None to write nothing.
-    matrix
-        A folder from :func:`extract_matrix` of this index; None extracts a temporary one of about
-        ten bytes a posting.
-
-    Raises
-    ------
-    TdvError
-        For anything a user can fix, before anything is written.
+    Without a folder ``matrix`` from :func:`extract_matrix` of this index, a temporary one of about
+    ten bytes a posting is extracted.
     """
-    place = None
-    if output is not None:
-        place = Output.folder(
-            output, KIND, inputs=[index, matrix], overwrite=overwrite, made_by="learn"
-        )
     require_prunable(index, field)
     with open_matrix(index, matrix, field=field, positions=lead, progress=progress) as counts:
         progress("apply the prior", 0, 0)
-        values = prior_values(
-            counts, model=model, lead=lead, prefer=prefer, expect=expect, reductions=reductions
-        )
-        if output is None or place is None:
-            return in_memory(values)
-        values.save(place)
-    return TermValues.load(output)
+        return in_memory(prior_values(counts, lead=lead, **options))
 
 
 def in_memory(values: TermValues) -> TermValues:

@@ -163,11 +163,8 @@ def _at_loss(task: Task, values: TermValues) -> Task:
 def _refuse_several_fields(given: Sequence[TermValues], config: PruneConfig) -> None:
     """Refuse options that are defined for one field only."""
     fields = [values.vocabulary.field for values in given]
-    for_one = {
-        argument("max_loss"): config.max_loss is not None,
-        argument("max_bytes"): config.max_bytes is not None,
-    }
-    named = [name for name, used in for_one.items() if used]
+    for_one = ("max_loss", "max_bytes")
+    named = [argument(name) for name in for_one if getattr(config, name) is not None]
     if len(fields) > 1 and named:
         raise TdvError(
             f"{' and '.join(named)} is for one field, got TDVs of {', '.join(fields)}: "

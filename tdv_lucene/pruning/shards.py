@@ -1,8 +1,8 @@
 """An index in shards, pruned: each shard by a worker, with what is of the whole.
 
 The values, and with them the thresholds, the scale and the average length, are those of the whole.
-``OUT/NAME`` is written for each shard ``NAME``, in one rename when it is whole. So a run that was
-interrupted goes on where it stopped: what is there and was made of the same is kept.
+``OUT/NAME`` is written for each shard ``NAME``, in one rename when it is whole. So a pruning that
+was interrupted goes on where it stopped: what is there and was made of the same is kept.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def check_shards(
 
 
 def _check_place(out: Path, source: Source, given: Sequence[Any]) -> Output | Path:
-    """May ``out`` be made, or is it there with results of an earlier run, or nothing, in it? For
-    all that is in it will be searched."""
+    """May ``out`` be made, or is it there with results of an earlier pruning, or nothing, in it?
+    For all that is in it will be searched."""
     if not out.is_dir():
         return Output.folder(out, None, inputs=[source, *given])
     names = [part.name for part in source.parts]
@@ -107,7 +107,7 @@ def prune_shards(
             tasks = _tasks(source, whole, identity["commit"], workers.threads)
             done, rows = _prune(workers, source, fields, given, tasks, progress)
         finally:
-            if not source.resources:  # their next run tidies up
+            if not source.resources:  # their next pruning tidies up
                 _tidy(out, source)
     report = _report(rows, done)
     if whole.chosen:
@@ -154,8 +154,8 @@ def _prune(
 def _look_at_place(
     folder: str, values: Sequence[str | TermValues], task: Task, source: Source
 ) -> dict[str, Any] | None:
-    """In a worker: the report of what an earlier run has finished from the same; else None, where
-    the shard may be written."""
+    """In a worker: the report of what an earlier pruning has finished from the same; else None,
+    where the shard may be written."""
     out = Path(task.output).parent
     _check_place(out, source, values)
     report = finished_part(task.rewriting(folder, values), Path(task.output))

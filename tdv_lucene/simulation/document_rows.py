@@ -48,7 +48,7 @@ class Rows:
         terms, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
         places = np.full(size, docs.size - 1, np.int32)
         if entries:
-            # Slices: a document's postings lie together, and copying runs beats picking entries.
+            # Slices: a document's postings lie together, and copying these beats picking entries.
             spans = list(zip(starts.tolist(), (starts + lengths).tolist()))
             matrix = self._by_document
             np.concatenate([matrix.indices[a:b] for a, b in spans], out=terms[:entries])
