@@ -25,7 +25,7 @@ from ..embedding.lsa import latent_semantic_vectors
 from ..interruption import deferred
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from ..ranking import SearchParameters as Parameters
+from ..ranking import SearchParameters
 from ..simulation.choice_of_scale import given_scale
 from ..simulation.full_index import FullIndex, mean_visited
 from ..simulation.problem import JudgedMatrix, Problem
@@ -86,7 +86,7 @@ def values_by_log(
             JudgedMatrix(small.with_position_boost(values.position_boost), queries),
             latent_semantic_vectors(small, dimensions=0),
             model,
-            Parameters().with_values(values.parameters),
+            SearchParameters().with_values(values.parameters),
             values.weights,
         )
         scores = TermScores(values.weights, values.priority, values.posting_rule)
@@ -115,7 +115,7 @@ def _measured(
     queries = problem.queries.answered_by(answers)
     problem = replace(problem, judged=replace(problem.judged, queries=queries))
     whole = Reduced.untuned(problem, scores, 0.0)
-    plain = problem.full.with_parameters(Parameters())
+    plain = problem.full.with_parameters(SearchParameters())
     visited = mean_visited(problem, plain.plain.statistics)
     full = FullIndex(whole.held_out([finest]), plain.parameters, visited)
     validated = validate_points(

@@ -14,8 +14,7 @@ from ..matrix.weight_powers import WeightPower
 from ..prior.as_start import PriorStart
 from ..prior.prior import Prior, Settings, settings_for
 from ..progress import Progress, silent
-from ..ranking import SearchParameters as Parameters
-from ..ranking import ranking_function
+from ..ranking import SearchParameters, ranking_function
 from ..simulation.problem import Problem
 from ..simulation.queries import Queries, make_queries
 from ..values.posting_thresholds import count_thresholds
@@ -88,8 +87,8 @@ def learn_term_values(
     known = _known(whole, chosen, model, config.prior)
     boost = known[1].boost if known else _first_boost(matrix, chosen, model)
     asked = config.parameters
-    given = asked.values() if isinstance(asked, Parameters) else dict(asked or {})
-    first = (known[1].parameters if known else Parameters()).with_values(given)
+    given = asked.values() if isinstance(asked, SearchParameters) else dict(asked or {})
+    first = (known[1].parameters if known else SearchParameters()).with_values(given)
     counted = matrix.with_position_boost(boost)
     with deferred():  # JAX's callbacks bear no exception
         problem = Problem.of(counted, topics, qrels, vectors, model, first)

@@ -11,13 +11,12 @@ from ..analysis import Analysis
 from ..arguments import cores
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
-from ..ranking import SearchParameters as Parameters
-from ..ranking import ranking_function
+from ..ranking import SearchParameters, ranking_function
 from ..simulation.queries import Queries
 from ..simulation.retrieval import QueryPostings
 from ..simulation.weighted_collection import plain_collection
 
-Search: TypeAlias = Callable[[Parameters, int], Mapping[str, Sequence[str]]]
+Search: TypeAlias = Callable[[SearchParameters, int], Mapping[str, Sequence[str]]]
 """Called as ``search(parameters, hits)``; returns query id -> document ids, best first."""
 
 _FEWEST_HITS, _MOST_HITS = 10, 1000
@@ -29,7 +28,7 @@ def searched(search: Search, model: str, queries: int, size: int) -> dict[str, l
     hits = min(max(2 * size // max(1, queries), _FEWEST_HITS), _MOST_HITS)
     rankings: dict[str, list[Sequence[str]]] = {}
     for setting in ranking_function(model).pool_searches:
-        for query_id, found in search(Parameters().with_values(setting), hits).items():
+        for query_id, found in search(SearchParameters().with_values(setting), hits).items():
             rankings.setdefault(query_id, []).append(found)
     return rankings
 
@@ -46,7 +45,7 @@ def search_lucene(
     from ..jvm.hits import open_searched
     from ..jvm.searcher import make_similarity
 
-    def search(parameters: Parameters, hits: int) -> dict[str, list[str]]:
+    def search(parameters: SearchParameters, hits: int) -> dict[str, list[str]]:
         similarity = make_similarity(parameters, model)
         with open_searched(
             index, similarity, field, analysis=analysis, threads=cores(None), progress=progress
@@ -67,7 +66,7 @@ def search_matrix(matrix: TermDocumentMatrix, queries: Queries, model: str) -> S
     plain = plain_collection(matrix)
     postings = QueryPostings(matrix.with_position_boost(None), queries)
 
-    def search(parameters: Parameters, hits: int) -> dict[str, list[str]]:
+    def search(parameters: SearchParameters, hits: int) -> dict[str, list[str]]:
         impacts = postings.impacts(ranking_function(model).similarity(parameters), plain)
         best = postings.top(impacts, hits)
         return {

@@ -13,8 +13,7 @@ from ..evaluation.tuning import OBJECTIVE, parameters_to_try
 from ..matrix.first_positions import Boost, FirstPositionBoost
 from ..matrix.weight_powers import WeightPower
 from ..progress import Progress
-from ..ranking import SearchParameters as Parameters
-from ..ranking import ranking_function
+from ..ranking import SearchParameters, ranking_function
 from ..simulation.measures import MEASURES, clearly_better
 from ..simulation.problem import Problem, Tuned
 
@@ -35,7 +34,7 @@ _PRICE = 0.8
 class _Point(NamedTuple):
     """What is chosen."""
 
-    parameters: Parameters
+    parameters: SearchParameters
     boost: Boost | None
 
 

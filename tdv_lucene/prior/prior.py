@@ -24,8 +24,7 @@ from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, collection_statistics, standard_statistic
-from ..ranking import MODELS
-from ..ranking import SearchParameters as Parameters
+from ..ranking import MODELS, SearchParameters
 
 ASKED, DETAILS = "asked", "details"
 KINDS = (ASKED, DETAILS)
@@ -52,7 +51,7 @@ class Settings:
 
     Attributes
     ----------
-    parameters : Parameters
+    parameters : SearchParameters
     boost : FirstPositionBoost or None
         None if the index has no positions, or they do not help.
     slope : float
@@ -66,7 +65,7 @@ class Settings:
         loses by these settings alone: without judgements the index is left ``AS_IT_IS``.
     """
 
-    parameters: Parameters
+    parameters: SearchParameters
     boost: FirstPositionBoost | None
     slope: float
     scale: float
@@ -77,7 +76,7 @@ class Settings:
         return min(self.scale, next(most for least, most in _SCALES if reduction >= least))
 
 
-AS_IT_IS = Settings(Parameters(), None, 0.0, 1.0, 0.0)
+AS_IT_IS = Settings(SearchParameters(), None, 0.0, 1.0, 0.0)
 """An index with nothing dropped, frequencies as they are and Anserini's parameters: it loses
 nothing."""
 
@@ -170,7 +169,7 @@ class Prior:
                 given[name] = round(min(max(grown, least), most), 2)
         boost = found.get("boost", 0)
         return Settings(
-            Parameters(**given),
+            SearchParameters(**given),
             FirstPositionBoost(boost, found["span"]) if boost else None,
             found["slope"],
             found["scale"],
@@ -260,7 +259,7 @@ class PlainRule(Prior):
         return {"name": self.name}
 
     def settings(self, *_: Any, **__: Any) -> Settings:
-        return Settings(Parameters(), None, slope=0.0, scale=1.0, reduction=0.1)
+        return Settings(SearchParameters(), None, slope=0.0, scale=1.0, reduction=0.1)
 
     def differences(self, matrix: TermDocumentMatrix) -> list[str]:
         return []

@@ -57,37 +57,25 @@ def _headline(report: Mapping[str, Any]) -> list[dict[str, str]]:
     full, pruned = [*report["indexes"].values()][:2]
     before, after = [*report["latency_ms"].values()][:2]
     cards = [
-        {
-            "figure": change(full[what], pruned[what]),
-            "label": what,
-            "interval": "",
-            "detail": f"{full[what]:,} to {pruned[what]:,}",
-        }
+        _card(change(full[what], pruned[what]), what, "", f"{full[what]:,} to {pruned[what]:,}")
         for what in ("bytes", "postings")
     ]
     for depth, label in (("top10", "top-10 faster"), ("top1000", "top-1000 faster")):
         mean_before, mean_after = before[depth]["mean"], after[depth]["mean"]
         bounds = times_interval([*report["latency_ratio"].values()][0][depth]["ci95"])
-        cards.append(
-            {
-                "figure": f"x{ratio(mean_before, mean_after)}",
-                "label": label,
-                "interval": bounds,
-                "detail": f"{mean_before:.3f} to {mean_after:.3f} ms, mean",
-            }
-        )
+        detail = f"{mean_before:.3f} to {mean_after:.3f} ms, mean"
+        cards.append(_card(f"x{ratio(mean_before, mean_after)}", label, bounds, detail))
     for measure in ("nDCG@5", "R@1000"):
         measured = report["measures"][measure]
         values = [measured["means"][name] for name in [*report["indexes"]][:2]]
-        cards.append(
-            {
-                "figure": f"{measured['difference']:+.4f}",
-                "label": measure,
-                "interval": interval(measured["ci95_corrected"]),
-                "detail": f"{values[0]:.4f} to {values[1]:.4f}, p {p_value(measured['p_value'])}",
-            }
-        )
+        bounds = interval(measured["ci95_corrected"])
+        detail = f"{values[0]:.4f} to {values[1]:.4f}, p {p_value(measured['p_value'])}"
+        cards.append(_card(f"{measured['difference']:+.4f}", measure, bounds, detail))
     return cards
+
+
+def _card(figure: str, label: str, interval: str, detail: str) -> dict[str, str]:
+    return {"figure": figure, "label": label, "interval": interval, "detail": detail}
 
 
 def _figures(report: Mapping[str, Any], latency: Latency) -> list[dict[str, Any]]:

@@ -14,8 +14,7 @@ import numpy as np
 from ..evaluation.tuning import OBJECTIVE, Choice, tune
 from ..matrix.blocks import row_sums
 from ..progress import Progress
-from ..ranking import SearchParameters as Parameters
-from ..ranking import Statistics
+from ..ranking import SearchParameters, Statistics
 from .measures import MEASURES
 from .problem import Problem
 
@@ -27,14 +26,14 @@ class FullIndex(NamedTuple):
     ----------
     measured : float64[Q, measures]
         Each query's measures, with the parameters that are best for the *other* folds' queries.
-    parameters : Parameters
+    parameters : SearchParameters
         Those that are best for all queries.
     visited : float
         Postings in the lists of a query's terms, mean over the queries.
     """
 
     measured: np.ndarray
-    parameters: Parameters
+    parameters: SearchParameters
     visited: float
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..matrix.term_document_matrix import TermDocumentMatrix
-from ..ranking import SearchParameters as Parameters
-from ..ranking import ranking_function
+from ..ranking import SearchParameters, ranking_function
 from ..ranking.bm25 import bm25_idf
 from ..values.dropped_postings import PostingRule
 from ..values.posting_thresholds import make_posting_rule
@@ -43,7 +42,7 @@ def rule_of_order(
     matrix: TermDocumentMatrix,
     prefer: str | None,
     model: str,
-    parameters: Parameters,
+    parameters: SearchParameters,
     recipe: RuleRecipe,
     reductions: Iterable[float],
 ) -> PostingRule:

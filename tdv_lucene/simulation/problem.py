@@ -14,8 +14,7 @@ from ..errors import TdvError
 from ..matrix.first_positions import Boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.weight_powers import WeightPower
-from ..ranking import SearchParameters as Parameters
-from ..ranking import Similarity, ranking_function
+from ..ranking import SearchParameters, Similarity, ranking_function
 from ..values.dropped_postings import PostingRule
 from ..values.operating_point import OperatingPoint
 from .document_rows import Rows
@@ -108,7 +107,7 @@ class Problem:
     judged: JudgedMatrix
     vectors: TermVectors
     model: str
-    parameters: Parameters
+    parameters: SearchParameters
     base: np.ndarray | None = None
 
     @classmethod
@@ -119,7 +118,7 @@ class Problem:
         qrels: Mapping[str, Mapping[str, int]],
         vectors: TermVectors,
         model: str,
-        parameters: Parameters,
+        parameters: SearchParameters,
     ) -> Problem:
         """Number the queries and check that everything belongs together."""
         vectors.check(matrix)
@@ -134,7 +133,7 @@ class Problem:
                 f"got {len(self.queries)}: pass more topics and qrels"
             )
 
-    def with_parameters(self, parameters: Parameters) -> Problem:
+    def with_parameters(self, parameters: SearchParameters) -> Problem:
         """Return the same problem for a search with other parameters; derived data is shared."""
         return replace(self, parameters=parameters)
 

@@ -1,4 +1,4 @@
-"""What the manifest of term values holds: how it is made, and what must be there when it is read.
+"""What the manifest of term values holds, and what must be there, and in the arrays, when read.
 
 A fact is computed by who knows it, and passed to :func:`describe`; its type stands here. Keys keep
 the words of earlier versions: ``lead`` is the boost. What an index records of a
@@ -7,9 +7,12 @@ pruning has the same names (see :mod:`..indexes.user_data`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..errors import TdvError
 from ..matrix.first_positions import kind_of_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import ANSERINI_DEFAULTS, SearchParameters
@@ -131,3 +134,42 @@ def _check_boost(folder: StrPath, described: Mapping[str, Any], made_by: str) ->
         optional = dict.fromkeys(kind._field_defaults, NUMBER)
         required = dict.fromkeys({*kind._fields} - {*optional}, NUMBER)
         check_content(folder, described["lead"], made_by, required=required, optional=optional)
+
+
+def _finite_from_0(array: np.ndarray) -> bool:
+    return bool(np.isfinite(array).all() and np.all(array >= 0))
+
+
+_ADMISSIBLE: dict[str, tuple[str, str, Callable[[np.ndarray], bool]]] = {
+    "doc_freq": ("iu", "whole numbers from 0", _finite_from_0),
+    "total_term_freq": ("iu", "whole numbers from 0", _finite_from_0),
+    "weights": ("f", "finite and not negative", _finite_from_0),
+    "priority": ("f", "numbers, none of them NaN", lambda array: not bool(np.isnan(array).any())),
+    "posting_priority": (
+        "f", "finite and above 0", lambda array: _finite_from_0(array) and bool(np.all(array > 0))
+    ),
+    "posting_factors": ("f", "finite and not negative", _finite_from_0),
+}  # fmt: skip
+"""Of every array: kinds of dtype, what its numbers must be in words, and whether they are."""
+
+
+def check_arrays(arrays: Mapping[str, np.ndarray | None], terms: int, factors: int) -> None:
+    """Check shapes and numbers of the arrays there are; ``posting_factors`` has ``factors`` rows.
+
+    Raises :class:`TdvError` when one is not as it must be.
+    """
+    for name, found in arrays.items():
+        if found is None:
+            continue
+        expected = (factors, terms) if name == "posting_factors" else (terms,)
+        if found.shape != expected:
+            raise TdvError(
+                f"term values: '{name}' has shape {found.shape}, expected {expected}: "
+                "the folder is damaged or of an earlier version; learn it again"
+            )
+        kind, legal, holds = _ADMISSIBLE[name]
+        if found.dtype.kind not in kind or not holds(np.asarray(found)):
+            raise TdvError(
+                f"term values: '{name}' must be {legal}; the folder is damaged or was edited: "
+                "learn it again"
+            )

@@ -23,11 +23,10 @@ from ..output import Output
 from ..ranking import ANSERINI_DEFAULTS
 from ..store import check_files, load_array, read_manifest, save_array
 from ..vocabulary import ByteStrings, StrPath, Vocabulary
-from .admissible import check_arrays
 from .dropped_postings import PostingRule
 from .dropped_terms import drop_terms, nearest
 from .losses import MEASURE
-from .manifest import LONG, check_manifest, describe
+from .manifest import LONG, check_arrays, check_manifest, describe
 from .operating_point import OperatingPoint
 
 _log = logging.getLogger(__name__)
