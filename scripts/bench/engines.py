@@ -30,9 +30,12 @@ from engines_process import DEFAULTS, HERE, Engine, Row, environment, java
 from engines_report import report
 
 COLLECTION = "wiki165k"
+"""Unless another is named, such as one that passages.py makes."""
 SETS = ("tydi-dev", "dbpedia", "boolq-train", "fever-dev")
+MEASURES = ("nDCG@5", "R@1000")
 STEPS = ("build", "look", "time", "report")
 PISA = ("maxscore", "block_max_wand", "block_max_maxscore")
+OTHERS = ("pisa", "bm25s", "tantivy", "bmp", "seismic")
 ONLY = {"tantivy": ("full",), "bmp": ("full",), "seismic": ("full", "bytes-60")}
 """Engine -> what of the indexes it is given; the others all."""
 TIMED = 150
@@ -48,12 +51,9 @@ def rows(given: argparse.Namespace) -> list[Row]:
     indexes = ["full", "tuned", *(name for name in given.index if name != "full")]
     found = [Row(given, f"lucene-{version}", i) for version in given.jar for i in indexes]
     found += [Row(given, "pisa", index, how) for how in PISA for index in indexes]
-    found += [
-        Row(given, engine, index)
-        for engine in ("bm25s", "tantivy", "bmp", "seismic")
-        for index in indexes
-    ]
-    return [row for row in found if Path(row.how["path"]).is_dir()]
+    found += [Row(given, engine, index) for engine in OTHERS[1:] for index in indexes]
+    wanted = {*given.engines, *(f"lucene-{version}" for version in given.jar)}
+    return [row for row in found if row.engine in wanted and Path(row.how["path"]).is_dir()]
 
 
 def build(given: argparse.Namespace) -> None:
@@ -68,7 +68,7 @@ def build(given: argparse.Namespace) -> None:
             (upgraded / "write.lock").unlink(missing_ok=True)
     for index in ("full", "tuned", *(name for name in given.index if name != "full")):
         arrays = _arrays(given, index)
-        for engine in ("pisa", "bm25s", "tantivy", "bmp", "seismic"):
+        for engine in given.engines:
             output = given.work / f"{engine}-{index}"
             if index in ONLY.get(engine, (index,)) and not output.exists():
                 _build_one(given, engine, arrays, output)
@@ -92,7 +92,7 @@ def _analyse(given: argparse.Namespace) -> None:
     from tdv_lucene.evaluation.topics import read_topics
     from tdv_lucene.jvm.analysis import analyze
 
-    folder = given.collections / COLLECTION
+    folder = given.collections / given.collection
     asked = {name: read_topics(folder / f"queries.{name}.tsv") for name in SETS}
     terms = {
         name: [list(t) for t in analyze(list(topics.values()), "contents", DEFAULT)]
@@ -152,19 +152,27 @@ def _same_hits(one: str, other: str) -> bool:
 
 
 def _measure(given: argparse.Namespace, engine: Engine, row: Row, name: str) -> dict[str, float]:
+    """Measures of the hits; for passages with qrels of articles, of their articles, too."""
     import pandas as pd
 
     from tdv_lucene.evaluation.evaluate import evaluate_run
     from tdv_lucene.evaluation.topics import read_qrels, read_topics
 
-    folder = given.collections / COLLECTION
+    folder = given.collections / given.collection
     topics = read_topics(folder / f"queries.{name}.tsv")
     hits = engine.ask(do="hits", index=row.name, set=name, k=1000)["hits"]
     ranked = ((query, enumerate(found)) for query, found in zip(topics, hits))
     lines = [(query, doc, -rank) for query, found in ranked for rank, doc in found]
     run = pd.DataFrame(lines, columns=["query", "docid", "score"])
     means = evaluate_run(run, topics, read_qrels(folder / f"qrels.{name}.txt")).means()
-    return {measure: means[measure] for measure in ("nDCG@5", "R@1000")}
+    values = {measure: means[measure] for measure in MEASURES}
+    articles = folder / f"articles.{name}.txt"
+    if articles.exists():
+        run["docid"] = run["docid"].str.partition(".")[0]
+        run = run.drop_duplicates(["query", "docid"])  # its first passage, which is its best
+        means = evaluate_run(run, topics, read_qrels(articles)).means()
+        values |= {f"{measure} of articles": means[measure] for measure in MEASURES}
+    return values
 
 
 def time_sets(given: argparse.Namespace) -> None:
@@ -226,6 +234,9 @@ def main() -> None:
     parser.add_argument("--jar", action="append", type=_pair, required=True)
     parser.add_argument("--index", action="append", type=_pair, required=True)
     parser.add_argument("--tuned", nargs=2, type=float, metavar=("K1", "B"), required=True)
+    parser.add_argument("--collection", default=COLLECTION, help="folder in --collections")
+    parser.add_argument("--engines", nargs="+", choices=OTHERS, default=OTHERS,
+                        help="beside Lucene's; each step may have others")  # fmt: skip
     parser.add_argument("--steps", nargs="+", choices=STEPS, default=STEPS)
     parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
     given = parser.parse_args()

@@ -17,7 +17,7 @@ COLOURS = {
     "lucene-10": "#D55E00", "lucene-9": "#E69F00", "pisa": "#0072B2", "tantivy": "#009E73",
     "bm25s": "#CC79A7", "bmp": "#56B4E9", "seismic": "#999999",
 }  # fmt: skip
-TICKS = [0.1, 0.2, 0.5, 1, 2]
+TICKS = [0.1, 0.2, 0.5, 1, 2, 5]
 MARKERS = {"full": "o", "tuned": "*", "speed-60": "D"}
 
 
@@ -38,17 +38,20 @@ def report(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> None:
 
 def _sizes(looked: dict[str, Any], times: dict[str, Any]) -> str:
     """What does not depend on a depth: bytes, rankings, two threads, opening."""
-    sets = [name for name in next(iter(looked.values())) if name not in ("bytes", "memory")]
+    first = next(iter(looked.values()))
+    sets = [name for name in first if name not in ("bytes", "memory")]
+    kinds = list(first[sets[0]])
     rows = []
     for row, values in looked.items():
-        second = [found["per_second"][row] for found in times.values()]
-        opened = [found["open_ms"][row] for found in times.values()]
-        measures = [" ".join(f"{values[s][m]:.3f}"[1:] for s in sets) for m in ("nDCG@5", "R@1000")]
+        timed = [found for found in times.values() if row in found["open_ms"]]
+        second = [found["per_second"][row] for found in timed]
+        opened = [found["open_ms"][row] for found in timed]
+        measures = [" ".join(f"{values[s][kind]:.3f}"[1:] for s in sets) for kind in kinds]
         rows.append(
             [row, f"{values['bytes'] / 1e6:.1f}", f"{values['memory'] / 1e6:.0f}", *measures]
-            + ([f"{np.mean(second):,.0f}", f"{np.median(opened):.1f}"] if second else [])
+            + ([f"{np.mean(second):,.0f}", f"{np.median(opened):.1f}"] if timed else ["", ""])
         )
-    head = ["engine and index", "MB on disk", "MB in memory", "nDCG@5", "R@1000"]
+    head = ["engine and index", "MB on disk", "MB in memory", *kinds]
     return markdown_table([*head, "queries/s, two threads", "ms to open"], rows)
 
 
@@ -111,7 +114,7 @@ def _picture(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> Non
     for column, (name, found) in enumerate(times.items()):
         for line, title in enumerate(("mean", "99th percentile")):
             axes = panels[line][column]
-            for row in looked:
+            for row in found["open_ms"]:
                 ms = _ms(found, row, 10)
                 engine, index = row.split(" ", 1)[0], row.rsplit(" ", 1)[1]
                 axes.scatter(
@@ -131,7 +134,7 @@ def _picture(output: Path, looked: dict[str, Any], times: dict[str, Any]) -> Non
     engines = [
         matplotlib.lines.Line2D([], [], marker="o", linestyle="", color=c, label=e)
         for e, c in COLOURS.items()
-        if any(row.startswith(e) for row in looked)
+        if any(row.startswith(e) for found in times.values() for row in found["open_ms"])
     ]
     shapes = [
         matplotlib.lines.Line2D([], [], marker=m, linestyle="", color="black", label=label)
