@@ -171,6 +171,9 @@ class Config:
     def of(cls, config: Self | None, options: Mapping[str, Any], **inputs: Any) -> Self:
         """Return what a public function was given as one config.
 
+        Raises :class:`TdvError` when there is no such option, one is out of its range, has no
+        effect beside others, or is given beside a config.
+
         Parameters
         ----------
         config
@@ -180,12 +183,6 @@ class Config:
             the default, asks for nothing: programs pass on what they were not given.
         inputs
             What else the function takes and :attr:`EFFECTS` name.
-
-        Raises
-        ------
-        TdvError
-            When there is no such option, one is out of its range, has no effect beside others, or
-            is given beside a config.
         """
         for name in options.keys() - cls.OPTIONS.keys():
             raise TdvError(f"no option '{name}'{_meant(name, cls.OPTIONS)}")

@@ -65,6 +65,8 @@ class Output(Destination):
     ) -> Output:
         """A folder with its manifest inside.
 
+        Raises :class:`TdvError` when nothing can, or may, be written there.
+
         Parameters
         ----------
         kind
@@ -76,11 +78,6 @@ class Output(Destination):
             The manifest's file name.
         made_by
             The command that makes it, where several make this kind: each replaces only its own.
-
-        Raises
-        ------
-        TdvError
-            When nothing can, or may, be written there.
         """
         return cls(
             path, kind, inputs=inputs, overwrite=overwrite, option=option, manifest=manifest,

@@ -19,6 +19,9 @@ DEPTH = 100
 def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
     """What the page shows of one query.
 
+    Raises :class:`TdvError` when nothing is left of the query after analysis, or ``hits`` is out of
+    range.
+
     Returns
     -------
     dict
@@ -34,11 +37,6 @@ def answer(session: SideBySide, query: str, hits: int) -> dict[str, Any]:
         (name of another index -> rank), ``lost`` (terms whose posting in it was dropped),
         ``excerpt`` and ``whole`` (lists of :class:`Piece` as dicts, None if no text is stored),
         and ``cut`` (whether ``whole`` is cut).
-
-    Raises
-    ------
-    TdvError
-        When nothing is left of the query after analysis, or ``hits`` is out of range.
     """
     check_hits(hits)
     terms = session.analyze(query)

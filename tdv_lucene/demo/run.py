@@ -44,6 +44,8 @@ def run_demo(
     an earlier demonstration, if nothing else was put there. The full index is also searched with k1
     and b tuned on the training topics. The prior is one that was made without the collection.
 
+    Raises :class:`TdvError` when ``output`` exists, and whatever the stages raise.
+
     Parameters
     ----------
     config, options
@@ -55,11 +57,6 @@ def run_demo(
     -------
     dict
         What :func:`compare_indexes` returns, for the topics that learning has not seen.
-
-    Raises
-    ------
-    TdvError
-        When ``output`` exists, and whatever the stages raise.
     """
     from ..comparison.compare import compare_indexes
     from ..indexes.build import build_index

@@ -56,18 +56,15 @@ def read_word_vectors(path: str | os.PathLike[str], *, trust_pickle: bool = Fals
     - NumPy's ``.npy`` of vectors (float [W, K]), with the words in a ``.txt`` of the same name
       beside it, one a line (UTF-8), in the same order.
 
+    Raises :class:`TdvError` when there is no such file, it is in none of these formats, damaged or
+    truncated, or holds a number that is not finite.
+
     Parameters
     ----------
     trust_pickle
         Any other file is assumed to come from gensim's ``save``. That is a pickle: whoever made it
         can have any command run when it is read. So it is refused unless you say here that you
         trust it.
-
-    Raises
-    ------
-    TdvError
-        When there is no such file, it is in none of these formats, damaged or truncated, or holds
-        a number that is not finite.
     """
     path = Path(path)
     if not path.is_file():

@@ -22,16 +22,13 @@ _NAME = re.compile(r"(?:[^\s(]|\([^)]*\))+")  # of RBP(rel=1, p=0.9) the space i
 def parse_measures(measures: str | Sequence[str], known: Sequence[str] = ()) -> dict[str, Any]:
     """Name -> measure of ir-measures, of one string with spaces between or of several names.
 
+    Raises :class:`TdvError` when a name is not one of ir-measures', what computes it is not
+    installed, or it is no mean over queries.
+
     Parameters
     ----------
     known
         Names of measures that another reports; they are left out.
-
-    Raises
-    ------
-    TdvError
-        When a name is not one of ir-measures', what computes it is not installed, or it is no
-        mean over queries.
     """
     text = measures if isinstance(measures, str) else " ".join(measures)
     found = {}
@@ -50,15 +47,12 @@ def further_values(
 ) -> dict[str, np.ndarray]:
     """Name -> float64[Q], the values of ``queries``; without an answer, the measure's default.
 
+    Raises :class:`TdvError` when a measure cannot be computed from these.
+
     Parameters
     ----------
     run : columns query, docid, score
     qrels : holds each of the queries
-
-    Raises
-    ------
-    TdvError
-        When a measure cannot be computed from these.
     """
     if not measures:
         return {}

@@ -66,17 +66,14 @@ def recorded_parameters(
     k1 0.9, b 0.4, mu 1000 and min_idf 0, Lucene's k1 1.2, b 0.75 and mu 2000. Arguments given here
     take precedence.
 
+    Raises :class:`TdvError` when there is no such index or model, the model does not suit the field
+    or has no such parameter, or a value is out of its range.
+
     Parameters
     ----------
     field
         The field searched; None for the one the index names. A field without a record was not
         pruned.
-
-    Raises
-    ------
-    TdvError
-        When there is no such index or model, the model does not suit the field or has no such
-        parameter, or a value is out of its range.
     """
     return parameters_of(index, FieldRecord.read(index, field), model, given)
 

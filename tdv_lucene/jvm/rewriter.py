@@ -84,6 +84,9 @@ def rewrite_index(
 ) -> dict[str, Any]:
     """Write the pruned index into ``folder`` (existing, empty) and return its counts.
 
+    Raises :class:`TdvError` when the index cannot be read or pruned, is locked, or a field has
+    another vocabulary.
+
     Parameters
     ----------
     fields
@@ -112,11 +115,6 @@ def rewrite_index(
         ``deleted_left_out``, all others. ``norms``, where k1 and b are written into them: how many
         documents are ``beyond`` what a norm can hold, and the ``mean_off`` and ``largest_off`` of
         their K, as shares of it. Of every field but the first, by name under ``fields``.
-
-    Raises
-    ------
-    TdvError
-        When the index cannot be read or pruned, is locked, or a field has another vocabulary.
     """
     with ExitStack() as tables:
         job = java_class("tdvlucene.prune.PruneJob")(java_path(index), java_path(folder), threads)

@@ -60,6 +60,8 @@ def values_by_log(
 ) -> TermValues:
     """Return the prior's ``values`` with operating points measured by a query log.
 
+    Raises :class:`TdvError` when no query has a term of the index.
+
     Parameters
     ----------
     values
@@ -68,11 +70,6 @@ def values_by_log(
         Query id -> index terms (see :func:`tdv_lucene.analyze`), with repetitions.
     seed, pool, memory, search
         See :func:`.learn.learn_term_values`.
-
-    Raises
-    ------
-    TdvError
-        When no query has a term of the index.
     """
     queries, model, small = unjudged_queries(matrix, topics), values.model, matrix
     extent = Extent(*matrix.shape, matrix.postings).with_topics(topics, topics)

@@ -51,6 +51,8 @@ def draw_pool(
 ) -> TermDocumentMatrix:
     """Return the pool's rows of ``matrix``, one pass over its postings.
 
+    Raises :class:`TdvError` when the judged documents leave no room for others.
+
     Parameters
     ----------
     qrels
@@ -59,11 +61,6 @@ def draw_pool(
         Query id -> what searches with several parameters found: document ids, best first.
     size
         Documents wanted.
-
-    Raises
-    ------
-    TdvError
-        When the judged documents leave no room for others.
     """
     wanted = {doc for judged in qrels.values() for doc in judged}
     wanted.update(doc for lists in rankings.values() for found in lists for doc in found)

@@ -43,15 +43,12 @@ def merge_matrices(
     They are those of a matrix that was extracted from all documents at once. Memory: some million
     postings and some hundred thousand terms, whatever the parts hold.
 
+    Raises :class:`TdvError` when they hold more documents together than a matrix can number.
+
     Parameters
     ----------
     parts
         Of one field. First positions are written where every part with postings has them.
-
-    Raises
-    ------
-    TdvError
-        When they hold more documents together than a matrix can number.
     """
     bases = [0, *itertools.accumulate(len(part.doc_len) for part in parts)]
     if bases[-1] > _MOST_DOCUMENTS:

@@ -62,6 +62,9 @@ def reproduce_paper(
     Unlike in the paper, frequencies in the index are whole numbers, search is Lucene's, and no
     measure of a test fold is seen before the end.
 
+    Raises :class:`TdvError` for an unknown collection, model or recipe, for fewer than two judged
+    queries per fold, and for whatever the stages refuse.
+
     Parameters
     ----------
     collection
@@ -78,12 +81,6 @@ def reproduce_paper(
         (``baseline``, ``tdv``, p_value and the rest of :class:`PairedComparison`, ``published``),
         ``latency_ms`` (exhaustive, 1000 hits) and ``postings_removed`` (percent);
         ``neural.NAME`` (see :mod:`.reproduced`); ``versions``.
-
-    Raises
-    ------
-    TdvError
-        For an unknown collection, model or recipe, for fewer than two judged queries per fold, and
-        for whatever the stages refuse.
     """
     config = ReproduceConfig.of(config, options)
     field, models, neural, seed = config.field, config.models, config.neural, config.seed

@@ -113,17 +113,14 @@ def changed_field(
     """Return what became of a field since its TDVs were learned; None where they were learned on
     this ``commit``, or do not say on which: then the vocabulary must be theirs.
 
+    Raises :class:`TdvError` when it is not the same index any more.
+
     Parameters
     ----------
     commit
         Of the index, or of the whole it is a shard of; None if it is known to have changed.
     is_part
         It is a shard: how far it is from the whole that was learned on says nothing.
-
-    Raises
-    ------
-    TdvError
-        When it is not the same index any more.
     """
     learned_on = values.manifest.get("source", {})
     if commit is not None and learned_on.get("commit") in (None, commit):

@@ -66,6 +66,8 @@ def reduction_within_bytes(
     Every size is that of an index that was really written, so the one returned fits. It is the
     smallest to within 1 % of the bytes allowed, or 0.002 of reduction.
 
+    Raises :class:`TdvError` when even ``LARGEST_REDUCTION`` does not fit.
+
     Parameters
     ----------
     bytes_at
@@ -75,11 +77,6 @@ def reduction_within_bytes(
     foreseen
         What ``bytes_at`` is expected to return. Then one index is written, a second if the first
         does not fit or is more than 2 % too small, and more only if neither fits.
-
-    Raises
-    ------
-    TdvError
-        When even ``LARGEST_REDUCTION`` does not fit.
     """
     if foreseen is not None:
         found = _as_foreseen(bytes_at, max_bytes, foreseen)

@@ -86,17 +86,14 @@ def prune_shards(
     """Do with every shard what :func:`.writing.prune_part` does; the report has ``shards``, a row
     of each.
 
+    Raises :class:`TdvError` also when the shards are not one index.
+
     Parameters
     ----------
     given
         The TDVs as they were given: those that are folders already need not be written for workers.
     whole
         What is done with all of them; its output holds theirs.
-
-    Raises
-    ------
-    TdvError
-        Also when the shards are not one index.
     """
     out = Path(whole.output)
     with open_workers(source) as workers:

@@ -63,17 +63,14 @@ def ranking_function(model: str) -> RankingFunction:
 def model_for(weights: bool | None, asked: str | None, what: str) -> str:
     """Return the ranking function that was ``asked`` for; by default the one that suits a field.
 
+    Raises :class:`TdvError` when there is no such function, or it would rank the field wrongly.
+
     Parameters
     ----------
     weights
         Whether the field's frequencies are weights; None where that cannot be told.
     what
         The field, in words.
-
-    Raises
-    ------
-    TdvError
-        When there is no such function, or it would rank the field wrongly.
     """
     model = asked or next(m for m, f in _FUNCTIONS.items() if f.of_weights is (weights is True))
     if weights is None or ranking_function(model).of_weights == weights:

@@ -130,7 +130,7 @@ class Problem:
         if len(self.queries) < 2:
             raise TdvError(
                 "learning needs at least 2 judged queries with a relevant document in the index, "
-                f"got {len(self.queries)}: pass more topics and qrels"
+                f"got {len(self.queries)}: pass more queries and their qrels"
             )
 
     def with_parameters(self, parameters: SearchParameters) -> Problem:

@@ -85,17 +85,15 @@ def make_queries(
 ) -> Queries:
     """Number the terms and documents of judged topics.
 
+    Raises :class:`TdvError` when the topics, the qrels and the index have nothing in common to
+    learn from.
+
     Parameters
     ----------
     topics
         Query id -> its index terms (analysed), repeated as often as the query has them.
     qrels
         Query id -> document id -> grade.
-
-    Raises
-    ------
-    TdvError
-        When the topics, the qrels and the index have nothing in common to learn from.
     """
     shared = [query_id for query_id in topics if query_id in qrels]
     if not shared:
@@ -120,9 +118,8 @@ def make_queries(
         )
     if not any(len(record[1]) for record in records):
         raise TdvError(
-            f"no judged query has a term of the field '{matrix.vocabulary.field}': topics are "
-            "analysed with Anserini's default English analyzer, so index with that one, and give "
-            "topics in the index's language"
+            f"no judged topic has a term of the field '{matrix.vocabulary.field}': pass topics in "
+            "the index's language, analysed as the index was ('tdv-lucene inspect' shows how)"
         )
     return Queries.of(records)
 

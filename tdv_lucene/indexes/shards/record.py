@@ -77,15 +77,13 @@ def shard_name(user_data: Mapping[str, str]) -> str | None:
 def user_data_of_whole(source: Source, parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """The user data that the whole would have in one commit; of shards that were not pruned, none.
 
+    Raises :class:`TdvError` when some were pruned and some not, or not all of them together and
+    alike.
+
     Parameters
     ----------
     parts
         The parts' own, in their order.
-
-    Raises
-    ------
-    TdvError
-        When some were pruned and some not, or not all of them together and alike.
     """
     if not source.is_sharded:
         return dict(parts[0])

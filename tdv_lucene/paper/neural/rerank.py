@@ -39,6 +39,9 @@ def train_ranker(
     number, :mod:`.config`.
     Deterministic given ``seed`` on one machine.
 
+    Raises :class:`TdvError` when Equinox is not installed, the index knows neither positions nor
+    text, the queries have no relevant document in it, or the output may not be written.
+
     Parameters
     ----------
     config, options
@@ -49,12 +52,6 @@ def train_ranker(
     dict
         ``name``, ``field``, ``queries``, ``epoch`` (the one kept), ``held_out_loss``,
         ``parameters``, ``seed``.
-
-    Raises
-    ------
-    TdvError
-        When Equinox is not installed, the index knows neither positions nor text, the queries
-        have no relevant document in it, or the output may not be written.
     """
     chosen = RankerConfig.of(config, options)
     name, field, seed, matrix = chosen.name, chosen.field, chosen.seed, chosen.matrix
@@ -119,6 +116,10 @@ def rerank_run(
 
     Those after them follow in their order, so a query has the same documents as before.
 
+    Raises :class:`TdvError` when Equinox is not installed, the re-ranker is of another index, the
+    run has a query that the topics lack or a document that the index lacks, or the output may not
+    be written.
+
     Parameters
     ----------
     ranker
@@ -132,12 +133,6 @@ def rerank_run(
     -------
     dict
         ``name``, ``rerank_depth``, ``queries`` and ``hits``.
-
-    Raises
-    ------
-    TdvError
-        When Equinox is not installed, the re-ranker is of another index, the run has a query that
-        the topics lack or a document that the index lacks, or the output may not be written.
     """
     config = RerankConfig.of(config, options)
     rerank_depth, matrix = config.rerank_depth, config.matrix

@@ -191,7 +191,7 @@ def test_batches_hold_whole_rows_and_mark_padding(problem):
         (
             {"a": ["unseen"]},
             {"a": {"d0": 1}},
-            "no judged query has a term of the field .* index with that one",
+            "no judged topic has a term of the field .* analysed as the index was",
         ),
     ],
 )
