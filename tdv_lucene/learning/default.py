@@ -35,7 +35,7 @@ from .features import term_features
 from .listwise import train
 from .points import Learned, validate_points
 from .recipes import DefaultRecipe
-from .stopping import Stopped, Trained, measure_checkpoints, stop
+from .stopping import Stopped, Trained, measure_checkpoints, stop, stop_mildly
 from .training_task import make_task
 from .tuning_before_learning import choose_parameters, tuning_queries
 
@@ -181,8 +181,10 @@ def _train_values(
             checkpoints = train(task, _without(folds, k), rng, step_done)
             trained[k] = measure_checkpoints(task, checkpoints, folds[k])
         del task
-    caution = recipe.caution if start is not None else 0.0
-    return stop([trained[k] for k in range(len(folds))], folds, caution)
+    in_order = [trained[k] for k in range(len(folds))]
+    if ranking_function(tuned.of_all.model).of_weights:
+        return stop_mildly(in_order, folds)
+    return stop(in_order, folds, recipe.caution if start is not None else 0.0)
 
 
 def _left(recipe: DefaultRecipe, problem: Problem, rule: PostingRule) -> Left:

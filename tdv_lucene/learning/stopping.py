@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from ..core import tdv
-from ..simulation.measures import deciding
+from ..simulation.measures import deciding, first_of_the_best
 from .training_task import Task
 
 
@@ -112,6 +112,24 @@ def stop(trained: list[Trained], folds: list[np.ndarray], caution: float) -> Sto
         np.array([len(fold) for fold in folds]),
         caution,
     )
+    out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(trained, others)]
+    return Stopped(out_of_fold, [of_fold.networks[everyone] for of_fold in trained])
+
+
+def stop_mildly(trained: list[Trained], folds: list[np.ndarray]) -> Stopped:
+    """Choose as :func:`stop`, but the mildest that the best is not clearly better than.
+
+    That is the smallest slope, and the fewest steps. It is for TDVs that start at 1: what the
+    training's kind of query gains by larger differences, others pay for.
+    """
+    networks = trained[0].networks
+    mildest = sorted(
+        range(len(networks)), key=lambda choice: (networks[choice].slope, networks[choice].step)
+    )
+    gains = np.concatenate([of_fold.gains[mildest] for of_fold in trained], axis=1)
+    fold_of = np.repeat(np.arange(len(folds)), [len(fold) for fold in folds])
+    others = [mildest[first_of_the_best([*gains[:, fold_of != k]])] for k in range(len(folds))]
+    everyone = mildest[first_of_the_best([*gains])]
     out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(trained, others)]
     return Stopped(out_of_fold, [of_fold.networks[everyone] for of_fold in trained])
 

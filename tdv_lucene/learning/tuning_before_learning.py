@@ -14,7 +14,7 @@ from ..matrix.first_positions import Boost, FirstPositionBoost
 from ..matrix.weight_powers import WeightPower
 from ..progress import Progress
 from ..ranking import SearchParameters, ranking_function
-from ..simulation.measures import MEASURES, clearly_better
+from ..simulation.measures import MEASURES, first_of_the_best
 from ..simulation.problem import Problem, Tuned
 
 _QUERIES = 400
@@ -98,8 +98,7 @@ def _at(point: _Point, made: Sequence[Problem]) -> Problem:
 
 def _nearest_of_the_best(points: Sequence[_Point], served: Sequence[np.ndarray]) -> int:
     """Return the first that the best is not clearly better than."""
-    best = max(served, key=np.mean)
-    return next(k for k, measured in enumerate(served) if not clearly_better(best, measured))
+    return first_of_the_best(served)
 
 
 class _MostLikely:

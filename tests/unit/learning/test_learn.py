@@ -20,7 +20,7 @@ from tdv_lucene.learning.learn import learn_term_values
 from tdv_lucene.learning.listwise import train
 from tdv_lucene.learning.points import held_out_choice
 from tdv_lucene.learning.recipes import DefaultRecipe
-from tdv_lucene.learning.stopping import choose
+from tdv_lucene.learning.stopping import Network, Trained, choose, stop_mildly
 from tdv_lucene.learning.training_task import make_task
 from tdv_lucene.prior.prior import Prior
 from tdv_lucene.ranking import ANSERINI_DEFAULTS, MODELS, ranking_function
@@ -106,6 +106,31 @@ def test_each_fold_is_chosen_for_by_the_others():
     sums = np.array([[9.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
     others, everyone = choose(sums)
     assert others.tolist() == [1, 0, 0] and everyone == 0
+
+
+def test_larger_differences_must_be_clearly_better():
+    """Of weights; each fold's choice is made by the others' queries, whatever its own gain."""
+    folds = list(np.arange(60).reshape(3, 20))
+    noise = np.tile([0.05, -0.05], 30)
+    networks = [
+        Network(None, 1.0, slope, step)
+        for slope, step in ((0.0, 0), (0.25, 20), (0.75, 20), (0.25, 10), (0.75, 10))
+    ]
+
+    def slopes(*extra: float) -> tuple[list[float], float, int]:
+        """``extra``: what large slopes gain in each fold, over small ones."""
+        gains = np.full((5, 60), 0.1)
+        gains[0] = 0
+        gains[[2, 4]] += noise + np.repeat(extra, 20)
+        trained = [Trained(networks, gains[:, fold]) for fold in folds]
+        stopped = stop_mildly(trained, folds)
+        assert {network.slope for network in stopped.final} == {stopped.final[0].slope}
+        steps = {network.step for network in stopped.final}
+        return [n.slope for n in stopped.out_of_fold], stopped.final[0].slope, *steps
+
+    assert slopes(0.005, 0.005, 0.005) == ([0.25] * 3, 0.25, 10)  # noise: the fewest steps too
+    assert slopes(0.05, 0.05, 0.05) == ([0.75] * 3, 0.75, 10)
+    assert slopes(0.08, 0.0, 0.0) == ([0.25, 0.75, 0.75], 0.75, 10)
 
 
 def test_held_out_queries_are_served_better(collection):
