@@ -65,16 +65,9 @@ def _weights(persistence: float, depth: int) -> np.ndarray:
     return weights
 
 
-def kendall_tau(
-    first: Sequence[str], second: Sequence[str], depth: int = TAU_DEPTH
-) -> float | None:
-    """Kendall's tau of the documents among the best ``depth`` of both; None for fewer than 2."""
-    place = {document: rank for rank, document in enumerate(second[:depth])}
-    return _tau(np.array([place[d] for d in first[:depth] if d in place], np.int64))
-
-
 def _tau(ranks: np.ndarray) -> float | None:
-    """Kendall's tau of distinct numbers with their order: of all pairs, how many agree."""
+    """Kendall's tau of distinct numbers with their order, of all pairs, how many agree; None for
+    fewer than 2."""
     if len(ranks) < 2:
         return None
     pairs = len(ranks) * (len(ranks) - 1) // 2
