@@ -16,11 +16,10 @@ from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..output import Output
 from ..progress import Progress, silent
 from .config import LSA, MIN_DOC_FREQ, TRAIN, EmbedConfig
-from .files import read_word_vectors
+from .files import WordVectors, read_word_vectors
 from .lsa import latent_semantic_vectors
 from .matching import match_terms
 from .term_vectors import KIND, TermVectors
-from .training import train_word_vectors
 
 _EPOCHS = 3
 
@@ -123,10 +122,7 @@ def _train(
     with TemporaryDirectory(prefix="tdv-lucene-") as folder:
         tokens = Path(folder) / "tokens.txt"
         documents = write_tokens(index, tokens, analysis, progress)
-        words = train_word_vectors(
-            tokens, dimensions=config.dimensions, epochs=_EPOCHS, seed=config.seed,
-            progress=progress,
-        )  # fmt: skip
+        words = _train_fasttext(tokens, config, progress)
     origin = {"method": "fasttext", "documents": documents, "epochs": _EPOCHS,
               "seed": config.seed, "analysis": analysis.describe()}  # fmt: skip
 
@@ -134,3 +130,34 @@ def _train(
         return [[word] for word in words]
 
     return match_terms(matrix, words, as_they_are, config.min_doc_freq, origin, progress)
+
+
+def _train_fasttext(tokens: Path, config: EmbedConfig, progress: Progress) -> WordVectors:
+    """Train skip-gram fastText on lines of analysed tokens.
+
+    The tokens are the index's terms already, so every vector belongs to a term as it is. One
+    worker thread: with more, gensim's result depends on their timing and not on ``seed`` alone.
+    """
+    from gensim.models import FastText
+    from gensim.models.callbacks import CallbackAny2Vec
+
+    class Epochs(CallbackAny2Vec):  # type: ignore[misc]  # gensim has no types
+        done = 0
+
+        def on_epoch_end(self, model: FastText) -> None:
+            self.done += 1
+            progress("train word vectors", self.done, _EPOCHS)
+
+    model = FastText(
+        vector_size=config.dimensions, sg=1, min_count=5, epochs=_EPOCHS, seed=config.seed,
+        workers=1,
+    )  # fmt: skip
+    model.build_vocab(corpus_file=str(tokens))
+    model.train(
+        corpus_file=str(tokens),
+        total_examples=model.corpus_count,
+        total_words=model.corpus_total_words,
+        epochs=_EPOCHS,
+        callbacks=[Epochs()],
+    )
+    return WordVectors.of_gensim(model)

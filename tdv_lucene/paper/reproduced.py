@@ -41,7 +41,8 @@ def make_report(
         "queries": len(experiment.topics),
         "training_queries": [len(fold.training) for fold in experiment.folds],
         "folds": len(experiment.folds),
-        "recipe": _as_json({"name": recipe.name, **asdict(recipe)}),
+        # As the written report gives it: lists for tuples.
+        "recipe": json.loads(json.dumps({"name": recipe.name, **asdict(recipe)})),
         "seed": experiment.seed,
         "models": {
             model: _summarise(known, measured, tests, model) for model, measured in found.items()
@@ -101,11 +102,6 @@ def _summarise_ranker(
     summary["parameters"] = int(measured["parameters"][0])
     summary["epochs"] = [int(epoch) for epoch in measured["epochs"]]
     return summary
-
-
-def _as_json(values: dict[str, Any]) -> dict[str, Any]:
-    """What reading the written report gives: lists for tuples."""
-    return json.loads(json.dumps(values))
 
 
 def _listed(published: Mapping[str, tuple[float, float]], model: str) -> list[float] | None:
