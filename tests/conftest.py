@@ -14,6 +14,7 @@ from tiny_collection import tiny_segments
 from tdv_lucene.errors import TdvError
 from tdv_lucene.jvm import _start, lucene_version, pyserini_jar
 from tdv_lucene.jvm._pyserini import importing_pyserini
+from tdv_lucene.timing import latency_summary
 
 # What runs in the background ignores Ctrl-C, under nohup also SIGHUP, and that is inherited: tests
 # that send them would wait for ever.
@@ -42,6 +43,14 @@ def _small_jvm() -> Iterator[None]:
     options = _start._options
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_start, "_options", lambda major: [*options(major), *JVM_OPTIONS])
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _short_rounds() -> Iterator[None]:
+    """Measure throughput in short rounds: tests ask whether it is told, not how fast we are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(latency_summary, "_ROUND_SECONDS", 0.02)
         yield
 
 

@@ -26,7 +26,7 @@ from tdv_lucene.timing.latency import LatencyPlan
 
 pytestmark = pytest.mark.jvm
 
-FAST = {"latency_budget_seconds": 1.0}
+FAST = {"latency_budget_seconds": 0.2}
 DROPPED = {"t0", "t3", "t17"}
 
 
@@ -181,7 +181,7 @@ def test_further_measures_by_the_names_of_ir_measures(case, tmp_path, monkeypatc
 
     output = tmp_path / "out"
     words = ["compare", "--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
-             "--qrels", case.qrels, "--latency-budget", "1",
+             "--qrels", case.qrels, "--latency-budget", "0.2",
              "--output", output, "--measures", "RR nDCG@10 R(rel=2)@100", "--json"]  # fmt: skip
     monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
     main()
@@ -542,7 +542,7 @@ def test_command_line(case, tmp_path, capsys, monkeypatch):
     from tdv_lucene.cli import main
 
     arguments = ["--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
-                 "--qrels", case.qrels, "--latency-budget", "1"]  # fmt: skip
+                 "--qrels", case.qrels, "--latency-budget", "0.2"]  # fmt: skip
     screen = ["--throughput", "2"]
     for name, more in (("screen", screen), ("json", ["--json"])):
         words = ["compare", *arguments, "--output", tmp_path / name, *more]
@@ -564,7 +564,7 @@ def test_command_line_writes_tables_for_papers(case, tmp_path, capsys, monkeypat
     from tdv_lucene.cli import main
 
     words = ["compare", "--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
-             "--qrels", case.qrels, "--latency-budget", "1", "--output", tmp_path / "out",
+             "--qrels", case.qrels, "--latency-budget", "0.2", "--output", tmp_path / "out",
              "--format", form]  # fmt: skip
     monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
     main()
@@ -578,7 +578,7 @@ def test_command_line_end_to_end(case, tmp_path, capsys, monkeypatch):
     from tdv_lucene.cli import main
 
     words = ["compare", "--index", case.index, "--pruned", case.pruned, "--topics", case.topics,
-             "--qrels", case.qrels, "--latency-budget", "1", "--output", tmp_path / "out",
+             "--qrels", case.qrels, "--latency-budget", "0.2", "--output", tmp_path / "out",
              "--end-to-end", "--format", "markdown"]  # fmt: skip
     monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, words)])
     main()
@@ -602,7 +602,7 @@ def test_command_line_of_several(case, tmp_path, capsys, monkeypatch):
 
     queries = ["--topics", case.topics, "--qrels", case.qrels, "--output", tmp_path / "out"]
     both = ["--index", f"a={case.index}", "--index", f"b={case.pruned}"]
-    report = json.loads(run(*both, *queries, "--latency-budget", "1", "--json"))
+    report = json.loads(run(*both, *queries, "--latency-budget", "0.2", "--json"))
     assert list(report["indexes"]) == ["a", "b"]
     for wrong in (
         [*both, "--pruned", case.pruned],
@@ -645,7 +645,7 @@ def test_another_collection_and_missing_documents_are_noted(case, tmp_path, caps
     docs = [Doc(f"d{i}" if i < 60 else f"x{i}", ["t0", "t1", f"t{i % 9}"]) for i in range(120)]
     other = write_index(tmp_path / "other", [docs])
     words = ["compare", "--index", other, "--pruned", case.pruned, "--topics", case.topics,
-             "--qrels", case.qrels, "--latency-budget", "1", "--output"]  # fmt: skip
+             "--qrels", case.qrels, "--latency-budget", "0.2", "--output"]  # fmt: skip
     for form, stream in (("screen", 0), ("markdown", 1)):
         given = [*words, tmp_path / form, "--format", form]
         monkeypatch.setattr("sys.argv", ["tdv-lucene", *map(str, given)])
