@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
+from impact_documents import LAYOUT, POWER, impact_documents
 from lucene_indexes import Doc, Layout, _document, open_writer, write_index
 
-from tdv_lucene.analysis import DEFAULT, Analysis
+from tdv_lucene.analysis import DEFAULT
 from tdv_lucene.cli.compare import command as compare_command
 from tdv_lucene.comparison import served_answer
 from tdv_lucene.comparison.compare import compare_indexes
@@ -19,11 +19,9 @@ from tdv_lucene.comparison.side_by_side import SideBySide
 from tdv_lucene.errors import TdvError
 from tdv_lucene.evaluation.topics import read_topics
 from tdv_lucene.indexes.queries import heaviest_terms, shortened_topics
-from tdv_lucene.indexes.shards.finding import find_shards
 from tdv_lucene.jvm import java_class
 from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.matrix.extract import open_matrix
-from tdv_lucene.matrix.weight_powers import WeightPower
 from tdv_lucene.prior.alone import prior_values_of_index
 from tdv_lucene.pruning.prune import prune_index
 from tdv_lucene.pruning.update import update_index
@@ -39,26 +37,9 @@ def read_lines(path):
     return [line.split() for line in path.read_text().splitlines()]
 
 
-POWER = WeightPower(1.5, 9.0)
-W = [0, 0, 0, 1, 2, 9, 40, 250]
-PRETOKENIZED = Analysis(pretokenized=True)
-LAYOUT = Layout(norms="impact", raw=False, analysis=PRETOKENIZED)
-
-
-def _documents() -> list[Doc]:
-    """Weights as an impact index has them; every document has "all"."""
-    rng = np.random.default_rng(4)
-    return [
-        Doc(
-            f"d{i}", ["all"] * 3 + [t for t in ("a", "##b", "c", "e") for _ in range(rng.choice(W))]
-        )
-        for i in rng.permutation(60)
-    ]
-
-
 @pytest.fixture
 def impact_index(tmp_path):
-    docs = _documents()
+    docs = impact_documents()
     return write_index(tmp_path / "index", [docs[:25], docs[25:]], LAYOUT)
 
 
@@ -218,37 +199,6 @@ def test_queries_that_do_not_weigh_their_terms_are_not_shortened(tiny_index, tmp
         with pytest.raises(TdvError, match="query_terms must be a share above 0, at most 1, got"):
             search_index(tiny_index, {"q": "fox"}, tmp_path / "R", query_terms=share)
     assert not (tmp_path / "R").exists()
-
-
-@pytest.fixture
-def shards(tmp_path):
-    """The documents of the index, in three shards."""
-    docs = _documents()
-    (tmp_path / "S").mkdir()
-    for name, part in {"a": [docs[:25]], "b": [docs[25:40], docs[40:45]], "c": [docs[45:]]}.items():
-        write_index(tmp_path / "S" / name, part, LAYOUT)
-    return find_shards(f"{tmp_path}/S/*")
-
-
-def test_shards_are_pruned_proved_and_searched_as_one_index(impact_index, shards, tmp_path):
-    values = prior_values_of_index(impact_index)
-    values = replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
-    one = prune_index(impact_index, values, tmp_path / "one", reduction=0.4, scale=0.3)
-    several = prune_index(shards, values, tmp_path / "OUT", reduction=0.4, scale=0.3)
-    assert one["reduction"] > 0.3
-    for name in ("model", "postings_before", "postings", "tokens", "search", "values_sha256"):
-        assert several[name] == one[name], name
-    pruned = find_shards(f"{tmp_path}/OUT/*")
-    assert verify_pruned(shards, pruned, values) == verify_pruned(
-        impact_index, tmp_path / "one", values
-    )
-    topics = {"1": "a a a ##b all", "2": "c all e e unknown"}
-    for first, second in ((impact_index, shards), (tmp_path / "one", pruned)):
-        for share in (None, 0.7):
-            for index, run in ((first, "first"), (second, "second")):
-                search_index(index, topics, tmp_path / run, query_terms=share, overwrite=True)
-            runs = [(tmp_path / run).read_text() for run in ("first", "second")]
-            assert runs[0] == runs[1] != ""
 
 
 def test_a_query_log_chooses_how_much_of_an_impact_index_is_dropped(impact_index, tmp_path):

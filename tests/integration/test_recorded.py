@@ -112,7 +112,7 @@ def test_explain_and_compare_take_the_recorded_model(case, tmp_path, caplog):
     assert caplog.messages == []
     explain_query(case.index, pruned, "alpha beta", model="tfidf")
     assert "was learned for qld and is searched with tfidf" in caplog.text
-    fast = {"latency_budget_seconds": 0.5}
+    fast = {"latency_budget_seconds": 0.2}
     report = compare_indexes(
         case.index, pruned, case.topics, case.qrels, tmp_path / "report", **fast
     )

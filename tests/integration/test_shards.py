@@ -13,12 +13,14 @@ from typing import Any
 import cloudpickle
 import distributed
 import pytest
+from impact_documents import LAYOUT as IMPACT_LAYOUT
+from impact_documents import POWER, impact_documents
 from lucene_indexes import Doc, Layout, write_index
 from tiny_shards import LAYOUT, two_workers, write_tiny_shards
 
 import tdv_lucene as tdv
 from tdv_lucene.errors import TdvError
-from tdv_lucene.prior.alone import prior_values
+from tdv_lucene.prior.alone import prior_values, prior_values_of_index
 from tdv_lucene.pruning.writing import MANIFEST
 from tdv_lucene.source import Part
 
@@ -95,6 +97,35 @@ def test_the_pruned_shards_answer_as_the_pruned_index(
     assert found == {"equal": True, "documents": 8, "postings": one["postings"]}
 
 
+def test_impact_shards_are_pruned_proved_and_searched_as_one_index(
+    cluster: distributed.LocalCluster, tmp_path: Path
+) -> None:
+    docs = impact_documents()
+    full = write_index(tmp_path / "full", [docs[:25], docs[25:]], IMPACT_LAYOUT)
+    (tmp_path / "S").mkdir()
+    for name, part in {"a": [docs[:25]], "b": [docs[25:40], docs[40:45]], "c": [docs[45:]]}.items():
+        write_index(tmp_path / "S" / name, part, IMPACT_LAYOUT)
+    shards = tdv.find_shards(f"{tmp_path}/S/*", scheduler=cluster.scheduler_address)
+    values = prior_values_of_index(full)
+    values = dataclasses.replace(values, manifest={**values.manifest, "lead": POWER._asdict()})
+    one = tdv.prune_index(full, values, tmp_path / "one", reduction=0.4, scale=0.3)
+    several = tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.4, scale=0.3)
+    assert one["reduction"] > 0.3
+    for name in ("model", "postings_before", "postings", "tokens", "search", "values_sha256"):
+        assert several[name] == one[name], name
+    pruned = tdv.find_shards(f"{tmp_path}/OUT/*")
+    assert tdv.verify_pruned(shards, pruned, values) == tdv.verify_pruned(
+        full, tmp_path / "one", values
+    )
+    topics = {"1": "a a a ##b all", "2": "c all e e unknown"}
+    for first, second in ((full, shards), (tmp_path / "one", pruned)):
+        for share in (None, 0.7):
+            for index, run in ((first, "first"), (second, "second")):
+                tdv.search_index(index, topics, tmp_path / run, query_terms=share, overwrite=True)
+            runs = [(tmp_path / run).read_text() for run in ("first", "second")]
+            assert runs[0] == runs[1] != ""
+
+
 def test_statistics_of_the_whole_are_recorded_and_a_shard_alone_is_warned_of(
     shards: tdv.Source, values: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -119,7 +150,7 @@ def test_comparing_shards_is_comparing_indexes(
     tdv.prune_index(shards, values, tmp_path / "OUT", reduction=0.3)
     files = tmp_path / "topics.tsv", tmp_path / "qrels"
     one, several = (
-        tdv.compare_indexes(*pair, *files, tmp_path / name, latency_budget_seconds=0.5)
+        tdv.compare_indexes(*pair, *files, tmp_path / name, latency_budget_seconds=0.2)
         for name, pair in {
             "R1": (base / "one", tmp_path / "P"),
             "R4": (shards, tdv.find_shards(f"{tmp_path}/OUT/*")),

@@ -90,7 +90,7 @@ def test_from_documents_to_the_comparison(collection: Path) -> None:
     _run("search", "--index", pruned, *test[:2], "--output", run)
     assert len({line.split()[0] for line in run.read_text().splitlines()}) == TOPICS // 3
     found = _run(
-        "compare", "--index", index, "--pruned", pruned, *test, "--latency-budget", 1,
+        "compare", "--index", index, "--pruned", pruned, *test, "--latency-budget", 0.2,
         "--output", report,
     )  # fmt: skip
     full, small = found["indexes"].values()

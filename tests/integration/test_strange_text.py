@@ -129,7 +129,7 @@ COMMANDS: dict[str, Made] = {
         ["--index", case.index, "--topics", case.topics, "--output", output], [output]),
     "compare": lambda case, output: (
         ["--index", case.index, "--pruned", made(case).pruned, *judged(case),
-         "--latency-budget", "0.5", "--output", output], [output]),
+         "--latency-budget", "0.2", "--output", output], [output]),
     "paper ranker": lambda case, output: (
         ["--index", case.index, *judged(case), "--output", output], [output]),
     "paper rerank": lambda case, output: (
@@ -226,7 +226,7 @@ def compared(case) -> Path:
     output = case.folder / "comp[a]red"
     compare_indexes(
         case.index, made(case).pruned, case.topics, case.qrels, output,
-        latency_budget_seconds=0.5, further_queries=[(case.topics, case.qrels)],
+        latency_budget_seconds=0.2, further_queries=[(case.topics, case.qrels)],
     )  # fmt: skip
     return output
 
@@ -259,7 +259,7 @@ def test_tables_for_papers_are_text(form, case):
     output = str(case.folder / f"{form}[x]")
     printed = run(
         "compare", "--index", case.index, "--pruned", made(case).pruned, *judged(case),
-        "--latency-budget", "0.5", "--output", output, "--format", form,
+        "--latency-budget", "0.2", "--output", output, "--format", form,
     )  # fmt: skip
     assert not ACTING.search(printed)
     bare = re.sub(r"\\.", "", printed)
