@@ -131,7 +131,9 @@ def _learn(
     progress: Progress,
 ) -> TermValues:
     if asked.qrels is None:
-        values = prior_values(counts, model=config.model, lead=recipe.lead, prefer=config.prefer)
+        values = prior_values(
+            counts, model=config.model, lead=recipe.lead, prefer=config.prefer, recommends=False
+        )
         return values_by_log(
             values, counts, asked.topics, seed=config.seed, pool=config.pool,
             memory=config.memory_bytes, search=search, progress=progress,

@@ -35,6 +35,7 @@ def prior_values(
     expect: str = ASKED,
     prior: Prior | None = None,
     reductions: Sequence[float | None] = CORRECTED_AT,
+    recommends: bool = True,
     quiet: bool = False,
 ) -> TermValues:
     """Return the prior's TDVs of every term of ``matrix``; no judgements are needed.
@@ -58,6 +59,8 @@ def prior_values(
     reductions
         The operating points; TDVs are corrected for what dropped postings add to idf at each.
         None stands for the one that the prior recommends.
+    recommends
+        Whether the prior says how much to drop; if not, warnings do not say that it does.
     quiet
         Log no warning of what speaks against the prior here.
 
@@ -73,7 +76,7 @@ def prior_values(
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
     if not quiet:
-        _warn(settings, differences, model, positions)
+        _warn(settings, differences, model, positions, recommends)
     recommended = settings.reduction or 0.0
     if settings.reduction is None:
         settings = AS_IT_IS
@@ -104,26 +107,34 @@ def prior_values(
     )
 
 
-def _warn(settings: Settings, differences: Sequence[str], model: str, positions: bool) -> None:
+def _warn(
+    settings: Settings, differences: Sequence[str], model: str, positions: bool, recommends: bool
+) -> None:
     """Nothing was measured on this collection: whatever speaks against the prior is said."""
     if differences:
         _log.warning(
             "this collection differs from all that the prior was made from, in %s. It may be of "
-            "another kind of text. No more is dropped than queries written from a passage "
-            "tolerate: measure with 'tdv-lucene compare' before you serve it",
+            "another kind of text. %smeasure with 'tdv-lucene compare' before you serve it",
             ", ".join(differences),
+            "No more is dropped than queries written from a passage tolerate: "
+            if recommends
+            else "So ",
         )
     if not settings.reduction:
-        where = "with positions" if positions else "without positions"
         _log.warning(
-            "for %s %s the prior drops nothing here: where a tenth of the postings or more was "
-            "dropped, some query set that it knows lost more than 2 %% of nDCG@5 or of R@100. %s "
-            "Say how much to drop, pass a query log, or learn from judged queries",
-            model, where,
-            "Frequencies and parameters stay as they are, too."
+            "for %s %s the prior %s nothing here: where a tenth of the postings or more was "
+            "dropped, some query set that it knows lost more than 2 %% of nDCG@5 or of R@100. "
+            "Frequencies %s. %s",
+            model,
+            "with positions" if positions else "without positions",
+            "drops" if recommends else "would drop",
+            "and parameters stay as they are, too"
             if settings.reduction is None
-            else "Frequencies are still weighted.",
-        )  # fmt: skip
+            else "are still weighted",
+            "Say how much to drop, pass a query log, or learn from judged queries"
+            if recommends
+            else "Measure with 'tdv-lucene compare' before you serve it",
+        )
 
 
 def gains_to_expect(values: TermValues, reduction: float) -> list[dict[str, Any]]:

@@ -231,6 +231,17 @@ def test_a_prior_that_drops_nothing_says_so(collection, monkeypatch, caplog) -> 
     values = prior_values(collection[0], model="qld", reductions=(None,))
     assert values.recommended_reduction == 0
     assert "for qld without positions the prior drops nothing" in caplog.messages[-1]
+    assert "pass a query log" in caplog.messages[-1]
+
+
+def test_where_a_log_or_the_user_says_how_much_to_drop_the_prior_does_not(
+    collection, monkeypatch, caplog
+) -> None:
+    monkeypatch.setattr(Prior, "settings", lambda *_, **__: Settings(Parameters(), None, 0, 1, 0.0))
+    prior_values(collection[0], model="qld", recommends=False)
+    assert "for qld without positions the prior would drop nothing here" in caplog.messages[-1]
+    assert "pass a query log" not in caplog.messages[-1]
+    assert not any("No more is dropped" in message for message in caplog.messages)
 
 
 def test_training_starts_at_the_priors_tdvs(collection) -> None:
