@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last."""
+"""The notebook runs from its first cell to its last, learning a little only."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ from pathlib import Path
 import pytest
 
 NOTEBOOK = Path(__file__).parents[2] / "scripts" / "pruned_index.ipynb"
+SHORT = """
+import functools
+import tdv_lucene
+from tdv_lucene.learning.recipes import DefaultRecipe
+recipe = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.45))
+tdv_lucene.learn_from_index = functools.partial(tdv_lucene.learn_from_index, recipe=recipe)
+"""
+"""To learn as a reader does takes a minute: ``tdv-lucene demo`` does so, in test_demo_run.py."""
 
 
 @pytest.mark.jvm
@@ -20,7 +28,10 @@ def test_every_cell_runs(tmp_path: Path) -> None:
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     assert not any(cell.get("outputs") for cell in cells), "kept without output"
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join(code)], capture_output=True, text=True, cwd=tmp_path
+        [sys.executable, "-c", "\n".join([SHORT, *code])],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     *_, full, unjudged, learned, tuned = done.stdout.splitlines()
