@@ -53,6 +53,12 @@ def learn(case, output, **options) -> TermValues:
     )
 
 
+@pytest.fixture(scope="module")
+def learned(case, tmp_path_factory) -> TermValues:
+    """As nobody asks otherwise."""
+    return learn(case, tmp_path_factory.mktemp("learned") / "V")
+
+
 def test_topics_go_through_the_analyzer_and_the_result_prunes(case, tmp_path):
     values = learn(case, tmp_path / "V", seed=3)
     assert values.manifest["queries"] == 6
@@ -94,15 +100,14 @@ def test_too_little_memory_is_told_before_anything_is_extracted(case, tmp_path, 
     assert not (tmp_path / "V").exists()
 
 
-def test_an_index_without_positions_is_said_to_have_none(case, tmp_path, capsys):
-    learn_command.print_points(learn(case, tmp_path / "wanted"))
+def test_an_index_without_positions_is_said_to_have_none(case, learned, tmp_path, capsys):
+    learn_command.print_points(learned)
     assert "-storePositions" in capsys.readouterr().out
     learn_command.print_points(learn(case, tmp_path / "not wanted", lead=False))
     assert "-storePositions" not in capsys.readouterr().out
 
 
-def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(case, tmp_path, capsys):
-    values = learn(case, tmp_path / "V")
+def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(learned, capsys):
     unsure, worse = ({"mean": m, "ci95": [m - 0.1, m + 0.1]} for m in (0.0, -0.2))
     for difference, said in (
         (
@@ -112,19 +117,18 @@ def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(case, tmp_path
         (worse, "drop nothing. At every reduction R@1000 is significantly below that of the tuned"),
     ):
         points = [
-            {**p, "difference": dict.fromkeys(p["difference"], difference)} for p in values.points
+            {**p, "difference": dict.fromkeys(p["difference"], difference)} for p in learned.points
         ]
-        manifest = {**values.manifest, "points": points, "recommended_reduction": recommend(points)}
-        learn_command.print_points(replace(values, manifest=manifest))
+        rest = {"points": points, "recommended_reduction": recommend(points)}
+        learn_command.print_points(replace(learned, manifest={**learned.manifest, **rest}))
         shown = " ".join(capsys.readouterr().out.split())
         assert "0% *" in shown and f"recommended: {said}" in shown
 
 
-def test_a_matrix_at_hand_gives_the_same(case, tmp_path):
+def test_a_matrix_at_hand_gives_the_same(case, learned, tmp_path):
     extract_matrix(case.index, tmp_path / "S")
-    first = learn(case, tmp_path / "V1")
-    second = learn(case, tmp_path / "V2", matrix=tmp_path / "S")
-    np.testing.assert_array_equal(first.weights, second.weights)
+    again = learn(case, tmp_path / "V", matrix=tmp_path / "S")
+    np.testing.assert_array_equal(learned.weights, again.weights)
 
 
 def test_a_matrix_of_another_index_is_refused(case, tmp_path):

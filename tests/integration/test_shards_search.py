@@ -51,7 +51,7 @@ def cluster() -> Iterator[distributed.LocalCluster]:
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def base(tmp_path_factory: pytest.TempPathFactory, cluster: distributed.LocalCluster) -> Path:
     """The shards ``S``, six with deletions and an empty one, and ``P``, the same pruned."""
     folder, segments = tmp_path_factory.mktemp("far"), _segments()
     (folder / "S").mkdir()
@@ -61,9 +61,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_index(folder / "S" / str(number), part, LAYOUT)
     write_index(folder / "one", segments, LAYOUT)
     prior_values(tdv.extract_matrix(folder / "one", folder / "matrix")).save(folder / "values")
-    tdv.prune_index(
-        tdv.find_shards(f"{folder}/S/*"), folder / "values", folder / "P", reduction=0.4
-    )
+    shards = tdv.find_shards(f"{folder}/S/*", scheduler=cluster.scheduler_address)
+    tdv.prune_index(shards, folder / "values", folder / "P", reduction=0.4)
     return folder
 
 
