@@ -6,6 +6,7 @@ import gzip
 import logging
 import os
 import sys
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -26,6 +27,9 @@ LARGEST_GRADE = 2**31 - 1
 
 STDIN = "-"
 """In place of a file of topics: standard input."""
+
+_GZIPPED = b"\x1f\x8b"
+"""How such a file begins; no text in UTF-8 does."""
 
 _FILE_SUFFIXES = {".gz", ".jsonl", ".qrels", ".topics", ".trec", ".tsv", ".txt", ".xml"}
 
@@ -187,9 +191,10 @@ def _read_text(path: Path, what: str) -> str:
             raise TdvError("standard input is closed, and should hold the topics: name a file")
         return _decoded(sys.stdin.buffer.read(), "topics on standard input")
     try:
-        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
-            content = file.read()
-    except (OSError, EOFError) as error:
+        content = path.read_bytes()
+        if content.startswith(_GZIPPED):  # whatever its name
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
         raise TdvError(f"cannot read the {what} {path}: {error}") from error
     return _decoded(content, f"{what} {path}")
 

@@ -67,6 +67,17 @@ def test_gzipped_tsv(tmp_path):
     assert read_topics(path) == {"1": "naïve query"}
 
 
+def test_whether_a_file_is_gzipped_its_content_says(tmp_path):
+    """A download that was unpacked, or packed, under its old name."""
+    packed, plain = tmp_path / "topics.tsv", tmp_path / "plain.qrels.gz"
+    packed.write_bytes(gzip.compress(b"1\tquery\n"))
+    plain.write_bytes(b"1 0 d1 1\n")
+    assert read_topics(packed) == {"1": "query"} and read_qrels(plain) == {"1": {"d1": 1}}
+    packed.write_bytes(gzip.compress(b"1\tquery\n" * 99)[:-9])
+    with pytest.raises(TdvError, match=f"cannot read the topics {packed}"):
+        read_topics(packed)
+
+
 @pytest.mark.parametrize(
     "text, expected",
     [
