@@ -100,9 +100,11 @@ def another_source(record: FieldRecord, source: Mapping[str, Any]) -> dict[str, 
     """The difference if the field was pruned from another index, or another state of it."""
     if record.source_commit == source["commit"]:
         return {}
-    return {"what": "pruned from another index", "field": record.field,
+    return {"what": "pruned from another index, or another state of it", "field": record.field,
             "expected": f"commit {source['commit']}, of {source['path']}",
-            "found": f"commit {record.source_commit}"}  # fmt: skip
+            "found": f"commit {record.source_commit}",
+            "remedy": "if the source has changed, run 'tdv-lucene update'; else name the source",
+            }  # fmt: skip
 
 
 def _other_values(

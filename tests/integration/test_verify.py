@@ -208,14 +208,15 @@ def test_source_changed_since_is_found(make_index, tmp_path: Path) -> None:
     prune_index(source, values, tmp_path / "pruned", reduction=0)
     write_index(source, [[Doc("c", ["x"])]])
     found = verify_pruned(source, tmp_path / "pruned", values)
-    assert found["difference"]["what"] == "pruned from another index"
+    assert found["difference"]["what"] == "pruned from another index, or another state of it"
     arguments = ["--index", str(source), "--pruned", str(tmp_path / "pruned")]
     done = CliRunner().invoke(command, arguments)  # nor are TDVs made of another index
     assert done.exit_code == 1, done.output
     assert done.output.splitlines()[:2] == [
         "equal     False",
-        "what      pruned from another index",
+        "what      pruned from another index, or another state of it",
     ]
+    assert "remedy    if the source has changed, run 'tdv-lucene update'" in done.output
     assert "documents" not in done.output and "postings" not in done.output
 
 
