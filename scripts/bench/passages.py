@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make a collection of passages of a collection of articles, for what is to be measured at size.
 
-    scripts/bench/passages.py COLLECTION OUTPUT --words 48
+    scripts/bench/passages.py --collection DIR --output DIR --words 48
 
 Each article becomes passages of so many words, none of which overlap, with the article's first
 line, its title, in front of each: `ARTICLE.0`, `ARTICLE.1` and so on. 48 words make a million
@@ -57,8 +57,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("collection", type=Path)
-    parser.add_argument("output", type=Path)
+    parser.add_argument("--collection", type=Path, required=True, help="folder of articles")
+    parser.add_argument("--output", type=Path, required=True, help="folder that is made")
     parser.add_argument("--words", type=int, default=48, help="words of a passage")
     given = parser.parse_args()
     print(f"{split(given.collection, given.output, given.words):,} passages")

@@ -26,6 +26,7 @@ from ..progress import Progress, silent
 from ..report.path_plot import check_plot, plot_points
 from ..simulation.predicted_sizes import with_index_bytes
 from ..source import named_by
+from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import KIND, TermValues
 from .by_log import drawn, values_by_log
 from .config import LearnConfig, TermValuesConfig
@@ -132,7 +133,11 @@ def _learn(
 ) -> TermValues:
     if asked.qrels is None:
         values = prior_values(
-            counts, model=config.model, lead=recipe.lead, prefer=config.prefer, recommends=False
+            counts,
+            model=config.model,
+            lead=recipe.lead,
+            prefer=config.prefer,
+            reductions=CORRECTED_AT,  # of which the log chooses
         )
         return values_by_log(
             values, counts, asked.topics, seed=config.seed, pool=config.pool,

@@ -34,8 +34,7 @@ def prior_values(
     prefer: str | None = None,
     expect: str = ASKED,
     prior: Prior | None = None,
-    reductions: Sequence[float | None] = CORRECTED_AT,
-    recommends: bool = True,
+    reductions: Sequence[float | None] | None = None,
     quiet: bool = False,
 ) -> TermValues:
     """Return the prior's TDVs of every term of ``matrix``; no judgements are needed.
@@ -58,9 +57,8 @@ def prior_values(
         None for the one that comes with the package.
     reductions
         The operating points; TDVs are corrected for what dropped postings add to idf at each.
-        None stands for the one that the prior recommends.
-    recommends
-        Whether the prior says how much to drop; if not, warnings do not say that it does.
+        In it, None stands for the one that the prior recommends. Who names others alone chooses
+        among them, and no warning says that the prior does. None for ``CORRECTED_AT``.
     quiet
         Log no warning of what speaks against the prior here.
 
@@ -75,13 +73,15 @@ def prior_values(
     prior = (prior or Prior.load()).of(model)
     positions = lead and matrix.first_positions is not None
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
+    recommends = reductions is None or None in reductions
     if not quiet:
         _warn(settings, differences, model, positions, recommends)
     recommended = settings.reduction or 0.0
     if settings.reduction is None:
         settings = AS_IT_IS
     # One out of range is refused where it is used.
-    points = [r if r is not None and 0 <= r < 1 else recommended for r in reductions]
+    asked = CORRECTED_AT if reductions is None else reductions
+    points = [r if r is not None and 0 <= r < 1 else recommended for r in asked]
     counted = matrix.with_position_boost(settings.boost)
     rule = rule_of_order(counted, prefer, model, settings.parameters, RuleRecipe(), points)
     about = {

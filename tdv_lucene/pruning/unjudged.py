@@ -34,7 +34,7 @@ def values_without_judgements(
     return prior_values_of_index(
         index, field=config.field, lead=config.tf == "scaled", expect=config.expect,
         reductions=(config.reduction,) if config.max_bytes is None else CORRECTED_AT,
-        recommends=config.reduction is None and config.max_bytes is None, progress=progress,
+        progress=progress,
     )  # fmt: skip
 
 

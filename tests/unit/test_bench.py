@@ -25,8 +25,8 @@ SCRIPTS = ["analysis_detection.py", "rewriting.py",
            "rivals.py", "size.py", "shards.py", "evidence.py", "orders.py", "permuted.py",
            "gains.py", "update.py", "watch.py", "languages.py", "engines.py",
            "impact.py", "prior_words.py"]  # fmt: skip
-READING = ["picture.py", "prior_picture.py"]
-"""Scripts that read a run's figures, and need no folder to work in."""
+READING = ["picture.py", "prior_picture.py", "passages.py"]
+"""Scripts that read figures or documents, and need no folder to work in."""
 
 
 def load(name: str) -> ModuleType:

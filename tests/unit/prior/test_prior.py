@@ -34,6 +34,7 @@ from tdv_lucene.prior.prior import (  # fmt: skip
 from tdv_lucene.ranking import MODELS
 from tdv_lucene.ranking import SearchParameters as Parameters
 from tdv_lucene.simulation import weighted_collection
+from tdv_lucene.values.operating_point import CORRECTED_AT
 from tdv_lucene.values.term_values import TermValues
 from tdv_lucene.vocabulary import ByteStrings, Vocabulary
 
@@ -238,7 +239,7 @@ def test_where_a_log_or_the_user_says_how_much_to_drop_the_prior_does_not(
     collection, monkeypatch, caplog
 ) -> None:
     monkeypatch.setattr(Prior, "settings", lambda *_, **__: Settings(Parameters(), None, 0, 1, 0.0))
-    prior_values(collection[0], model="qld", recommends=False)
+    prior_values(collection[0], model="qld", reductions=CORRECTED_AT)
     assert "for qld without positions the prior would drop nothing here" in caplog.messages[-1]
     assert "pass a query log" not in caplog.messages[-1]
     assert not any("No more is dropped" in message for message in caplog.messages)
