@@ -228,8 +228,7 @@ def search_all(
             system.path, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
             **search,
         )  # fmt: skip
-        assert made.run is not None
-        found.append(made.run)
+        found.append(made.run())
         results.without_hits[name] = made.summary["queries_without_hits"]
     first, *others = found = share_names(found)
     for name, run in zip(systems, found):

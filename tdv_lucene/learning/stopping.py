@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import jax
@@ -112,8 +113,7 @@ def stop(trained: list[Trained], folds: list[np.ndarray], caution: float) -> Sto
         np.array([len(fold) for fold in folds]),
         caution,
     )
-    out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(trained, others)]
-    return Stopped(out_of_fold, [of_fold.networks[everyone] for of_fold in trained])
+    return _stopped(trained, others, everyone)
 
 
 def stop_mildly(trained: list[Trained], folds: list[np.ndarray]) -> Stopped:
@@ -129,7 +129,11 @@ def stop_mildly(trained: list[Trained], folds: list[np.ndarray]) -> Stopped:
     gains = np.concatenate([of_fold.gains[mildest] for of_fold in trained], axis=1)
     fold_of = np.repeat(np.arange(len(folds)), [len(fold) for fold in folds])
     others = [mildest[first_of_the_best([*gains[:, fold_of != k]])] for k in range(len(folds))]
-    everyone = mildest[first_of_the_best([*gains])]
+    return _stopped(trained, others, mildest[first_of_the_best([*gains])])
+
+
+def _stopped(trained: list[Trained], others: Iterable[int], everyone: int) -> Stopped:
+    """Return the networks at what the *other* folds chose for each, and at what all chose."""
     out_of_fold = [of_fold.networks[choice] for of_fold, choice in zip(trained, others)]
     return Stopped(out_of_fold, [of_fold.networks[everyone] for of_fold in trained])
 

@@ -75,7 +75,9 @@ def choose_parameters(
     Parameters that are ``fixed``, by name, stay as they are; the others suit them.
     """
     served = _Served(problem, some, progress)
-    choice = _MostLikely(problem) if from_prior else _nearest_of_the_best
+    choice: _Choice = (
+        _MostLikely(problem) if from_prior else lambda points, served: first_of_the_best(served)
+    )
     voters = [~np.isin(some, fold) for fold in (some[:0], *folds)]
     chosen = [_Chooser(served, choice, of, fixed).choose_all() for of in voters]
     made = {_point(problem): problem}
@@ -94,11 +96,6 @@ def _at(point: _Point, made: Sequence[Problem]) -> Problem:
     alike = (each for each in made if each.matrix.position_boost == point.boost)
     found = next(alike, None) or made[0].with_position_boost(point.boost)
     return found.with_parameters(point.parameters)
-
-
-def _nearest_of_the_best(points: Sequence[_Point], served: Sequence[np.ndarray]) -> int:
-    """Return the first that the best is not clearly better than."""
-    return first_of_the_best(served)
 
 
 class _MostLikely:

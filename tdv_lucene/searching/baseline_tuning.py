@@ -78,8 +78,7 @@ def tune_parameters(
                 SearchParameters(own.model, **choice), hits=_HITS, threads=threads, field=field,
                 analysed=analysed, keep_run=True,
             )  # fmt: skip
-            assert made.run is not None
-            return evaluate_run(made.run, topics, qrels).values[OBJECTIVE]
+            return evaluate_run(made.run(), topics, qrels).values[OBJECTIVE]
 
         tuning = tune(own.model, own.values(), measure, progress)
     return SearchParameters(own.model, **tuning.best()), tuning.table()

@@ -10,7 +10,7 @@ from ..jvm.hits import Hits
 from ..progress import Progress
 
 HITS_AT_ONCE = 1_000_000
-"""Of all shards that workers search: some 20 bytes each are held at a time, and merged."""
+"""Of an index, or of all shards that workers search: some 20 bytes each are held at a time."""
 
 
 class Find(Protocol):

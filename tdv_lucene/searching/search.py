@@ -129,10 +129,14 @@ def search_index(
 
 
 class Searched(NamedTuple):
-    """What was told of a search, and the run that was written, if it was to be kept in memory."""
+    """What was told of a search, and what each batch wrote, if it was to be kept in memory."""
 
     summary: dict[str, Any]
-    run: Run | None
+    kept: list[Run]
+
+    def run(self) -> Run:
+        """The run that was written, of a search that kept it."""
+        return join(self.kept)
 
 
 def search_with(
@@ -185,7 +189,7 @@ def search_with(
             **found,
         }
         place.write_manifest({**summary, "depth": hits, "source": source})
-    return Searched(summary, join(kept) if keep_run else None)
+    return Searched(summary, kept)
 
 
 @contextmanager

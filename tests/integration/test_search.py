@@ -329,7 +329,7 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model, at_onc
         analysed=analysis_of(tied_index),
         keep_run=True,
     )
-    found, read = made.run, read_run(tmp_path / "run")
+    found, read = made.run(), read_run(tmp_path / "run")
     loaded = found.frame()
     for column in ("query", "docid"):
         assert loaded[column].astype(str).tolist() == read[column].tolist()
