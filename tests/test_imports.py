@@ -237,6 +237,13 @@ def test_help_and_import_load_nothing_heavy(command: list[str]) -> None:
     assert not loaded.intersection(heavy)
 
 
+@pytest.mark.parametrize("module", ["pruning.prune", "pruning.update", "searching.search"])
+def test_what_learns_nothing_starts_without_what_learning_needs(module: str) -> None:
+    """It takes seconds, at each start of a command and of each worker."""
+    started = f"{PACKAGE}.{module}"
+    assert [name for name in ("jax", "optax", "scipy", "pandas") if _reaches(started, name)] == []
+
+
 def test_editors_see_the_names_that_are_loaded_late() -> None:
     """Type checkers do not run ``__getattr__``: the same names are imported for them."""
     tree = ast.parse(MODULES[PACKAGE].read_text(encoding="utf-8"))

@@ -15,16 +15,18 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.tdv import Features, Linear
 from ..errors import TdvError
 from ..matrix.first_positions import FirstPositionBoost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..matrix.term_statistics import STATISTICS, collection_statistics, standard_statistic
 from ..ranking import MODELS, SearchParameters
+
+if TYPE_CHECKING:  # JAX takes a second to import, and only who learns needs it
+    from ..core.tdv import Features, Linear
 
 ASKED, DETAILS = "asked", "details"
 KINDS = (ASKED, DETAILS)
@@ -219,6 +221,8 @@ class Prior:
 
         Where the ReLU is 0, those TDVs are 1 - slope, which a single ReLU cannot express.
         """
+        from ..core.tdv import Linear
+
         network = self.content["network"]
         of_statistics = np.zeros(features.width[0], np.float32)
         if features.width[0]:  # 0 when only vectors were asked for

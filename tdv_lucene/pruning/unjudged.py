@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from ..errors import TdvError, argument
 from ..indexes.user_data import FieldRecord
 from ..learning.config import LearnConfig
-from ..learning.from_index import values_from_index
 from ..matrix.extract import open_matrix
 from ..prior.alone import in_memory, prior_values, prior_values_of_index
 from ..prior.prior import Prior
@@ -46,6 +45,8 @@ def values_by_log_of_index(
 ) -> TermValues:
     """Return the same with operating points measured by a query log (see
     :mod:`..learning.by_log`)."""
+    from ..learning.from_index import values_from_index  # with all that learns
+
     learning = LearnConfig(
         field=config.field, lead=config.tf == "scaled",
         **config.asked_analysis,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 from ..evaluation.ndcg import ndcg
 from ..evaluation.tuning import OBJECTIVE
@@ -109,6 +108,8 @@ def clearly_better(one: np.ndarray, other: np.ndarray) -> bool:
         return False
     if np.ptp(one - other) == 0:  # no spread, no test
         return bool(one[0] > other[0])
+    from scipy import stats  # takes longer to import than all else here
+
     return bool(stats.ttest_rel(one, other).pvalue < _SIGNIFICANCE)
 
 
