@@ -135,14 +135,13 @@ def extract_arrays(
     threads: int,
     positions: bool = False,
     sequences: bool = False,
-    is_shard: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Write the arrays of ``field`` as ``.npy`` files into ``folder`` (an existing folder).
 
     With ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
-    ``tokens_indptr``, where the field has positions. A shard may lack the field. Returns the
-    identity, as :func:`identify` has it, of the commit that was read.
+    ``tokens_indptr``, where the field has positions. Returns the identity, as :func:`identify`
+    has it, of what was read.
     """
     job = java_class("tdvlucene.extract.ExtractJob")(
         java_path(index), field, java_path(folder), threads
@@ -151,9 +150,8 @@ def extract_arrays(
         job.readPositions()
     if sequences:
         job.readSequences()
-    if is_shard:
-        job.allowAbsentField()
-    return _identity(index, json.loads(run_job(job, progress)))
+    found = json.loads(run_job(job, progress))
+    return identify(index) if Source.of(index).is_sharded else _identity(index, found)
 
 
 def write_tokens(

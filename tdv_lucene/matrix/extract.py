@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..arguments import cores
 from ..errors import TdvError, argument
-from ..output import Output, remove_abandoned
+from ..output import Output
 from ..progress import Progress, silent
 from ..source import Source, named_by
 from ..vocabulary import StrPath
 from .config import ExtractConfig
-from .merge import merge_matrices
 from .stored_matrix import KIND, describe_matrix, load_matrix, open_arrays
 from .term_document_matrix import TermDocumentMatrix
 from .token_sequences import sequences_from_text, sequences_written
@@ -44,9 +40,8 @@ def extract_matrix(
     Parameters
     ----------
     index
-        A folder, or a :class:`..source.Source` of shards: those are extracted by several processes,
-        with the result that one index of their documents would have. Their own matrices lie beside
-        ``output`` for the while; after an interruption the next extraction goes on with those.
+        A folder, or a :class:`..source.Source` of shards: those are read as one index, with the
+        result that one index of their documents would have.
     config, options
         What to write: an :class:`ExtractConfig`, or its options by name. ``positions``
         about double the time; learning weights postings by them. ``tokens`` are read by neural
@@ -67,11 +62,7 @@ def extract_matrix(
         )
     place = Output.folder(output, KIND, inputs=[index], overwrite=config.overwrite)
     with place as folder:
-        if source.is_sharded:
-            beside = place.path.with_name(f".{place.path.name}.shards")
-            manifest = _extract_shards(source, folder, beside, config, progress)
-        else:
-            manifest = _write_arrays(index, folder, config, progress=progress)
+        manifest = _write_arrays(source, folder, config, progress)
         matrix = open_arrays(folder, manifest)
         if not len(matrix.vocabulary):
             _log.warning(
@@ -83,25 +74,19 @@ def extract_matrix(
 
 
 def _write_arrays(
-    index: StrPath,
-    folder: Path,
-    config: ExtractConfig,
-    *,
-    is_shard: bool = False,
-    progress: Progress = silent,
+    index: Source, folder: Path, config: ExtractConfig, progress: Progress
 ) -> dict[str, Any]:
-    """Write the arrays of one folder's index into ``folder`` and return what the manifest cannot
-    tell from them.
-
-    A shard may lack documents or the field.
-    """
+    """Write the arrays into ``folder`` and return what the manifest cannot tell from them."""
     from ..jvm.index import extract_arrays, require_current
 
+    surveyed = _survey(index, config.field, progress) if index.is_sharded else None
     source = extract_arrays(
         index, config.field, folder,
         threads=cores(config.threads), positions=config.positions, sequences=config.tokens,
-         is_shard=is_shard, progress=progress,
+        progress=progress,
     )  # fmt: skip
+    if surveyed:
+        require_current(index, surveyed["commit"])
     manifest: dict[str, Any] = {"field": config.field, "source": source}
     if config.tokens:
         manifest["sequences"] = "positions" if sequences_written(folder) else "text"
@@ -112,52 +97,14 @@ def _write_arrays(
     return manifest
 
 
-def _extract_shards(
-    source: Source, folder: Path, beside: Path, config: ExtractConfig, progress: Progress
-) -> dict[str, Any]:
-    """Do what :func:`_write_arrays` does, byte by byte, with the shards' matrices in ``beside``."""
+def _survey(source: Source, field: str, progress: Progress) -> dict[str, Any]:
+    """What :func:`..indexes.shards.survey.survey_shards` finds."""
     from ..indexes.shards.survey import survey_shards
     from ..indexes.shards.workers import open_workers
 
-    numbers = range(len(source.folders_here))  # their matrices are to be seen here, too
-    places = {part: beside / f"{number:06}" for part, number in zip(source.parts, numbers)}
-    try:
-        with open_workers(source) as workers:
-            workers.check(folder)
-            manifest = {
-                "field": config.field,
-                "source": survey_shards(workers, source, config.field, progress),
-            }
-            beside.mkdir(exist_ok=True)
-            config = replace(config, threads=config.threads or workers.threads)
-            tasks = {part: (str(place), config) for part, place in places.items()}
-            workers.each(_extract_shard, tasks, "extract shards", progress)
-        merge_matrices([load_matrix(place) for place in places.values()], folder, progress)
-        for place in places.values():
-            shutil.rmtree(place)
-    finally:
-        if beside.is_dir():
-            for place in places.values():
-                remove_abandoned(place)  # of workers that died
-            with contextlib.suppress(OSError):
-                beside.rmdir()  # unless some were finished
-    return manifest
-
-
-def _extract_shard(index: str, output: str, config: ExtractConfig) -> None:
-    """In a worker: write the matrix of one shard, unless an extraction before has done that."""
-    from ..jvm.index import identify
-
-    with contextlib.suppress(TdvError):
-        found = load_matrix(output)
-        same_field = found.vocabulary.field == config.field
-        has_positions = found.first_positions is not None or not config.positions
-        if same_field and has_positions and found.source["commit"] == identify(index)["commit"]:
-            return
-    place = Output.folder(output, KIND, inputs=[index])
-    with place as folder:
-        manifest = _write_arrays(index, folder, config, is_shard=True)
-        place.write_manifest(describe_matrix(open_arrays(folder, manifest)))
+    with open_workers(source) as workers:
+        workers.check(None)
+        return survey_shards(workers, source, field, progress)
 
 
 @contextmanager

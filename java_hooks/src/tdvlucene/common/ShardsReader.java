@@ -39,8 +39,8 @@ final class ShardsReader extends DirectoryReader {
       }
       if (documents > IndexWriter.MAX_DOCS) {
         throw new UserException(
-            "the shards hold " + documents + " documents, and one searcher can number "
-                + IndexWriter.MAX_DOCS + ": search some of them at a time");
+            "the shards hold " + documents + " documents, and one reader can number "
+                + IndexWriter.MAX_DOCS + ": take some of them at a time");
       }
       ShardsReader whole = new ShardsReader(shards, segments.toArray(new LeafReader[0]));
       requireSameFields(whole);

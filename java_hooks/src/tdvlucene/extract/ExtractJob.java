@@ -50,7 +50,6 @@ public final class ExtractJob extends Job {
   private boolean positions;
   private boolean sequences;
   private int rangeSize = TokenSequences.TOKENS;
-  private boolean fieldMayBeAbsent;
   private DocumentNumbers live;
   private String result = "";
 
@@ -59,11 +58,6 @@ public final class ExtractJob extends Job {
     this.field = field;
     this.output = Paths.get(output);
     this.threads = threads;
-  }
-
-  /** Takes an index without the field for one whose documents have no token in it. */
-  public void allowAbsentField() {
-    fieldMayBeAbsent = true;
   }
 
   /** Also writes where each posting's document has the term first, if the field has positions. */
@@ -86,7 +80,7 @@ public final class ExtractJob extends Job {
     pieceSize = postings;
   }
 
-  /** JSON: the identity of the commit that was read. */
+  /** JSON: the identity of the commit that was read; of shards, nothing. */
   @Override
   public String result() {
     return result;
@@ -100,11 +94,9 @@ public final class ExtractJob extends Job {
   }
 
   private void run(DirectoryReader reader) throws IOException {
-    if (!fieldMayBeAbsent || Indexes.hasField(reader, field)) {
-      FieldInfo info = Indexes.requireFrequencies(reader, index, field);
-      positions &= Indexes.hasPositions(info);
-      sequences &= Indexes.hasPositions(info);
-    }
+    FieldInfo info = Indexes.requireFrequencies(reader, index, field);
+    positions &= Indexes.hasPositions(info);
+    sequences &= Indexes.hasPositions(info);
     live = DocumentNumbers.ofLive(reader);
     int[] lengths = writePostings(reader);
     writeDocuments(reader, lengths);

@@ -21,10 +21,16 @@ public final class Identity {
     return Indexes.read(index, reader -> Json.of(of(reader)));
   }
 
-  /** As above, of the commit that is open: what another process commits meanwhile is not in it. */
+  /**
+   * As above, of the commit that is open: what another process commits meanwhile is not in it.
+   * Empty for shards, whose commits are several.
+   */
   public static Map<String, Object> of(DirectoryReader reader) {
-    SegmentInfos infos = Segments.commitOf(reader);
     Map<String, Object> identity = new TreeMap<>();
+    if (Indexes.shardsOf(reader).size() > 1) {
+      return identity;
+    }
+    SegmentInfos infos = Segments.commitOf(reader);
     identity.put("commit", hex(infos.getId()));
     identity.put("segments_file", infos.getSegmentsFileName());
     identity.put("lucene_version", String.valueOf(infos.getCommitLuceneVersion()));

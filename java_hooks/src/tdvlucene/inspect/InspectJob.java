@@ -69,7 +69,7 @@ public final class InspectJob extends Job {
   protected void run() throws IOException {
     try (DirectoryReader reader = open(index)) {
       boolean isOne = Indexes.shardsOf(reader).size() == 1;
-      Map<String, Object> found = new LinkedHashMap<>(isOne ? Identity.of(reader) : Map.of());
+      Map<String, Object> found = new LinkedHashMap<>(Identity.of(reader));
       found.put("checked", check());
       found.put("deleted", deleted(reader));
       found.put("locked", Indexes.lockedFolder(reader, index) != null);
