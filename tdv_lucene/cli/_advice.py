@@ -51,8 +51,9 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(
         [
             "\nWhether ranking improves depends on what your users ask, which no index shows.",
-            "On other collections, pruned by the same share with a prior made without them (mean, "
-            "lowest to highest):",
+            # Shares are compared at one length of documents: see prior.reduction_for.
+            "On other collections, pruned as far for the length of their documents by a prior made "
+            "without them (mean, lowest to highest):",
             *told,
             "To find out for yours, pass a query log (--queries), or run 'learn' with judged "
             "queries.",

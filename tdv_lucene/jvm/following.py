@@ -105,7 +105,8 @@ class OpenCommit:
         dict
             Counts of the segments that were pruned now, as of ``rewrite_index``; how many
             ``segments`` there are, were ``segments_added`` and ``segments_dropped``; the
-            ``deletions`` carried over; and ``postings_in_all`` by field.
+            ``deletions`` carried over; and by field ``postings_in_all`` and
+            ``postings_before_of_stayed``: of segments that stayed, deleted documents count in both.
         """
         with ExitStack() as tables:
             job = java_class("tdvlucene.prune.UpdateJob")(self._java, held.java, threads)

@@ -48,12 +48,21 @@ class Drift:
     unseen_postings: float
 
     @classmethod
-    def of(cls, values: TermValues, states: Sequence[FieldState]) -> Drift:
-        """Measure it; ``states`` are those of all shards."""
+    def of(
+        cls, values: TermValues, states: Sequence[FieldState], commit: str | None = None
+    ) -> Drift:
+        """Measure it; ``states`` are those of all shards, at this ``commit``.
+
+        Of the commit that was learned on, nothing has moved. Its deleted documents would say that
+        something has: learning did not count them.
+        """
+        source = values.manifest.get("source", {})
+        if commit is not None and source.get("commit") == commit:
+            return cls._none(values, int(source["documents"]))
         before = np.asarray(values.doc_freq, np.float64)
         now = np.sum([state.doc_freq for state in states], axis=0)
         documents = sum(state.documents for state in states)
-        learned = int(values.manifest.get("source", {}).get("documents", documents))
+        learned = int(source.get("documents", documents))
         counts = (sum(getattr(state, name) for state in states) for name in _COUNTS)
         doc_count, tokens, postings = (max(count, 1) for count in counts)
         both = np.minimum(before / max(before.sum(), 1), now / postings).sum()
@@ -67,6 +76,11 @@ class Drift:
             unseen_terms=len(unseen),
             unseen_postings=sum(int(s.unseen_doc_freq.sum()) for s in states) / postings,
         )  # fmt: skip
+
+    @classmethod
+    def _none(cls, values: TermValues, documents: int) -> Drift:
+        length = float(np.sum(values.total_term_freq)) / max(documents, 1)
+        return cls((documents, documents), (length, length), 0.0, 0, 0.0)
 
     def __str__(self) -> str:
         then, now = self.documents

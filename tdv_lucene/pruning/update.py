@@ -164,7 +164,7 @@ def _update(
         if anew is not None:  # the TDVs are of what is open now
             require_current(parts[0].source, fields[0][0].manifest["source"]["commit"])
         drifts = [
-            Drift.of(value, [part.states[number] for part in parts])
+            Drift.of(value, [part.states[number] for part in parts], parts[0].identity["commit"])
             for number, (value, _) in enumerate(fields)
         ]
         for (value, _), drift in zip(fields, drifts):
@@ -251,7 +251,9 @@ def _sums(
     names = ("segments", "segments_added", "segments_dropped", "deletions", "postings_before",
              "postings")  # fmt: skip
     left = sum(one["postings_in_all"][record.field] for one in made)
-    before = sum(part.states[0].postings for part in parts if not part.is_current)
+    before = sum(
+        one["postings_before"] + one["postings_before_of_stayed"][record.field] for one in made
+    )
     return {
         "updated": True,
         **{name: sum(one[name] for one in made) for name in names},

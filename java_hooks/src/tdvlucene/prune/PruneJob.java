@@ -228,7 +228,7 @@ public class PruneJob extends Job {
     return (int) Math.min(bytes / (2 * Integer.BYTES), MOST_IN_MEMORY);
   }
 
-  private static long postings(List<Segment> segments, String field) throws IOException {
+  static long postings(List<Segment> segments, String field) throws IOException {
     long postings = 0;
     for (Segment segment : segments) {
       postings += segment.postings(field);

@@ -66,7 +66,8 @@ public final class UpdateJob extends PruneJob {
 
   /**
    * JSON: as of {@link PruneJob}, of the segments added; how many there are, were added and dropped;
-   * the deletions carried over; by field the postings of the whole, of deleted documents too.
+   * the deletions carried over; by field the postings of the whole, and those that the segments that
+   * stayed have in the source. Of segments that stayed, deleted documents count.
    */
   @Override
   public String result() {
@@ -96,6 +97,7 @@ public final class UpdateJob extends PruneJob {
     report.put("segments_dropped", last.size() + plan.added.size() - made.size());
     report.put("deletions", plan.deletions());
     Map<String, Object> postings = new TreeMap<>();
+    Map<String, Object> before = new TreeMap<>();
     try (DirectoryReader reader = DirectoryReader.open(held.folder)) {
       for (String field : fields()) {
         long count = 0;
@@ -104,9 +106,11 @@ public final class UpdateJob extends PruneJob {
           count += terms == null ? 0 : terms.getSumDocFreq();
         }
         postings.put(field, count);
+        before.put(field, postings(plan.stayed, field));
       }
     }
     report.put("postings_in_all", postings);
+    report.put("postings_before_of_stayed", before);
   }
 
   /** Refuses a source that is not a later state of the one that was pruned. */
@@ -141,7 +145,7 @@ public final class UpdateJob extends PruneJob {
       int[] documents =
           counterpart == null || isAnew ? null : deletable(segment, counterpart);
       if (documents != null) {
-        plan.keep(counterpart, documents);
+        plan.keep(segment, counterpart, documents);
       } else if (segment.reader.numDocs() > 0) {
         plan.add(segment);
       }
@@ -238,6 +242,7 @@ public final class UpdateJob extends PruneJob {
   /** What becomes of each segment, in the source's order. */
   private static final class Plan {
     private final List<Segment> added = new ArrayList<>();
+    private final List<Segment> stayed = new ArrayList<>();
 
     /** Counterparts that stay; null for segments that are added. */
     private final List<SegmentCommitInfo> places = new ArrayList<>();
@@ -245,7 +250,8 @@ public final class UpdateJob extends PruneJob {
     private final Map<String, int[]> deleted = new HashMap<>();
     private boolean shared;
 
-    private void keep(SegmentCommitInfo counterpart, int[] documents) {
+    private void keep(Segment segment, SegmentCommitInfo counterpart, int[] documents) {
+      stayed.add(segment);
       places.add(counterpart);
       deleted.put(counterpart.info.name, documents);
     }
