@@ -48,9 +48,10 @@ def _small_jvm() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _short_rounds() -> Iterator[None]:
-    """Measure throughput in short rounds: tests ask whether it is told, not how fast we are."""
+    """Measure in short rounds: tests ask whether speed is told, not how fast we are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(latency_summary, "_ROUND_SECONDS", 0.02)
+        patch.setattr(latency_summary, "_WARM_UP_SECONDS", 0.0)
         yield
 
 

@@ -130,6 +130,7 @@ def time_service(
     field: str,
     analysis: Analysis,
     hits: int,
+    warm_up_seconds: float,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """``analysis_ms`` and ``stored_fields_ms`` (of each (index, similarity)) a query.
@@ -137,7 +138,7 @@ def time_service(
     See ``tdvlucene.search.ServiceTimes``.
     """
     queries = make_queries(topics, field, analysis)
-    job = java_class("tdvlucene.search.ServiceTimes")(queries, hits)
+    job = java_class("tdvlucene.search.ServiceTimes")(queries, hits, warm_up_seconds)
     for index, similarity in indexes:
         job.addIndex(java_path(index), similarity)
     return json.loads(run_job(job, progress))

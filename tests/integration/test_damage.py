@@ -124,7 +124,7 @@ def _throughput(index: Path) -> None:
 def _service(index: Path) -> None:
     similarity = searcher.make_similarity(BM25)
     asked = {"field": "contents", "analysis": DEFAULT}
-    searcher.time_service([(index, similarity)], TOPICS, **asked, hits=10)
+    searcher.time_service([(index, similarity)], TOPICS, **asked, hits=10, warm_up_seconds=0)
 
 
 def _postings(index: Path) -> None:

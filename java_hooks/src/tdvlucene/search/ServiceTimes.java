@@ -21,24 +21,25 @@ import tdvlucene.common.Json;
  * <p>Analysis does not depend on the index. All indexes made from one store the same fields, but
  * the hits differ. Each query's fetch is timed on its own, on one index after another, so that
  * whatever else the machine does affects all of them. The result is the mean over queries of the
- * median round. The first rounds only warm up, long enough for Java's compiler to finish: a round
- * over a small index takes a few milliseconds.
+ * median round. The first rounds only warm up, five or for some seconds, so that Java's compiler can
+ * finish: a round over a small index takes a few milliseconds.
  */
 public final class ServiceTimes extends Job {
   private static final int WARM_UP_ROUNDS = 5;
-  private static final long WARM_UP_NANOS = 500_000_000L;
   private static final int COUNTED_ROUNDS = 5;
 
   private final Queries queries;
   private final int hits;
+  private final long warmUpNanos;
   private final List<String> paths = new ArrayList<>();
   private final List<Similarity> similarities = new ArrayList<>();
   private final Map<String, Object> result = new TreeMap<>();
   private long fieldsSeen;
 
-  public ServiceTimes(Queries queries, int hits) {
+  public ServiceTimes(Queries queries, int hits, double warmUpSeconds) {
     this.queries = queries;
     this.hits = hits;
+    this.warmUpNanos = (long) (warmUpSeconds * 1e9);
   }
 
   public void addIndex(String path, Similarity similarity) {
@@ -97,7 +98,7 @@ public final class ServiceTimes extends Job {
   private List<Double> meanMs(List<Work> works, int queries) throws Exception {
     long[] round = new long[works.size() * queries];
     long start = System.nanoTime();
-    for (int i = 0; i < WARM_UP_ROUNDS || System.nanoTime() - start < WARM_UP_NANOS; i++) {
+    for (int i = 0; i < WARM_UP_ROUNDS || System.nanoTime() - start < warmUpNanos; i++) {
       timeRound(works, queries, round);
     }
     long[][] rounds = new long[round.length][COUNTED_ROUNDS];
