@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from lucene_indexes import Doc, Layout, write_index
+from small_jvm import make_jvm_small
 from tiny_collection import tiny_segments
 
 from tdv_lucene.errors import TdvError
@@ -24,9 +25,6 @@ if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-# As Lucene's own tests: quick to start, and small. The heap of the default would grow to 2 GB.
-JVM_OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx400m"]
-
 LONGEST = ["test_other_lucene.py", "test_demo_run.py", "test_fuzz.py", "test_compare.py"]
 """Files to begin with: two processes end together only if what they end with is short."""
 
@@ -40,9 +38,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _small_jvm() -> Iterator[None]:
     """Start this process's JVM with ``JVM_OPTIONS``, those of processes of their own as ever."""
-    options = _start._options
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_start, "_options", lambda major: [*options(major), *JVM_OPTIONS])
+        patch.setattr(_start, "_options", _start._options)  # puts it back
+        make_jvm_small()
         yield
 
 

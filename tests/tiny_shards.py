@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from pathlib import Path
 
+import cloudpickle
 import distributed
 from lucene_indexes import Layout, write_index
+from small_jvm import make_jvm_small
 from tiny_collection import tiny_segments
 
+cloudpickle.register_pickle_by_value(sys.modules["small_jvm"])  # workers cannot import the tests
 LAYOUT = Layout(options="DOCS_AND_FREQS_AND_POSITIONS", vectors="vp")
 
 
@@ -25,7 +29,10 @@ def write_tiny_shards(folder: Path) -> None:
 
 
 def two_workers() -> distributed.LocalCluster:
-    """Processes with a thread each."""
-    return distributed.LocalCluster(
+    """Processes with a thread each, and JVMs like the tests' own."""
+    cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
     )
+    with distributed.Client(cluster) as client:
+        client.run(make_jvm_small)
+    return cluster

@@ -22,6 +22,7 @@ import pytest
 from click.testing import CliRunner
 
 from tdv_lucene.cli import _group
+from tdv_lucene.learning.recipes import DefaultRecipe
 
 pytestmark = pytest.mark.jvm
 
@@ -69,7 +70,12 @@ def _run(*words: object) -> Any:
     return json.loads(done.stdout)
 
 
-def test_from_documents_to_the_comparison(collection: Path) -> None:
+def test_from_documents_to_the_comparison(
+    collection: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It learns in fewer steps than users do; ``tdv-lucene demo`` in all, in test_demo_run.py."""
+    short = DefaultRecipe(max_steps=20, check_every=10, folds=2, reductions=(0.0, 0.4))
+    monkeypatch.setattr("tdv_lucene.learning.from_index.DefaultRecipe", lambda: short)
     index, matrix, tdv, pruned, report = (
         collection / name for name in ("index", "matrix", "tdv", "pruned", "report")
     )
