@@ -7,19 +7,19 @@ import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
-import tdvlucene.rules.TermTexts;
+import org.apache.lucene.util.BytesRefHash;
 
 /** One document's term vector of the pruned field, only terms and frequencies, in flat arrays. */
 final class FlatVector extends Fields {
   private final String field;
-  private final TermTexts texts;
+  private final BytesRefHash texts;
   private final int[] terms;
   private final int[] freqs;
   private final int start;
   private final int end;
 
   /** The arrays from {@code start} up to {@code end}; term numbers ascending. */
-  FlatVector(String field, TermTexts texts, int[] terms, int[] freqs, int start, int end) {
+  FlatVector(String field, BytesRefHash texts, int[] terms, int[] freqs, int start, int end) {
     this.field = field;
     this.texts = texts;
     this.terms = terms;

@@ -6,7 +6,7 @@ import org.apache.lucene.index.Fields;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.ArrayUtil;
-import tdvlucene.rules.TermTexts;
+import org.apache.lucene.util.BytesRefHash;
 
 /**
  * Term vectors made from the pruned postings rather than from the old vectors.
@@ -28,7 +28,7 @@ final class InvertedVectors extends TermVectorsReader {
   /** Terms each document keeps; null until the first document is asked for, as are the texts. */
   private int[] kept;
 
-  private TermTexts texts;
+  private BytesRefHash texts;
 
   /** The block: documents from {@code first} up to {@code end}. */
   private int first;
@@ -62,7 +62,7 @@ final class InvertedVectors extends TermVectorsReader {
 
   private void load(int from) throws IOException {
     if (kept == null) {
-      texts = pruning.table.texts();
+      texts = pruning.table.terms();
       kept = countKept();
     }
     first = from;

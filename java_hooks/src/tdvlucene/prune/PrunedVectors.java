@@ -13,10 +13,10 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.BytesRefHash;
 import tdvlucene.common.TermText;
 import tdvlucene.common.UserException;
 import tdvlucene.rules.FirstPositions;
-import tdvlucene.rules.TermLookup;
 
 /**
  * Term vectors that agree with the pruned postings; RM3 and Rocchio read them.
@@ -50,11 +50,11 @@ final class PrunedVectors extends TermVectorsReader {
   private int readFreqs(Terms terms, int doc) throws IOException {
     int kept = 0;
     int next = 0;
-    TermLookup lookup = pruning.table.lookup();
+    BytesRefHash known = pruning.table.terms();
     TermsEnum each = terms.iterator();
     for (BytesRef term = each.next(); term != null; term = each.next()) {
       freqs = ArrayUtil.grow(freqs, next + 1);
-      freqs[next] = newFreq(lookup.find(term), each, doc);
+      freqs[next] = newFreq(known.find(term), each, doc);
       kept += freqs[next++] > 0 ? 1 : 0;
     }
     pruning.job.advance(kept);

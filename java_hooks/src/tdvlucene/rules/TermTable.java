@@ -4,7 +4,9 @@ import java.io.Closeable;
 import java.io.IOException;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.BytesRefHash;
 import tdvlucene.common.NpyFolder;
+import tdvlucene.common.UserException;
 
 /**
  * A vocabulary in byte order with each term's TDV, read from NumPy arrays.
@@ -25,8 +27,7 @@ public final class TermTable implements Closeable {
   private final float[] leastSaturation;
   private final Boost boost;
   private final Boost saturationBoost;
-  private TermTexts texts;
-  private TermLookup lookup;
+  private BytesRefHash terms;
 
   /**
    * @param path a folder with terms.npy (uint8), terms_indptr.npy (int64), tdv.npy (float32) and,
@@ -58,26 +59,28 @@ public final class TermTable implements Closeable {
     return tdv.length;
   }
 
-  /** Bytes of all terms together. */
-  long termBytes() {
-    return bytes.length();
+  /**
+   * The terms on the heap under their numbers, to be found in any order, which term vectors need.
+   * Made when first asked for; then read-only, so threads can share it.
+   */
+  public synchronized BytesRefHash terms() throws IOException {
+    terms = terms == null ? load() : terms;
+    return terms;
   }
 
-  /** The terms on the heap, made when first asked for. */
-  public synchronized TermTexts texts() throws IOException {
-    texts = texts == null ? new TermTexts(this) : texts;
-    return texts;
-  }
-
-  /** Finds a term's number; made when first asked for. */
-  public synchronized TermLookup lookup() throws IOException {
-    lookup = lookup == null ? new TermLookup(this) : lookup;
-    return lookup;
-  }
-
-  /** A term's number, -1 when the vocabulary lacks it. */
-  public int find(BytesRef term) throws IOException {
-    return lookup().find(term);
+  private BytesRefHash load() throws IOException {
+    BytesRefHash loaded = new BytesRefHash();
+    Cursor cursor = cursor();
+    try {
+      for (int term = 0; cursor.seek(term); term++) {
+        loaded.add(cursor.term());
+      }
+    } catch (ArithmeticException e) { // of what numbers the bytes, which is an int
+      throw new UserException(
+          "the terms take " + bytes.length() + " bytes, more than Lucene holds in memory, which "
+              + "rewriting term vectors needs: index the collection without -storeDocvectors", e);
+    }
+    return loaded;
   }
 
   public float[] tdv() {

@@ -68,7 +68,7 @@ final class ComparedField {
    * comparison of postings reports.
    */
   int freq(TermsEnum vector, int number) throws IOException {
-    int term = table.find(vector.term());
+    int term = table.terms().find(vector.term());
     if (term < 0 || rule.drops(term)) {
       return 0;
     }
