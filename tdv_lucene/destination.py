@@ -20,7 +20,7 @@ from typing import Any
 
 from .errors import TdvError, argument
 from .source import Source
-from .store import describe_file, unlisted_files
+from .store import MANIFEST, describe_file, unlisted_files
 
 _COMMIT = re.compile(r"segments_[0-9a-z]+")
 _OVERWRITE = argument("overwrite", True)
@@ -39,6 +39,8 @@ class Destination:
         else (None, values in memory). Also the outputs beside this one.
     option
         What the user calls ``path``.
+    made_by
+        The command that makes it, where several make this kind.
 
     Attributes
     ----------
@@ -50,7 +52,7 @@ class Destination:
         The command, or the Python function, whose results it may replace; None where all of the
         kind are.
     manifest : str
-        The manifest's file name: inside a folder, beside a file.
+        The manifest's file name: inside a folder; beside a file, ``NAME.manifest.json``.
     is_folder : bool
     """
 
@@ -62,10 +64,10 @@ class Destination:
         kind: str | None,
         *,
         inputs: Sequence[Any],
-        overwrite: bool,
-        option: str,
-        manifest: str,
-        is_folder: bool,
+        overwrite: bool = False,
+        option: str = "output",
+        is_folder: bool = True,
+        manifest: str = MANIFEST,
         made_by: str | None = None,
     ) -> None:
         self._option = argument(option)
@@ -76,10 +78,10 @@ class Destination:
         read = [Path(folder) for source in sources for folder in source.folders]
         self._inputs = [*read, *self._beside]
         self._overwrite = overwrite
-        self.manifest = manifest
-        self.is_folder = is_folder
         self._refuse_name(path)
         self.path = Path(os.path.abspath(path))
+        self.is_folder = is_folder
+        self.manifest = manifest if is_folder else f"{self.path.name}.{MANIFEST}"
         self.check()
 
     def check(self) -> None:

@@ -15,7 +15,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 from .destination import Destination
 from .errors import explain_os_error
 from .interruption import check, deferred
-from .store import MANIFEST, unlisted_files, write_manifest
+from .store import unlisted_files, write_manifest
 
 _MARK = "unfinished"
 _MARK_TEXT = "tdv-lucene makes {} here. Once no such run is at work, this folder can be removed.\n"
@@ -42,7 +42,7 @@ def finished() -> list[Path]:
 
 
 class Output(Destination):
-    """A place for one result; use :meth:`folder` or :meth:`file`, then ``with``.
+    """A place for one result, which a ``with`` block writes to.
 
     The block is given the path to write to: an empty folder, or a file that does not exist yet.
     It ends with :meth:`write_manifest`.
@@ -50,57 +50,6 @@ class Output(Destination):
 
     _aside: Path | None = None
     _mark: int | None = None
-
-    @classmethod
-    def folder(
-        cls,
-        path: str | os.PathLike[str],
-        kind: str | None,
-        *,
-        inputs: Sequence[Any],
-        overwrite: bool = False,
-        manifest: str = MANIFEST,
-        option: str = "output",
-        made_by: str | None = None,
-    ) -> Output:
-        """A folder with its manifest inside.
-
-        Raises :class:`TdvError` when nothing can, or may, be written there.
-
-        Parameters
-        ----------
-        kind
-            What the manifest calls the result; None for what has no manifest and is never
-            replaced.
-        inputs, option
-            As of :class:`.destination.Destination`.
-        manifest
-            The manifest's file name.
-        made_by
-            The command that makes it, where several make this kind: each replaces only its own.
-        """
-        return cls(
-            path, kind, inputs=inputs, overwrite=overwrite, option=option, manifest=manifest,
-            is_folder=True, made_by=made_by,
-        )  # fmt: skip
-
-    @classmethod
-    def file(
-        cls,
-        path: str | os.PathLike[str],
-        kind: str,
-        *,
-        inputs: Sequence[Any],
-        overwrite: bool = False,
-        option: str = "output",
-        made_by: str | None = None,
-    ) -> Output:
-        """A file, with its manifest beside it as ``NAME.manifest.json``; else as :meth:`folder`."""
-        manifest = f"{os.path.basename(os.path.abspath(path))}.manifest.json"
-        return cls(
-            path, kind, inputs=inputs, overwrite=overwrite, option=option, manifest=manifest,
-            is_folder=False, made_by=made_by,
-        )  # fmt: skip
 
     def __enter__(self) -> Path:
         self.check()

@@ -253,8 +253,7 @@ class _Maker:
     def _old(self, place: Path) -> Path:
         """A result that may be replaced, if the kind is right."""
         kind = self._rng.choice(["matrix", "term-values", "term-vectors", "run", "comparison"])
-        made = Output.file if kind == "run" else Output.folder
-        old = made(place, kind, inputs=())
+        old = Output(place, kind, is_folder=kind != "run", inputs=())
         with old as path:
             (path if kind == "run" else path / "content").write_text("x")
             old.write_manifest({})

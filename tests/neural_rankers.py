@@ -22,7 +22,7 @@ def save_untrained(matrix: TermDocumentMatrix, folder: Path, name: str = "drmm")
     ranker = make_ranker(name, vectors.vectors.shape[1], config, 0)
     about = {"field": matrix.vocabulary.field, "vocabulary_sha256": matrix.vocabulary.sha256}
     stored = StoredRanker(ranker, vectors, config, {"name": name, **about})
-    stored.save(Output.folder(folder, KIND, inputs=()))
+    stored.save(Output(folder, KIND, inputs=()))
     return folder
 
 

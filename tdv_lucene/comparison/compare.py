@@ -86,7 +86,7 @@ def compare_indexes(
     by_name = values_by_name(config.values, paths)
     read = [*paths.values(), *by_name.values(), topics, qrels, *(config.tune or ())]
     read += [path for pair in config.further_queries for path in pair]
-    place = Output.folder(output, KIND, inputs=read, overwrite=config.overwrite)
+    place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
     queries = [(topics, qrels), *config.further_queries]
     compared = read_inputs(paths, queries, config.tune, config)
     terms = _terms(paths, config.field, by_name)

@@ -223,7 +223,7 @@ def search_all(
     found = []
     for name, system in systems.items():
         path = results.runs[name] = folder / f"{prefix}{name}.run"
-        place = Output.file(path, RUN, inputs=[system.path], made_by="compare")
+        place = Output(path, RUN, is_folder=False, inputs=[system.path], made_by="compare")
         made = search_with(
             system.path, queries.topics, place, system.parameters, hits=DEPTH, keep_run=True,
             **search,

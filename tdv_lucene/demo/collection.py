@@ -61,7 +61,7 @@ def unpack_wikipedia(output: str | os.PathLike[str], progress: Progress = silent
 
     Raises :class:`TdvError` when ``output`` exists.
     """
-    place = Output.folder(output, KIND, inputs=())
+    place = Output(output, KIND, inputs=())
     with place as folder:
         progress("unpack articles", 0, 0)
         files = DemoCollection.at(folder)

@@ -65,7 +65,7 @@ def run_demo(
 
     config = DemoConfig.of(config, options)
     reduction, seed = config.reduction, config.seed
-    place = Output.folder(output, DEMONSTRATION, inputs=(), overwrite=config.overwrite)
+    place = Output(output, DEMONSTRATION, inputs=(), overwrite=config.overwrite)
     start()
     with place.in_place() as folder:
         index = folder / "index"

@@ -48,7 +48,7 @@ def embed_terms(
     """
     config = EmbedConfig.of(config, options)
     read = [index, config.vectors, config.matrix]
-    place = Output.folder(output, KIND, inputs=read, overwrite=config.overwrite)
+    place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
     with open_matrix(index, config.matrix, field=config.field, progress=progress) as counts:
         _make(index, counts, config, progress).save(place)
     return TermVectors.load(output)

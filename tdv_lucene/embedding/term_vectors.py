@@ -45,7 +45,7 @@ class TermVectors:
         if isinstance(output, Output):
             place = output
         else:
-            place = Output.folder(output, KIND, inputs=(), overwrite=overwrite)
+            place = Output(output, KIND, inputs=(), overwrite=overwrite)
         with place as folder:
             save_array(folder / "terms.npy", self.terms)
             save_array(folder / "vectors.npy", self.vectors)

@@ -56,7 +56,7 @@ def build_index(
     if "-append" in flags:
         raise TdvError("-append would change an existing index: leave it out, or use Anserini")
     read = [flag for flag in flags if not flag.startswith("-")]
-    place = Output.folder(output, None, inputs=read, overwrite=overwrite, option="index")
+    place = Output(output, None, inputs=read, overwrite=overwrite, option="index")
     with place as folder:
         counters = run_index_collection(flags, folder, progress)
         if not counters.get("indexed"):

@@ -46,7 +46,7 @@ def pack_index(
     """
     config = PackConfig.of(config, options)
     name = os.path.basename(os.path.abspath(output)).removesuffix(SUFFIX)
-    place = Output.file(output, KIND, inputs=[index], overwrite=config.overwrite)
+    place = Output(output, KIND, is_folder=False, inputs=[index], overwrite=config.overwrite)
     identify(index)
     files = sorted(
         path for path in Path(index).iterdir()

@@ -67,7 +67,7 @@ def learn_from_index(
     config = LearnConfig.of(config, options, topics=topics, qrels=qrels)
     index = named_by(index, config.id_field)
     read = [index, topics, qrels, config.vectors, config.matrix]
-    place = Output.folder(output, KIND, inputs=read, overwrite=config.overwrite, made_by="learn")
+    place = Output(output, KIND, inputs=read, overwrite=config.overwrite, made_by="learn")
     picture = None
     if config.plot is not None:
         picture = check_plot(config.plot, overwrite=config.overwrite, inputs=[*read, place])

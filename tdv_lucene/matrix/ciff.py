@@ -71,7 +71,9 @@ def export_ciff(
     """
     config = ExportConfig.of(config, options)
     field, matrix, index = config.field, config.matrix, named_by(index, config.id_field)
-    place = Output.file(output, KIND, inputs=[index, matrix], overwrite=config.overwrite)
+    place = Output(
+        output, KIND, is_folder=False, inputs=[index, matrix], overwrite=config.overwrite
+    )
     with open_matrix(index, matrix, field=field, progress=progress) as found:
         description = _describe(index, field)
         terms, documents = found.shape

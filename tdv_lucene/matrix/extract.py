@@ -60,7 +60,7 @@ def extract_matrix(
         raise TdvError(
             f"{argument('tokens', True)} is for an index in one folder: leave it out, or name one"
         )
-    place = Output.folder(output, KIND, inputs=[index], overwrite=config.overwrite)
+    place = Output(output, KIND, inputs=[index], overwrite=config.overwrite)
     with place as folder:
         manifest = _write_arrays(source, folder, config, progress)
         matrix = open_arrays(folder, manifest)

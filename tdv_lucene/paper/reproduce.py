@@ -89,7 +89,7 @@ def reproduce_paper(
     _check_neural(neural, models)
     training = (config.train_topics, config.train_qrels)
     read = [index, topics, qrels, *training]
-    place = Output.folder(output, KIND, inputs=read, overwrite=config.overwrite)
+    place = Output(output, KIND, inputs=read, overwrite=config.overwrite)
     analysed = analysis_of(index, field, config.analysis)
     queries = read_queries(known, index, (topics, qrels), training, config.folds, seed)
     with (

@@ -109,7 +109,7 @@ def make_peer_values(
         For anything a user can fix, before anything is written.
     """
     config = PeersConfig.of(config, options, name=name)
-    place = Output.folder(
+    place = Output(
         output, KIND, inputs=[index, config.matrix], overwrite=config.overwrite, made_by="peers"
     )
     parameters = SearchParameters().with_values(config.parameters)

@@ -106,7 +106,7 @@ def write_pruned(
         if source.is_sharded
         else whole.place([index, *given])
     )
-    kept = config.save_values and Output.folder(
+    kept = config.save_values and Output(
         config.save_values,
         VALUES,
         inputs=[index, place],

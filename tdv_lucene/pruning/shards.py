@@ -64,7 +64,7 @@ def _check_place(out: Path, source: Source, given: Sequence[Any]) -> Output | Pa
     """May ``out`` be made, or is it there with results of an earlier pruning, or nothing, in it?
     For all that is in it will be searched."""
     if not out.is_dir():
-        return Output.folder(out, None, inputs=[source, *given])
+        return Output(out, None, inputs=[source, *given])
     names = [part.name for part in source.parts]
     hidden = (".tdv-lucene-", *(f".{name[:100]}." for name in names))
     for entry in sorted(out.iterdir()):

@@ -62,7 +62,7 @@ class Task:
 
     def place(self, inputs: Sequence[Any]) -> Output:
         """Where the result comes into being, if it may."""
-        return Output.folder(
+        return Output(
             self.output, KIND, inputs=inputs, overwrite=self.config.overwrite, manifest=MANIFEST,
             made_by=self.made_by,
         )  # fmt: skip

@@ -24,7 +24,7 @@ def check_plot(
     Raises :class:`TdvError` when its ending is neither ``.svg`` nor ``.png``, or it cannot be
     written.
     """
-    place = Output.file(output, PLOT, inputs=inputs, overwrite=overwrite, option="plot")
+    place = Output(output, PLOT, is_folder=False, inputs=inputs, overwrite=overwrite, option="plot")
     if _kind(output) not in _KINDS:
         raise TdvError(f"a plot is a .svg or a .png file, got '{output}'")
     return place

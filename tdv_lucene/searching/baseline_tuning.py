@@ -74,7 +74,7 @@ def tune_parameters(
 
         def measure(choice: dict[str, float]) -> np.ndarray:
             made = search_with(
-                index, topics, Output.file(run, RUN, inputs=[index], overwrite=True),
+                index, topics, Output(run, RUN, is_folder=False, inputs=[index], overwrite=True),
                 SearchParameters(own.model, **choice), hits=_HITS, threads=threads, field=field,
                 analysed=analysed, keep_run=True,
             )  # fmt: skip

@@ -81,9 +81,10 @@ def search_index(
     """
     config = SearchConfig.of(config, options)
     index = named_by(index, config.id_field)
-    place = Output.file(
-        output, RUN, inputs=[index, topics], overwrite=config.overwrite, made_by="search"
-    )
+    place = Output(
+        output, RUN, is_folder=False, inputs=[index, topics], overwrite=config.overwrite,
+        made_by="search",
+    )  # fmt: skip
     field = config.field
     queries = (
         checked_topics(topics)

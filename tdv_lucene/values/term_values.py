@@ -258,9 +258,7 @@ class TermValues:
         place = (
             output
             if isinstance(output, Output)
-            else Output.folder(
-                output, KIND, inputs=(), overwrite=overwrite, made_by="TermValues.save"
-            )
+            else Output(output, KIND, inputs=(), overwrite=overwrite, made_by="TermValues.save")
         )
         with place as folder:
             save_array(folder / "terms.npy", self.vocabulary.terms.data)

@@ -236,7 +236,7 @@ def _foreign(writer: Writer, tmp: Path) -> Iterator[tuple[str, Path]]:
     yield "a browser extension", extension
     beside = tmp / f"beside{suffix}"
     _file(beside / "thesis.tex")
-    place = Output.file(beside / "run.txt", "run", inputs=())
+    place = Output(beside / "run.txt", "run", is_folder=False, inputs=())
     with place as path:
         path.write_text("")
         place.write_manifest({})
@@ -265,7 +265,7 @@ def _file(path: Path, text: str = "years of work") -> Path:
 def _result(path: Path, kind: str, more: str | None) -> Path:
     """A result of ours, with ``more`` in it that is not."""
     name = "tdv-manifest.json" if kind == "pruned-index" else "manifest.json"
-    place = Output.folder(path, kind, inputs=(), manifest=name)
+    place = Output(path, kind, inputs=(), manifest=name)
     with place as folder:
         (folder / "content").write_text("x")
         place.write_manifest({})

@@ -318,7 +318,7 @@ def test_a_run_in_arrays_is_that_in_the_file(tied_index, tmp_path, model, at_onc
     monkeypatch.setattr(batches, "HITS_AT_ONCE", at_once)
     topics = {"b": "t2 t1 t1", "none": "zyzzy", "a": "t1"}
     parameters = recorded_parameters(tied_index, model)
-    run = Output.file(tmp_path / "run", "run", inputs=())
+    run = Output(tmp_path / "run", "run", is_folder=False, inputs=())
     made = search_with(
         tied_index,
         topics,

@@ -18,14 +18,14 @@ from tdv_lucene.store import save_array
 
 
 def _make(output: Path, text: str = "new", kind: str = "thing", **options: object) -> None:
-    place = Output.folder(output, kind, **{"inputs": (), **options})
+    place = Output(output, kind, **{"inputs": (), **options})
     with place as folder:
         (folder / "content").write_text(text)
         place.write_manifest({"size": 3})
 
 
 def _write(output: Path, text: str = "new", kind: str = "run", **options: object) -> None:
-    place = Output.file(output, kind, **{"inputs": (), **options})
+    place = Output(output, kind, is_folder=False, **{"inputs": (), **options})
     with place as path:
         path.write_text(text)
         place.write_manifest({})
@@ -33,7 +33,7 @@ def _write(output: Path, text: str = "new", kind: str = "run", **options: object
 
 def test_folder_appears_when_the_block_ends(tmp_path: Path) -> None:
     output = tmp_path / "out"
-    place = Output.folder(output, "thing", inputs=())
+    place = Output(output, "thing", inputs=())
     with place as folder:
         (folder / "content").write_text("x")
         place.write_manifest({})
@@ -47,7 +47,7 @@ def test_folder_appears_when_the_block_ends(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_failed_block_leaves_nothing(error: type[BaseException], tmp_path: Path) -> None:
-    with pytest.raises(error), Output.folder(tmp_path / "out", "thing", inputs=()) as folder:
+    with pytest.raises(error), Output(tmp_path / "out", "thing", inputs=()) as folder:
         (folder / "content").write_text("x")
         raise error
     assert os.listdir(tmp_path) == []
@@ -69,7 +69,7 @@ def test_failed_overwrite_keeps_the_old_result(tmp_path: Path) -> None:
     _make(output, "old")
     with (
         pytest.raises(RuntimeError),
-        Output.folder(output, "thing", inputs=(), overwrite=True),
+        Output(output, "thing", inputs=(), overwrite=True),
     ):
         raise RuntimeError
     assert (output / "content").read_text() == "old"
@@ -139,7 +139,7 @@ def test_only_what_made_a_result_replaces_it(made_by, replaced_by, tmp_path: Pat
 
 def test_a_result_says_who_made_it_and_not_who_made_what_it_was_made_of(tmp_path: Path) -> None:
     for made_by, written in (("prune", "prune"), (None, None)):
-        place = Output.folder(tmp_path / str(made_by), "thing", inputs=(), made_by=made_by)
+        place = Output(tmp_path / str(made_by), "thing", inputs=(), made_by=made_by)
         with place as folder:
             place.write_manifest({"made_by": "learn"})
             found = json.loads((folder / "manifest.json").read_text())
@@ -169,7 +169,7 @@ def test_results_of_earlier_versions_are_left_to_the_user(tmp_path: Path) -> Non
 
 
 def test_what_came_while_the_result_was_made_is_kept(tmp_path: Path) -> None:
-    place = Output.folder(tmp_path / "out", "thing", inputs=())
+    place = Output(tmp_path / "out", "thing", inputs=())
     with pytest.raises(TdvError, match="exists"), place:
         place.write_manifest({})
         (tmp_path / "out").mkdir()
@@ -188,7 +188,7 @@ def test_overwrite_replaces_an_empty_folder_and_no_link(tmp_path: Path) -> None:
 
 
 def test_a_result_that_lists_not_all_is_a_defect(tmp_path: Path) -> None:
-    place = Output.folder(tmp_path / "out", "thing", inputs=())
+    place = Output(tmp_path / "out", "thing", inputs=())
     with pytest.raises(RuntimeError, match="without a list"), place as folder:
         place.write_manifest({})
         (folder / "late").write_text("x")
@@ -226,7 +226,7 @@ FULL = (
 def test_operating_system_errors_are_told(tmp_path: Path) -> None:
     with (
         pytest.raises(TdvError, match=FULL),
-        Output.folder(tmp_path / "out", "thing", inputs=()),
+        Output(tmp_path / "out", "thing", inputs=()),
     ):
         save_array(Path("/dev/full"), np.arange(10_000))
     assert os.listdir(tmp_path) == []
@@ -235,14 +235,14 @@ def test_operating_system_errors_are_told(tmp_path: Path) -> None:
 def test_an_error_of_another_file_is_told_as_that(tmp_path: Path) -> None:
     with (
         pytest.raises(TdvError, match="gone: No such file or directory; .*out was not written"),
-        Output.folder(tmp_path / "out", "thing", inputs=()),
+        Output(tmp_path / "out", "thing", inputs=()),
     ):
         open(tmp_path / "gone")
 
 
 def test_a_file_has_its_manifest_beside_it(tmp_path: Path) -> None:
     output = tmp_path / "run.txt"
-    place = Output.file(output, "run", inputs=())
+    place = Output(output, "run", is_folder=False, inputs=())
     with place as unfinished:
         unfinished.write_text("x")
         place.write_manifest({})
@@ -251,7 +251,10 @@ def test_a_file_has_its_manifest_beside_it(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["run.txt", "run.txt.manifest.json"]
     with pytest.raises(TdvError, match="exists"):
         _write(output)
-    with pytest.raises(RuntimeError), Output.file(output, "run", inputs=(), overwrite=True):
+    with (
+        pytest.raises(RuntimeError),
+        Output(output, "run", is_folder=False, inputs=(), overwrite=True),
+    ):
         raise RuntimeError
     assert output.read_text() == "x"
     _write(output, "y", overwrite=True)
@@ -286,8 +289,8 @@ def test_overlap_is_refused_through_links_too(overwrite: bool, tmp_path: Path) -
     options = {"inputs": [None, {"q": "t"}, index], "overwrite": overwrite}
     for output in (index, index / "below", tmp_path, tmp_path / "link", tmp_path / "link" / "x"):
         with pytest.raises(TdvError, match="overlaps the input"):
-            Output.folder(output, "thing", **options)
-    Output.folder(tmp_path / "index2", "thing", **options)
+            Output(output, "thing", **options)
+    Output(tmp_path / "index2", "thing", **options)
 
 
 def test_overlap_is_refused_through_hard_links_too(tmp_path: Path) -> None:
@@ -297,13 +300,13 @@ def test_overlap_is_refused_through_hard_links_too(tmp_path: Path) -> None:
     (tmp_path / "other.manifest.json").hardlink_to(topics)
     for name in ("run", "other"):
         with pytest.raises(TdvError, match="overlaps the input"):
-            Output.file(tmp_path / name, "run", inputs=[topics], overwrite=True)
+            Output(tmp_path / name, "run", is_folder=False, inputs=[topics], overwrite=True)
 
 
 def test_outputs_beside_each_other_do_not_overlap(tmp_path: Path) -> None:
-    values = Output.folder(tmp_path / "V", "thing", inputs=())
+    values = Output(tmp_path / "V", "thing", inputs=())
     with pytest.raises(TdvError, match="overlaps the input"):
-        Output.file(tmp_path / "V", "plot", inputs=[values])
+        Output(tmp_path / "V", "plot", is_folder=False, inputs=[values])
 
 
 def test_nothing_is_added_to_an_index(tmp_path: Path) -> None:
@@ -315,9 +318,9 @@ def test_nothing_is_added_to_an_index(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_run_left_goes_and_what_others_make_stays(tmp_path: Path) -> None:
-    other = Output.folder(tmp_path / "out", "thing", inputs=())
+    other = Output(tmp_path / "out", "thing", inputs=())
     with other as at_work:
-        killed = Output.folder(tmp_path / "out", "thing", inputs=())
+        killed = Output(tmp_path / "out", "thing", inputs=())
         left = killed.__enter__().parent
         fcntl.flock(killed._mark, fcntl.LOCK_UN)  # as the end of its process does
         foreign = tmp_path / ".out.unfinished-thesis"
@@ -333,7 +336,7 @@ def test_what_a_killed_run_left_goes_and_what_others_make_stays(tmp_path: Path) 
 def test_in_place(tmp_path: Path) -> None:
     output = tmp_path / "out"
     _make(output, "old")
-    place = Output.folder(output, "thing", inputs=(), overwrite=True)
+    place = Output(output, "thing", inputs=(), overwrite=True)
     with pytest.raises(KeyboardInterrupt), place.in_place() as folder:
         assert folder == output and os.listdir(folder) == []
         (folder / "content").write_text("new")

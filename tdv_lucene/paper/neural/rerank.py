@@ -57,7 +57,7 @@ def train_ranker(
     name, field, seed, matrix = chosen.name, chosen.field, chosen.seed, chosen.matrix
     require_equinox()
     read = [index, topics, qrels, chosen.vectors, matrix]
-    place = Output.folder(output, KIND, inputs=read, overwrite=chosen.overwrite)
+    place = Output(output, KIND, inputs=read, overwrite=chosen.overwrite)
     texts, judgements = read_topics(topics, chosen.topic_field), read_qrels(qrels)
     from ...jvm.analysis import analyze_topics
     from .config import NeuralConfig
@@ -138,9 +138,10 @@ def rerank_run(
     rerank_depth, matrix = config.rerank_depth, config.matrix
     require_equinox()
     read = [index, ranker, topics, run, matrix]
-    place = Output.file(
-        output, RUN, inputs=read, overwrite=config.overwrite, made_by="paper rerank"
-    )
+    place = Output(
+        output, RUN, is_folder=False, inputs=read, overwrite=config.overwrite,
+        made_by="paper rerank",
+    )  # fmt: skip
     texts = read_topics(topics, config.topic_field)
     from ...jvm.analysis import analyze_topics
     from .reading import Reader

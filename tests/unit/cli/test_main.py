@@ -27,7 +27,7 @@ sys.argv = ["tdv-lucene", *sys.argv[1:], "act"]
 cli.main()
 """
 _UNFINISHED = """
-place = Output.folder("out", "thing", inputs=())
+place = Output("out", "thing", inputs=())
 with place as folder:
     (folder / "content").write_text("x")
     {}

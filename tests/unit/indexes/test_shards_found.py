@@ -66,7 +66,7 @@ def test_what_names_no_shards_is_refused(folders: Path, tmp_path: Path) -> None:
 
 def test_no_shard_is_written_to(folders: Path) -> None:
     with pytest.raises(TdvError, match="overlaps the input .*S/b, and inputs are never written to"):
-        Output.folder(folders / "b" / "out", "thing", inputs=[find_shards(f"{folders}/*")])
+        Output(folders / "b" / "out", "thing", inputs=[find_shards(f"{folders}/*")])
 
 
 SHARDS = Source((Part("/S/a"), Part("/S/b")))

@@ -308,7 +308,7 @@ def test_read_from_files_in_small_blocks_values_are_the_same(placed, tmp_path, m
     from tdv_lucene.store import save_array
 
     whole = prior_values(placed)
-    place = Output.folder(tmp_path / "M", "matrix", inputs=())
+    place = Output(tmp_path / "M", "matrix", inputs=())
     with place as folder:
         names = ("indptr", "indices", "data", "doc_freq", "total_term_freq", "doc_len", "norms")
         for name in (*names, "first_positions"):
