@@ -17,8 +17,13 @@ import org.apache.lucene.util.SmallFloat;
  * BM25Similarity.avgFieldLength}). A norm holds the nearest length that it can, where {@link
  * SmallFloat#intToByte4} would round down. No length is below 1, so K cannot be below {@code k1' (1
  * - b' + b' / average)}: then the nearest is written.
+ *
+ * @param kind of the norms: {@link NormKind#DEFAULT} or {@link NormKind#ACCURATE}
+ * @param held the parameters to rank as with
+ * @param searched the parameters of the searcher; b' is above 0
+ * @param average tokens of a document that has any
  */
-public final class BakedNorms {
+public record BakedNorms(NormKind kind, Parameters held, Parameters searched, double average) {
   /** Of the lengths that a byte stands for, from 0 up. */
   private static final int[] OF_BYTE = new int[256];
 
@@ -28,34 +33,8 @@ public final class BakedNorms {
     }
   }
 
-  private final NormKind kind;
-  private final Parameters held;
-  private final Parameters searched;
-  private final double average;
-
-  /**
-   * @param kind of the norms: {@link NormKind#DEFAULT} or {@link NormKind#ACCURATE}
-   * @param held the parameters to rank as with
-   * @param searched the parameters of the searcher; b' is above 0
-   * @param average tokens of a document that has any
-   */
-  public BakedNorms(NormKind kind, Parameters held, Parameters searched, double average) {
-    this.kind = kind;
-    this.held = held;
-    this.searched = searched;
-    this.average = average;
-  }
-
   /** BM25's. */
-  public static final class Parameters {
-    private final double k1;
-    private final double b;
-
-    public Parameters(double k1, double b) {
-      this.k1 = k1;
-      this.b = b;
-    }
-
+  public record Parameters(double k1, double b) {
     private double lengthNorm(double length, double average) {
       return k1 * (1 - b + b * length / average);
     }

@@ -48,7 +48,7 @@ public final class ExternalIds {
     this.field = field;
     this.column = field.isNumber() ? null : column(leaf.reader(), field.field());
     for (int i = 0; field.isNumber() && i < leaf.ord; i++) {
-      number += field.reader.leaves().get(i).reader().numDocs();
+      number += field.reader().leaves().get(i).reader().numDocs();
     }
   }
 
@@ -142,7 +142,7 @@ public final class ExternalIds {
       }
     }
     throw UserException.unlessDamaged(
-        "document " + (leaf.docBase + doc) + " of " + field.index + " has "
+        "document " + (leaf.docBase + doc) + " of " + field.index() + " has "
             + (found.length > 1 ? "several '" : "no '") + field.field()
             + "', by which it is named in runs and judgements: name a field of which each document "
             + "has one, stored or as doc values, with " + UserException.argument("id_field")

@@ -38,7 +38,7 @@ final class Failures {
 
   private static boolean isDoubtful(Throwable thrown) {
     for (Throwable t = thrown; t != null; t = t.getCause()) {
-      boolean sure = t instanceof UserException && !((UserException) t).isDoubtful();
+      boolean sure = t instanceof UserException known && !known.isDoubtful();
       if (sure || isDiskFull(t)) {
         return false;
       }

@@ -7,8 +7,10 @@ import org.apache.lucene.index.IndexReader;
 /**
  * What names the documents of an index: the field that was asked for, or that the index records;
  * else Anserini's {@code id}, and where no document has that, their numbers among the live ones.
+ *
+ * @param field null where documents are named by their numbers
  */
-public final class IdField {
+public record IdField(IndexReader reader, String index, String field) {
   private static final String ANSERINIS = "id";
 
   /** Of the commit's user data, and of what is asked for: their numbers. */
@@ -18,17 +20,6 @@ public final class IdField {
 
   /** ASCII's unit separator, around the field's name behind an index's path. */
   private static final String SEPARATOR = "\u001f";
-
-  final IndexReader reader;
-  final String index;
-
-  private final String name;
-
-  private IdField(IndexReader reader, String index, String name) {
-    this.reader = reader;
-    this.index = index;
-    this.name = name;
-  }
 
   /**
    * That of an index.
@@ -61,28 +52,18 @@ public final class IdField {
     return FieldInfos.getMergedFieldInfos(reader).fieldInfo(ANSERINIS) != null;
   }
 
-  /** A field, whatever was asked for. */
-  public static IdField named(IndexReader reader, String index, String name) {
-    return new IdField(reader, index, name);
-  }
-
   /** Whether it is the field by which Anserini, Pyserini and their tools name documents. */
   public boolean isAnserinis() {
-    return ANSERINIS.equals(name);
-  }
-
-  /** The field; null where documents are named by their numbers. */
-  public String field() {
-    return name;
+    return ANSERINIS.equals(field);
   }
 
   public boolean isNumber() {
-    return name == null;
+    return field == null;
   }
 
   /** In words. */
   public String show() {
-    return show(name == null ? NUMBERS : name);
+    return show(field == null ? NUMBERS : field);
   }
 
   private static String show(String name) {

@@ -39,7 +39,7 @@ public final class IndexPostings {
   public void reset(TermsEnum terms, int flags) throws IOException {
     this.terms = terms;
     whole = terms.postings(whole, flags);
-    parts = whole instanceof MultiPostingsEnum ? (MultiPostingsEnum) whole : null;
+    parts = whole instanceof MultiPostingsEnum several ? several : null;
     lastPart = parts == null ? 0 : parts.getNumSubs() - 1;
     enter(0);
   }

@@ -99,15 +99,14 @@ public final class Indexes {
 
   /** The shards of an opened index; of one that has none, itself. */
   public static List<DirectoryReader> shardsOf(DirectoryReader reader) {
-    return reader instanceof ShardsReader ? ((ShardsReader) reader).shards() : List.of(reader);
+    return reader instanceof ShardsReader whole ? whole.shards() : List.of(reader);
   }
 
   /** The user data of an opened commit; of shards, that of the first. */
   static Map<String, String> userData(IndexReader reader) throws IOException {
-    if (!(reader instanceof DirectoryReader)) {
-      return Map.of();
-    }
-    return shardsOf((DirectoryReader) reader).get(0).getIndexCommit().getUserData();
+    return reader instanceof DirectoryReader opened
+        ? shardsOf(opened).get(0).getIndexCommit().getUserData()
+        : Map.of();
   }
 
   private static DirectoryReader openShards(String index) throws IOException {

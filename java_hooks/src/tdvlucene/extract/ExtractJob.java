@@ -170,13 +170,13 @@ public final class ExtractJob extends Job {
     }
 
     private void read(MatrixPlan.Piece piece, MatrixChunk chunk) throws IOException {
-      chunk.clear(piece.from > 0);
-      BytesRef term = each.seekCeil(piece.first) == TermsEnum.SeekStatus.END ? null : each.term();
-      while (term != null && (piece.isPart() || !term.equals(piece.stop))) {
+      chunk.clear(piece.from() > 0);
+      BytesRef term = each.seekCeil(piece.first()) == TermsEnum.SeekStatus.END ? null : each.term();
+      while (term != null && (piece.isPart() || !term.equals(piece.stop()))) {
         chunk.addTerm(term);
         postings.reset(each, positions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
-        int most = piece.isPart() ? piece.postings : each.docFreq();
-        chunk.read(postings, live, positions, piece.from, piece.to, most);
+        int most = piece.isPart() ? piece.postings() : each.docFreq();
+        chunk.read(postings, live, positions, piece.from(), piece.to(), most);
         term = piece.isPart() ? null : each.next();
       }
     }

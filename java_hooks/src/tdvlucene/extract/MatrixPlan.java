@@ -54,21 +54,7 @@ public final class MatrixPlan {
   }
 
   /** Terms from {@code first} up to {@code stop} (null: the end), or documents of {@code first}. */
-  static final class Piece {
-    final BytesRef first;
-    final BytesRef stop;
-    final int from;
-    final int to;
-    final int postings;
-
-    private Piece(BytesRef first, BytesRef stop, int from, int to, int postings) {
-      this.first = first;
-      this.stop = stop;
-      this.from = from;
-      this.to = to;
-      this.postings = postings;
-    }
-
+  record Piece(BytesRef first, BytesRef stop, int from, int to, int postings) {
     /** Whether this is a stretch of one list. */
     boolean isPart() {
       return stop == first;

@@ -21,26 +21,13 @@ import tdvlucene.common.NpyWriter;
  * <p>Documents are taken in ranges whose tokens fit into a buffer, and the postings are read once a
  * range. Memory: eight bytes for each token of a range, and a bit for each term where some documents
  * are deleted.
+ *
+ * @param lengths tokens of each live document
  */
-final class TokenSequences {
+record TokenSequences(
+    IndexReader reader, String field, DocumentNumbers live, int[] lengths, Job job) {
   /** Tokens of a range: 256 MB. */
   static final int TOKENS = 1 << 25;
-
-  private final IndexReader reader;
-  private final String field;
-  private final DocumentNumbers live;
-  private final int[] lengths;
-  private final Job job;
-
-  /** @param lengths tokens of each live document */
-  TokenSequences(
-      IndexReader reader, String field, DocumentNumbers live, int[] lengths, Job job) {
-    this.reader = reader;
-    this.field = field;
-    this.live = live;
-    this.lengths = lengths;
-    this.job = job;
-  }
 
   /** Writes {@code tokens.npy} and {@code tokens_indptr.npy}. @param terms null has none */
   void write(Terms terms, Path output, int most) throws IOException {

@@ -58,22 +58,14 @@ public final class AnalysisSample implements Closeable {
     }
   }
 
-  /** One document: its text, its terms by each analyzer, and what tells its length. */
-  private static final class Sampled {
-    private final LeafReaderContext leaf;
-    private final int doc;
-    private final String text;
-    private final byte norm; // 0 where it tells nothing
-    private final List<Set<BytesRef>> terms = new ArrayList<>();
-    private final List<Byte> lengths = new ArrayList<>();
-
-    private Sampled(LeafReaderContext leaf, int doc, String text, byte norm) {
-      this.leaf = leaf;
-      this.doc = doc;
-      this.text = text;
-      this.norm = norm;
-    }
-  }
+  /**
+   * One document: its text, its terms by each analyzer, and what tells its length.
+   *
+   * @param norm 0 where it tells nothing
+   */
+  private record Sampled(
+      LeafReaderContext leaf, int doc, String text, byte norm, List<Set<BytesRef>> terms,
+      List<Byte> lengths) {}
 
   private Void sample(DirectoryReader opened, int most) throws IOException {
     StoredText texts = new StoredText(field);
@@ -94,7 +86,8 @@ public final class AnalysisSample implements Closeable {
         characters += text.length();
         boolean hasNorm = norms != null && norms.advanceExact(doc);
         byte norm = hasNorm ? (byte) norms.longValue() : 0;
-        documents.add(new Sampled(leaf, doc, text, norm));
+        documents.add(
+            new Sampled(leaf, doc, text, norm, new ArrayList<>(), new ArrayList<>()));
       }
     }
     return null;

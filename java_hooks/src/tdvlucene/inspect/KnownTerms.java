@@ -141,13 +141,9 @@ public final class KnownTerms implements Closeable {
     return largest;
   }
 
-  private static final class FrequentTerm implements Comparable<FrequentTerm> {
-    private final String text;
-    private final int documents;
-
+  private record FrequentTerm(String text, int documents) implements Comparable<FrequentTerm> {
     private FrequentTerm(BytesRef term, int documents) {
-      this.text = new String(term.bytes, term.offset, term.length, StandardCharsets.UTF_8);
-      this.documents = documents;
+      this(new String(term.bytes, term.offset, term.length, StandardCharsets.UTF_8), documents);
     }
 
     @Override

@@ -54,15 +54,15 @@ final class InvertedVectors extends TermVectorsReader {
     if (doc < first || doc >= end) {
       load(doc);
     }
-    pruning.job.advance(kept[doc]);
+    pruning.job().advance(kept[doc]);
     int start = starts[doc - first];
     int stop = nexts[doc - first];
-    return start == stop ? null : new FlatVector(pruning.field, texts, terms, freqs, start, stop);
+    return start == stop ? null : new FlatVector(pruning.field(), texts, terms, freqs, start, stop);
   }
 
   private void load(int from) throws IOException {
     if (kept == null) {
-      texts = pruning.table.terms();
+      texts = pruning.table().terms();
       kept = countKept();
     }
     first = from;
@@ -80,7 +80,7 @@ final class InvertedVectors extends TermVectorsReader {
   }
 
   private int[] countKept() throws IOException {
-    int[] counts = new int[pruning.segment.reader.maxDoc()];
+    int[] counts = new int[pruning.segment().reader.maxDoc()];
     first = 0;
     end = counts.length;
     walk((doc, term, freq) -> counts[doc]++);
@@ -102,12 +102,12 @@ final class InvertedVectors extends TermVectorsReader {
 
   /** Shows the pruned postings of the block's documents, terms in order. */
   private void walk(Visitor visitor) throws IOException {
-    Terms all = pruning.segment.reader.terms(pruning.field);
+    Terms all = pruning.segment().reader.terms(pruning.field());
     if (all == null) {
       return;
     }
     PrunedTermsEnum each =
-        new PrunedTermsEnum(all.iterator(), pruning, read -> pruning.job.checkCancelled());
+        new PrunedTermsEnum(all.iterator(), pruning, read -> pruning.job().checkCancelled());
     PostingsEnum postings = null;
     while (each.next() != null) {
       postings = each.postings(postings, PostingsEnum.FREQS);

@@ -16,27 +16,18 @@ import org.apache.lucene.util.Bits;
  * together for as long as both are there, whatever names they have. Deletions and updates of doc
  * values come in files of their own. Deleted documents are left out of the pruned segment: those
  * that were deleted then are kept here, so that a later deletion finds its document.
+ *
+ * @param segment tells the segment, the state of its doc values if they were updated, and what its
+ *     norms were taken for: only the whole index shows that, and later documents may show it better
+ * @param deleted the documents deleted when the segment was pruned: differences of 7 bits each, in
+ *     base 64
  */
-final class Origin {
+record Origin(String segment, String deleted) {
   private static final String SEGMENT = "tdv.source.segment";
   private static final String DELETED = "tdv.source.deleted";
 
   /** Of a segment that was made of all segments of an index: it is no segment's counterpart. */
   static final Origin SEVERAL = new Origin("several", "");
-
-  /**
-   * Tells the segment, the state of its doc values if they were updated, and what its norms were
-   * taken for: only the whole index shows that, and later documents may show it better.
-   */
-  final String segment;
-
-  /** The documents deleted when the segment was pruned: differences of 7 bits each, in base 64. */
-  private final String deleted;
-
-  private Origin(String segment, String deleted) {
-    this.segment = segment;
-    this.deleted = deleted;
-  }
 
   /** What is to be kept of a segment that is being pruned. */
   static Origin of(Segment source, String norms) {

@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
@@ -152,7 +151,7 @@ public class PruneJob extends Job {
 
   /** The fields to prune. */
   final List<String> fields() {
-    return targets.stream().map(target -> target.field).collect(Collectors.toList());
+    return targets.stream().map(target -> target.field).toList();
   }
 
   /** Refuses fields that cannot be pruned; tells the kind of norms that all others have. */
@@ -361,7 +360,7 @@ public class PruneJob extends Job {
       double sum = 0;
       double largest = 0;
       for (int i = 0; i < segments.size(); i++) {
-        int[] lengths = prunings.get(i).newLengths;
+        int[] lengths = prunings.get(i).newLengths();
         for (int doc = 0; doc < lengths.length; doc++) {
           if (lengths[doc] > 0 && segments.get(i).isLive(doc) && baked.isBeyond(lengths[doc])) {
             double off = baked.off(lengths[doc]);

@@ -25,7 +25,7 @@ final class PrunedFields extends FieldsProducer {
   @Override
   public Terms terms(String field) throws IOException {
     Terms terms = in.terms(field);
-    return terms == null || !field.equals(pruning.field) ? terms : new PrunedTerms(terms);
+    return terms == null || !field.equals(pruning.field()) ? terms : new PrunedTerms(terms);
   }
 
   @Override
@@ -56,22 +56,22 @@ final class PrunedFields extends FieldsProducer {
 
     @Override
     public TermsEnum iterator() throws IOException {
-      return new PrunedTermsEnum(in.iterator(), pruning, pruning.job::advance);
+      return new PrunedTermsEnum(in.iterator(), pruning, pruning.job()::advance);
     }
 
     @Override
     public boolean hasPositions() {
-      return pruning.rule.keepsFrequencies() && in.hasPositions();
+      return pruning.rule().keepsFrequencies() && in.hasPositions();
     }
 
     @Override
     public boolean hasOffsets() {
-      return pruning.rule.keepsFrequencies() && in.hasOffsets();
+      return pruning.rule().keepsFrequencies() && in.hasOffsets();
     }
 
     @Override
     public boolean hasPayloads() {
-      return pruning.rule.keepsFrequencies() && in.hasPayloads();
+      return pruning.rule().keepsFrequencies() && in.hasPayloads();
     }
   }
 }

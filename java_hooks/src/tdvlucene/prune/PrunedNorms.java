@@ -24,13 +24,13 @@ final class PrunedNorms extends NormsProducer {
   @Override
   public NumericDocValues getNorms(FieldInfo info) throws IOException {
     NumericDocValues old = in.getNorms(info);
-    if (!info.name.equals(pruning.field)) {
+    if (!info.name.equals(pruning.field())) {
       return old;
     }
     return new FilterNumericDocValues(old) {
       @Override
       public long longValue() {
-        return pruning.norms.applyAsLong(pruning.newLengths[docID()]);
+        return pruning.norms().applyAsLong(pruning.newLengths()[docID()]);
       }
     };
   }

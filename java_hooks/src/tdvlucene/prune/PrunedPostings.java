@@ -23,7 +23,7 @@ final class PrunedPostings extends FilterPostingsEnum {
     this.pruning = pruning;
     this.terms = terms;
     this.term = term;
-    this.readsPositions = pruning.rule.readsPositions();
+    this.readsPositions = pruning.rule().readsPositions();
   }
 
   /** What is wrapped, for reuse. */

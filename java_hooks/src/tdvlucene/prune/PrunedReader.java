@@ -37,7 +37,7 @@ final class PrunedReader extends FilterCodecReader {
     FieldInfo[] described = new FieldInfo[before.size()];
     int next = 0;
     for (FieldInfo info : before) {
-      boolean pruned = info.name.equals(pruning.field) && !pruning.rule.keepsFrequencies();
+      boolean pruned = info.name.equals(pruning.field()) && !pruning.rule().keepsFrequencies();
       // Lucene allows a frequency other than the number of positions only where there are none.
       described[next++] = pruned ? Lucene.withoutPositions(info) : info;
     }
@@ -64,12 +64,12 @@ final class PrunedReader extends FilterCodecReader {
   @Override
   public TermVectorsReader getTermVectorsReader() {
     TermVectorsReader vectors = in.getTermVectorsReader();
-    FieldInfo info = in.getFieldInfos().fieldInfo(pruning.field);
+    FieldInfo info = in.getFieldInfos().fieldInfo(pruning.field());
     if (vectors == null || info == null || !Lucene.hasTermVectors(info)) {
       return vectors;
     }
     boolean followPostings =
-        !pruning.rule.keepsFrequencies() && vectorFields() == 1 && everyDocumentHasOne();
+        !pruning.rule().keepsFrequencies() && vectorFields() == 1 && everyDocumentHasOne();
     return followPostings
         ? new InvertedVectors(vectors, pruning, postingsInMemory)
         : new PrunedVectors(vectors, pruning);

@@ -24,7 +24,7 @@ final class PrunedTermsEnum extends MergeTermsEnum {
     this.in = in;
     this.pruning = pruning;
     this.progress = progress;
-    this.cursor = pruning.table.cursor();
+    this.cursor = pruning.table().cursor();
   }
 
   @Override
@@ -33,7 +33,7 @@ final class PrunedTermsEnum extends MergeTermsEnum {
     try {
       for (term = in.next(); term != null; term = in.next()) {
         boolean hasLivePosting = cursor.advance(term); // the survey refused all other absences
-        if (hasLivePosting && !pruning.rule.drops(cursor.number())) {
+        if (hasLivePosting && !pruning.rule().drops(cursor.number())) {
           progress.accept(in.docFreq());
           return term;
         }
@@ -56,9 +56,9 @@ final class PrunedTermsEnum extends MergeTermsEnum {
 
   @Override
   public PostingsEnum postings(PostingsEnum reuse, int flags) throws IOException {
-    PostingsEnum old = reuse instanceof PrunedPostings ? ((PrunedPostings) reuse).source() : null;
-    int asked = pruning.rule.keepsFrequencies() ? flags : PostingsEnum.FREQS;
-    int read = pruning.rule.readsPositions() ? PostingsEnum.POSITIONS : PostingsEnum.FREQS;
+    PostingsEnum old = reuse instanceof PrunedPostings used ? used.source() : null;
+    int asked = pruning.rule().keepsFrequencies() ? flags : PostingsEnum.FREQS;
+    int read = pruning.rule().readsPositions() ? PostingsEnum.POSITIONS : PostingsEnum.FREQS;
     try {
       PostingsEnum postings = in.postings(old, asked | read);
       return new PrunedPostings(postings, pruning, this, cursor.number());

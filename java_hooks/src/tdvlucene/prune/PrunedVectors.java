@@ -39,7 +39,7 @@ final class PrunedVectors extends TermVectorsReader {
   @Override
   public Fields get(int doc) throws IOException {
     Fields fields = in.get(doc);
-    Terms terms = fields == null ? null : fields.terms(pruning.field);
+    Terms terms = fields == null ? null : fields.terms(pruning.field());
     if (terms == null) {
       return fields;
     }
@@ -50,14 +50,14 @@ final class PrunedVectors extends TermVectorsReader {
   private int readFreqs(Terms terms, int doc) throws IOException {
     int kept = 0;
     int next = 0;
-    BytesRefHash known = pruning.table.terms();
+    BytesRefHash known = pruning.table().terms();
     TermsEnum each = terms.iterator();
     for (BytesRef term = each.next(); term != null; term = each.next()) {
       freqs = ArrayUtil.grow(freqs, next + 1);
       freqs[next] = newFreq(known.find(term), each, doc);
       kept += freqs[next++] > 0 ? 1 : 0;
     }
-    pruning.job.advance(kept);
+    pruning.job().advance(kept);
     return kept;
   }
 
@@ -65,14 +65,14 @@ final class PrunedVectors extends TermVectorsReader {
     if (number < 0) {
       throw UserException.unlessDamaged(
           "the index is damaged: the vector of document " + doc + " in segment "
-              + pruning.segment.name() + " has the term " + TermText.show(each.term())
+              + pruning.segment().name() + " has the term " + TermText.show(each.term())
               + ", which the field's postings lack");
     }
     int tf = Math.toIntExact(each.totalTermFreq());
-    if (pruning.rule.drops(number)) {
+    if (pruning.rule().drops(number)) {
       return 0;
     }
-    return pruning.freq(number, tf, FirstPositions.of(each, pruning.field, pruning.rule), doc);
+    return pruning.freq(number, tf, FirstPositions.of(each, pruning.field(), pruning.rule()), doc);
   }
 
   @Override
@@ -112,13 +112,13 @@ final class PrunedVectors extends TermVectorsReader {
     private Iterator<String> namesWithoutPruned() {
       List<String> names = new ArrayList<>();
       in.forEach(names::add);
-      names.remove(pruning.field);
+      names.remove(pruning.field());
       return names.iterator();
     }
 
     @Override
     public Terms terms(String field) throws IOException {
-      return field.equals(pruning.field) ? pruned : in.terms(field);
+      return field.equals(pruning.field()) ? pruned : in.terms(field);
     }
 
     @Override
@@ -147,17 +147,17 @@ final class PrunedVectors extends TermVectorsReader {
 
     @Override
     public boolean hasPositions() {
-      return pruning.rule.keepsFrequencies() && in.hasPositions();
+      return pruning.rule().keepsFrequencies() && in.hasPositions();
     }
 
     @Override
     public boolean hasOffsets() {
-      return pruning.rule.keepsFrequencies() && in.hasOffsets();
+      return pruning.rule().keepsFrequencies() && in.hasOffsets();
     }
 
     @Override
     public boolean hasPayloads() {
-      return pruning.rule.keepsFrequencies() && in.hasPayloads();
+      return pruning.rule().keepsFrequencies() && in.hasPayloads();
     }
   }
 

@@ -9,35 +9,16 @@ import tdvlucene.common.UserException;
 import tdvlucene.rules.PostingRule;
 import tdvlucene.rules.TermTable;
 
-/** How one field is pruned in one segment: what the wrappers of its readers share. */
-final class Pruning {
-  final Job job;
-  final Segment segment;
-  final String field;
-  final TermTable table;
-  final PostingRule rule;
-  /** The norm of a document with a length. */
-  final IntToLongFunction norms;
-
-  /** Length of each document of the segment after pruning. */
-  final int[] newLengths;
-
-  /** Length of each document before; null unless the rule reads it. */
-  private final int[] oldLengths;
-
-  Pruning(
-      Job job, Segment segment, String field, TermTable table, PostingRule rule,
-      IntToLongFunction norms, int[] oldLengths, int[] newLengths) {
-    this.job = job;
-    this.segment = segment;
-    this.field = field;
-    this.table = table;
-    this.rule = rule;
-    this.norms = norms;
-    this.oldLengths = oldLengths;
-    this.newLengths = newLengths;
-  }
-
+/**
+ * How one field is pruned in one segment: what the wrappers of its readers share.
+ *
+ * @param norms the norm of a document with a length
+ * @param oldLengths length of each document before; null unless the rule reads it
+ * @param newLengths length of each document of the segment after pruning
+ */
+record Pruning(
+    Job job, Segment segment, String field, TermTable table, PostingRule rule,
+    IntToLongFunction norms, int[] oldLengths, int[] newLengths) {
   /** A posting's new frequency; 0 also for deleted documents. */
   int freq(int term, int tf, int first, int doc) {
     if (!segment.isLive(doc)) {
@@ -48,8 +29,8 @@ final class Pruning {
 
   /** Says where in the index something went wrong; the user's own errors stay as they are. */
   IOException locate(Throwable thrown, BytesRef term) {
-    if (thrown instanceof UserException) {
-      throw (UserException) thrown;
+    if (thrown instanceof UserException known) {
+      throw known;
     }
     return new LocatedException(thrown, segment.name(), field, term);
   }

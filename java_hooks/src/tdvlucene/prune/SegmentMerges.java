@@ -97,8 +97,7 @@ final class SegmentMerges extends MergePolicy {
   }
 
   private static boolean isCompound(CodecReader reader) {
-    CodecReader segment = FilterCodecReader.unwrap(reader);
-    return segment instanceof SegmentReader
-        && ((SegmentReader) segment).getSegmentInfo().info.getUseCompoundFile();
+    return FilterCodecReader.unwrap(reader) instanceof SegmentReader segment
+        && segment.getSegmentInfo().info.getUseCompoundFile();
   }
 }

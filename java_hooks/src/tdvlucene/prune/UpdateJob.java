@@ -134,7 +134,7 @@ public final class UpdateJob extends PruneJob {
             pruned + " holds a segment (" + segment.info.name + ") that was not pruned: somebody "
                 + "added documents to it, or merged its segments; prune the source again");
       }
-      known.computeIfAbsent(origin.segment, name -> new ArrayDeque<>()).add(segment);
+      known.computeIfAbsent(origin.segment(), name -> new ArrayDeque<>()).add(segment);
     }
     Plan plan = new Plan();
     String norms = requireNorms(source.reader);

@@ -7,28 +7,12 @@ package tdvlucene.rules;
  * <p>The boosted frequency is {@code tf * factors[first]}, or {@code tf * factors[tf]}, where the
  * last factor also serves all that is larger: one product of floats, as in the Python classes
  * FirstPositionBoost and WeightPower. The two must agree on every posting.
+ *
+ * @param factors at least one, by first position or by frequency
  */
-final class Boost {
+record Boost(float[] factors, boolean byWeight) {
   /** No boost: frequencies stay as they are. */
   static final Boost NONE = new Boost(new float[] {1}, false);
-
-  private final float[] factors;
-  private final boolean byWeight;
-
-  private Boost(float[] factors, boolean byWeight) {
-    this.factors = factors;
-    this.byWeight = byWeight;
-  }
-
-  /** @param factors at least one, by first position */
-  static Boost byFirstPosition(float[] factors) {
-    return new Boost(factors, false);
-  }
-
-  /** @param factors at least one, by frequency */
-  static Boost byWeight(float[] factors) {
-    return new Boost(factors, true);
-  }
 
   /** Whether it asks for first positions. */
   boolean readsPositions() {

@@ -43,15 +43,13 @@ public final class TermTable implements Closeable {
     leastSaturation = folder.has(LEAST_SATURATION) ? folder.floats(LEAST_SATURATION) : null;
     boost =
         folder.has(WEIGHT_BOOST)
-            ? Boost.byWeight(folder.floats(WEIGHT_BOOST))
+            ? new Boost(folder.floats(WEIGHT_BOOST), true)
             : readBoost(BOOST);
     saturationBoost = readBoost(SATURATION_BOOST);
   }
 
   private Boost readBoost(String name) throws IOException {
-    return folder.has(name)
-        ? Boost.byFirstPosition(folder.floats(name))
-        : Boost.NONE;
+    return folder.has(name) ? new Boost(folder.floats(name), false) : Boost.NONE;
   }
 
   /** Terms. */

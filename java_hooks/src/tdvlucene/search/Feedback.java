@@ -1,10 +1,9 @@
 package tdvlucene.search;
 
+import io.anserini.search.ScoredDoc;
+import io.anserini.search.SimpleSearcher;
 import java.io.Closeable;
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
@@ -20,19 +19,14 @@ import tdvlucene.common.UserException;
  * {@code set_rocchio()} give it, on any similarity.
  *
  * <p>Hits and scores are {@code SimpleSearcher}'s own, so its field is searched: {@code contents}.
- * Anserini's classes are newer than the Java these hooks are compiled for, hence reflection.
  */
 final class Feedback implements Closeable {
   static final String FIELD = "contents";
 
-  private static final String SEARCHER = "io.anserini.search.SimpleSearcher";
+  private final SimpleSearcher searcher;
 
-  private final Object searcher;
-  private final Method search;
-
-  private Feedback(Object searcher) throws NoSuchMethodException {
+  private Feedback(SimpleSearcher searcher) {
     this.searcher = searcher;
-    search = searcher.getClass().getMethod("search", String.class, int.class);
   }
 
   /**
@@ -45,20 +39,14 @@ final class Feedback implements Closeable {
     Searchable.requireAnserinisIds(reader, index);
     requireVectors(index, reader, method);
     refuseSoftDeleted(index, reader, method);
-    Object searcher = Class.forName(SEARCHER).getConstructor(String.class).newInstance(index);
+    SimpleSearcher searcher = new SimpleSearcher(index);
     SearcherHooks.setSimilarity(searcher, similarity);
-    Class<?> type = searcher.getClass();
-    type.getMethod("set_analyzer", Analyzer.class).invoke(searcher, queries.analyzer);
-    Class<?> string = String.class; // of a collection to parse documents with, where no vectors are
+    searcher.set_analyzer(queries.analyzer());
+    String collection = null; // to parse documents with, where no vectors are
     if (method.equals("rm3")) {
-      type.getMethod(
-              "set_rm3", string, int.class, int.class, float.class, boolean.class, boolean.class)
-          .invoke(searcher, null, 10, 10, 0.5f, false, true);
+      searcher.set_rm3(collection, 10, 10, 0.5f, false, true);
     } else {
-      type.getMethod(
-              "set_rocchio", string, int.class, int.class, int.class, int.class, float.class,
-              float.class, float.class, boolean.class, boolean.class)
-          .invoke(searcher, null, 10, 10, 10, 10, 1f, 0.75f, 0f, false, false);
+      searcher.set_rocchio(collection, 10, 10, 10, 10, 1f, 0.75f, 0f, false, false);
     }
     return new Feedback(searcher);
   }
@@ -82,36 +70,18 @@ final class Feedback implements Closeable {
     }
   }
 
-  /** The hits for a query, best first: of Anserini's {@code ScoredDoc}, number and score. */
+  /** The hits for a query, best first. */
   ScoreDoc[] search(String text, int hits) throws IOException {
-    try {
-      Object[] found = (Object[]) search.invoke(searcher, text, hits);
-      ScoreDoc[] best = new ScoreDoc[found.length];
-      for (int i = 0; i < found.length; i++) {
-        Integer document = (Integer) field(found[i], "lucene_docid");
-        best[i] = new ScoreDoc(document, (Float) field(found[i], "score"));
-      }
-      return best;
-    } catch (InvocationTargetException e) {
-      if (e.getCause() instanceof IOException) {
-        throw (IOException) e.getCause();
-      }
-      throw new IllegalStateException(e.getCause());
-    } catch (IllegalAccessException e) {
-      throw new IllegalStateException(e);
+    ScoredDoc[] found = searcher.search(text, hits);
+    ScoreDoc[] best = new ScoreDoc[found.length];
+    for (int i = 0; i < found.length; i++) {
+      best[i] = new ScoreDoc(found[i].lucene_docid, found[i].score);
     }
-  }
-
-  private static Object field(Object hit, String name) {
-    try {
-      return hit.getClass().getField(name).get(hit);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(e);
-    }
+    return best;
   }
 
   @Override
   public void close() throws IOException {
-    ((Closeable) searcher).close();
+    searcher.close();
   }
 }

@@ -88,7 +88,7 @@ public final class ImpactSimilarity extends Similarity {
     BooleanQuery.Builder asked = new BooleanQuery.Builder();
     for (BooleanClause clause : (BooleanQuery) query) {
       Query part = Lucene.query(clause);
-      Query bare = part instanceof BoostQuery ? ((BoostQuery) part).getQuery() : part;
+      Query bare = part instanceof BoostQuery boosted ? boosted.getQuery() : part;
       long found = docFreq.applyAsLong(((TermQuery) bare).getTerm());
       if (found == 0 || Math.log((double) documents / found) > minIdf) {
         asked.add(clause);

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Job;
@@ -92,7 +91,7 @@ public final class LatencyJob extends Job {
         garbage.describe(result);
       }
       result.put("postings_visited", countPostings());
-      result.put("queries", sample.stream().map(topic -> topic.id).collect(Collectors.toList()));
+      result.put("queries", sample.stream().map(Queries.Topic::id).toList());
       result.put("hits_seen", hitsSeen);
     } finally {
       IOUtils.close(indexes);

@@ -97,10 +97,10 @@ public final class OpenIndex implements Closeable {
     reader.close();
   }
 
-  private Query parse(String asked) throws ReflectiveOperationException {
+  private Query parse(String asked) {
     if (!asked.equals(text)) {
       String typed = Json.of(List.of(List.of("typed", asked)));
-      query = new Queries(field, analyzer, typed).parse().get(0).query;
+      query = new Queries(field, analyzer, typed).parse().get(0).query();
       text = asked;
     }
     return query;

@@ -47,8 +47,7 @@ public final class SearchJob extends Job {
     }
   }
 
-  private void search(HitArrays arrays, Pool pool)
-      throws IOException, ReflectiveOperationException {
+  private void search(HitArrays arrays, Pool pool) throws IOException {
     List<Queries.Topic> topics = queries.parse();
     phase("searching", topics.size());
     Iterator<Queries.Topic> waiting = topics.iterator();

@@ -46,7 +46,7 @@ public final class SearchedIndex extends Job implements Closeable {
    * @param terms likewise
    */
   public void useStatistics(String counts, String terms) {
-    statistics = new WholeStatistics(queries.field, counts, terms);
+    statistics = new WholeStatistics(queries.field(), counts, terms);
   }
 
   /** JSON: whether equal scores are ordered by id, and are printed as those; see RunJob. */
@@ -63,7 +63,8 @@ public final class SearchedIndex extends Job implements Closeable {
     }
     if (statistics == null) {
       Searchable.require(
-          reader, index, queries.field, bytes -> phase("checking the index", bytes), this::advance);
+          reader, index, queries.field(), bytes -> phase("checking the index", bytes),
+          this::advance);
     }
     IndexSearcher searcher =
         statistics == null
@@ -80,8 +81,8 @@ public final class SearchedIndex extends Job implements Closeable {
   /** The best documents for a query, with the scores they were ranked by. */
   ScoreDoc[] search(Queries.Topic topic, int hits) throws IOException {
     return expanding == null
-        ? ranking.topOfOneSearch(topic.query, hits)
-        : expanding.search(topic.text, hits);
+        ? ranking.topOfOneSearch(topic.query(), hits)
+        : expanding.search(topic.text(), hits);
   }
 
   @Override

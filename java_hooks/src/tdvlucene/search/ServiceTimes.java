@@ -88,7 +88,7 @@ public final class ServiceTimes extends Job {
       throws IOException {
     List<ScoreDoc[]> found = new ArrayList<>();
     for (Queries.Topic topic : topics) {
-      found.add(ranking.top(topic.query, hits));
+      found.add(ranking.top(topic.query(), hits));
       checkCancelled();
     }
     return found;

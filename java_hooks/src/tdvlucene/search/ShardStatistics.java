@@ -29,7 +29,7 @@ public final class ShardStatistics {
    * {@code fields} (name to how it was indexed). Refuses a damaged index.
    */
   public static String of(String index, Queries queries) throws IOException {
-    String field = queries.field;
+    String field = queries.field();
     return Indexes.read(index, reader -> {
       if (Indexes.hasField(reader, field)) { // a shard may lack it, as one without documents does
         Searchable.require(reader, index, field);
@@ -51,10 +51,10 @@ public final class ShardStatistics {
   }
 
   private static List<List<Object>> terms(DirectoryReader reader, Queries queries)
-      throws IOException, ReflectiveOperationException {
+      throws IOException {
     Set<Term> all = new TreeSet<>();
     for (Queries.Topic topic : queries.parse()) {
-      topic.query.visit(QueryVisitor.termCollector(all));
+      topic.query().visit(QueryVisitor.termCollector(all));
     }
     List<List<Object>> rows = new ArrayList<>();
     for (Term term : all) {

@@ -113,7 +113,7 @@ public final class ThroughputJob extends Job {
     for (; answered == 0 || System.nanoTime() < end; answered++) {
       checkCancelled();
       Queries.Topic topic = queries.get((int) (next.getAndIncrement() % queries.size()));
-      hitsSeen.addAndGet(searcher.search(topic.query, HITS).scoreDocs.length);
+      hitsSeen.addAndGet(searcher.search(topic.query(), HITS).scoreDocs.length);
     }
     return answered;
   }

@@ -86,17 +86,17 @@ final class TimedIndex implements Closeable {
   private ScoreDoc[] search(IndexSearcher searcher, Queries.Topic topic, Mode mode)
       throws IOException {
     if (!mode.exhaustive) {
-      return searcher.search(topic.query, mode.hits).scoreDocs;
+      return searcher.search(topic.query(), mode.hits).scoreDocs;
     }
     int limit = Math.max(1, Math.min(mode.hits, reader.maxDoc()));
-    return searcher.search(topic.query, Lucene.countingAll(limit)).scoreDocs;
+    return searcher.search(topic.query(), Lucene.countingAll(limit)).scoreDocs;
   }
 
   /** Throws when a timed search finds other documents than the run holds. */
   void check(Queries.Topic topic) throws IOException {
-    ScoreDoc[] ranked = ranking.top(topic.query, RUN_DEPTH);
+    ScoreDoc[] ranked = ranking.top(topic.query(), RUN_DEPTH);
     List<String> ids = List.of(ranking.ids(ranked));
-    require(ids.equals(expected.documents(topic.id)), topic, "search");
+    require(ids.equals(expected.documents(topic.id())), topic, "search");
     for (Mode mode : Mode.values()) {
       require(sameButForTies(ranked, search(topic, mode), mode.hits), topic, mode.toString());
     }
@@ -129,7 +129,7 @@ final class TimedIndex implements Closeable {
   private void require(boolean holds, Queries.Topic topic, String what) {
     if (!holds) {
       throw new IllegalStateException(
-          "the timed " + what + " of query '" + topic.id + "' on " + path
+          "the timed " + what + " of query '" + topic.id() + "' on " + path
               + " returns other hits than the run " + run);
     }
   }

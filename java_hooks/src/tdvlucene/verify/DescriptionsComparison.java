@@ -11,15 +11,7 @@ import tdvlucene.common.Lucene;
 import tdvlucene.common.UserException;
 
 /** Compares the number of documents and the kinds of fields. */
-final class DescriptionsComparison {
-  private final ComparedIndex source;
-  private final ComparedIndex pruned;
-
-  DescriptionsComparison(ComparedIndex source, ComparedIndex pruned) {
-    this.source = source;
-    this.pruned = pruned;
-  }
-
+record DescriptionsComparison(ComparedIndex source, ComparedIndex pruned) {
   /** A merge of sorted segments into one takes their documents in turn. */
   void requireSameOrder() {
     boolean sorted = false;

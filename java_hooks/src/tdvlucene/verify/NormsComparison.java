@@ -6,17 +6,7 @@ import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.util.Bits;
 
 /** Compares a field's norms with the source's, or with those of the new lengths. */
-final class NormsComparison {
-  private final ComparedIndex source;
-  private final ComparedIndex pruned;
-  private final String field;
-
-  NormsComparison(ComparedIndex source, ComparedIndex pruned, String field) {
-    this.source = source;
-    this.pruned = pruned;
-    this.field = field;
-  }
-
+record NormsComparison(ComparedIndex source, ComparedIndex pruned, String field) {
   /** Judges the norm of a document by its length. */
   interface Expected {
     /** What the norm should be; null where it is right. */

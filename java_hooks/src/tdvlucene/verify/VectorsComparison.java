@@ -14,17 +14,7 @@ import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.TermText;
 
 /** Compares term vectors with what a rule makes of the source's in the pruned fields. */
-final class VectorsComparison {
-  private final ComparedIndex source;
-  private final ComparedIndex pruned;
-  private final List<ComparedField> targets;
-
-  VectorsComparison(ComparedIndex source, ComparedIndex pruned, List<ComparedField> targets) {
-    this.source = source;
-    this.pruned = pruned;
-    this.targets = targets;
-  }
-
+record VectorsComparison(ComparedIndex source, ComparedIndex pruned, List<ComparedField> targets) {
   /** Compares the live documents numbered {@code from} up to {@code to}. */
   void compare(int from, int to) throws IOException {
     DocumentCursor old = new DocumentCursor(source, FieldInfos.EMPTY);
