@@ -55,12 +55,8 @@ def extract_matrix(
         for and cannot be had.
     """
     config = ExtractConfig.of(config, options)
-    index = source = Source.of(named_by(index, config.id_field))
-    if config.tokens and source.is_sharded:
-        raise TdvError(
-            f"{argument('tokens', True)} is for an index in one folder: leave it out, or name one"
-        )
-    place = Output(output, KIND, inputs=[index], overwrite=config.overwrite)
+    source = Source.of(named_by(index, config.id_field))
+    place = Output(output, KIND, inputs=[source], overwrite=config.overwrite)
     with place as folder:
         manifest = _write_arrays(source, folder, config, progress)
         matrix = open_arrays(folder, manifest)

@@ -52,7 +52,8 @@ def shards(base: Path, cluster: distributed.LocalCluster) -> tdv.Source:
 @pytest.fixture(scope="module")
 def values(base: Path) -> Path:
     """Values with all there is: a rule for postings, and places that count."""
-    prior_values(tdv.extract_matrix(base / "one", base / "matrix")).save(base / "values")
+    matrix = tdv.extract_matrix(base / "one", base / "matrix", tokens=True)
+    prior_values(matrix).save(base / "values")
     return base / "values"
 
 
@@ -66,12 +67,12 @@ def _runs_agree(one: Any, shards: Any, folder: Path, model: str | None = None) -
 def test_the_matrix_is_that_of_one_index_byte_by_byte(
     base: Path, shards: tdv.Source, tmp_path: Path, values: Path
 ) -> None:
-    matrix = tdv.extract_matrix(shards, tmp_path / "matrix")
+    matrix = tdv.extract_matrix(shards, tmp_path / "matrix", tokens=True)
     assert matrix.source["shards"][1] == {
         "name": "b", "documents": 2, "commit": matrix.source["shards"][1]["commit"]
     }  # fmt: skip
     expected = sorted((base / "matrix").glob("*.npy"))
-    assert len(expected) == 12
+    assert len(expected) == 14
     for path in expected:
         assert (tmp_path / "matrix" / path.name).read_bytes() == path.read_bytes(), path.name
     assert [path.name for path in tmp_path.iterdir()] == ["matrix"], "nothing is left beside it"
@@ -279,8 +280,6 @@ def test_what_cannot_be_done_with_shards_is_refused_and_nothing_written(
     with pytest.raises(TdvError, match="OUT overlaps the input .*S/b"):
         tdv.prune_index(shards, values, base / "S" / "b" / "OUT", reduction=0.3)
     assert not out.exists()
-    with pytest.raises(TdvError, match="tokens=True is for an index in one folder"):
-        tdv.extract_matrix(shards, out, tokens=True)
     with pytest.raises(TdvError, match="index and pruned are shards both, or neither"):
         tdv.verify_pruned(shards, base / "one", values)
     with pytest.raises(TdvError, match="Pyserini's searcher opens one folder, not 4 shards of"):
