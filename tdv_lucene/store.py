@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -146,41 +146,39 @@ def check_files(
 
 
 def check_content(
-    folder: str | os.PathLike[str],
-    content: Any,
-    made_by: str,
-    *,
-    required: Mapping[str, type | tuple[type, ...]],
-    optional: Mapping[str, type | tuple[type, ...]] | None = None,
+    folder: str | os.PathLike[str], content: Any, made_by: str, spec: Any, name: str = "manifest"
 ) -> None:
-    """Compare a manifest, or a part of it, with the types that its entries must have.
+    """Compare a manifest, or a part of it, with what it must be.
 
     Raises :class:`TdvError` when an entry lacks or is of another type, naming it.
+
+    Parameters
+    ----------
+    spec
+        A type or several; ``[spec]`` for a list of such; for a table a dict of its entries, where
+        ``NAME?`` may lack, and ``*`` stands for all that are not named.
     """
-    if not isinstance(content, Mapping):
-        raise _damaged(folder, f"{MANIFEST}: a table is expected, not {content!r}", made_by)
-    for name, types in {**required, **(optional or {})}.items():
-        if name not in content and name in required:
-            raise _damaged(folder, f"{MANIFEST}: '{name}' is missing", made_by)
-        found = content.get(name)
-        if name in content and (not isinstance(found, types) or isinstance(found, bool)):
-            shown = json.dumps(found)[:80]
-            raise _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
+    kind: Any = type(spec) if isinstance(spec, (dict, list)) else spec
+    if not isinstance(content, kind) or isinstance(content, bool):
+        raise cannot_be(folder, name, content, made_by)
+    if isinstance(spec, list):
+        for one in content:
+            check_content(folder, one, made_by, spec[0], name)
+    elif isinstance(spec, dict):
+        for entry in spec:
+            if entry != "*" and not entry.endswith("?") and entry not in content:
+                raise _damaged(folder, f"{MANIFEST}: '{entry}' is missing", made_by)
+        known = {entry.removesuffix("?"): of for entry, of in spec.items()}
+        for entry, value in content.items():
+            of = known.get(entry, known.get("*"))
+            if of is not None:
+                check_content(folder, value, made_by, of, entry)
 
 
-def check_numbers(
-    folder: str | os.PathLike[str],
-    name: str,
-    content: Sequence[Any],
-    made_by: str,
-    *,
-    count: int | None = None,
-) -> None:
-    """Raise :class:`TdvError` unless these are numbers, ``count`` of them (None: any number)."""
-    numbers = [x for x in content if isinstance(x, NUMBER) and not isinstance(x, bool)]
-    if len(numbers) < len(content) or count not in (None, len(numbers)):
-        shown = json.dumps(content)[:80]
-        raise _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
+def cannot_be(folder: str | os.PathLike[str], name: str, content: Any, made_by: str) -> TdvError:
+    """The error of an entry that is not what it must be."""
+    shown = json.dumps(content)[:80]
+    return _damaged(folder, f"{MANIFEST}: '{name}' cannot be {shown}", made_by)
 
 
 def _damaged(folder: str | os.PathLike[str], what: str, made_by: str) -> TdvError:

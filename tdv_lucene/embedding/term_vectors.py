@@ -58,7 +58,7 @@ class TermVectors:
         """Read a folder written by :meth:`save`, comparing it with its manifest's digests."""
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)
-        check_content(path, manifest, _MADE_BY, required={"vocabulary_sha256": str, "origin": dict})
+        check_content(path, manifest, _MADE_BY, {"vocabulary_sha256": str, "origin": dict})
         terms, vectors = (load_array(path, name, _MADE_BY) for name in ("terms", "vectors"))
         if len(terms) != len(vectors) or not np.isfinite(vectors).all():
             raise TdvError(f"{path} holds damaged vectors: make it again with 'tdv-lucene embed'")

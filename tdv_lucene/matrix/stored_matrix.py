@@ -36,12 +36,8 @@ def load_matrix(path: StrPath) -> TermDocumentMatrix:
     """
     manifest = read_manifest(path, KIND, _MADE_BY)
     check_files(path, manifest, _MADE_BY, digests_up_to=_DIGESTED)
-    check_content(
-        path, manifest, _MADE_BY,
-        required={"field": str, "source": dict},
-        optional={"sequences": (str, NoneType)},
-    )  # fmt: skip
-    check_content(path, manifest["source"], _MADE_BY, required={"commit": str})
+    spec = {"field": str, "source": {"commit": str}, "sequences?": (str, NoneType)}
+    check_content(path, manifest, _MADE_BY, spec)
     if "collection" in manifest:  # as earlier versions wrote it
         raise TdvError(
             f"{path} holds only some documents of its index, which this version does not read: "

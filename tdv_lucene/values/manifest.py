@@ -16,34 +16,31 @@ from ..errors import TdvError
 from ..matrix.first_positions import kind_of_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import ANSERINI_DEFAULTS, SearchParameters
-from ..store import NUMBER, check_content, check_numbers
+from ..store import NUMBER, cannot_be, check_content
 from ..vocabulary import StrPath
 from .dropped_postings import PostingRule
 
-_Types = Mapping[str, type | tuple[type, ...]]
-_MANIFEST: _Types = {
-    "field": str, "vocabulary_sha256": str, "model": str, "parameters": dict, "points": list,
+_MEASURES = {"*": NUMBER}
+_POINT = {
+    "reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": _MEASURES,
+    "scales": [{"scale": NUMBER, "index_bytes?": NUMBER}],
+    "removed?": NUMBER, "full?": _MEASURES, "posting_bytes?": NUMBER, "dictionary_bytes?": NUMBER,
+    "index_bytes?": NUMBER, "visited?": NUMBER,
+    "difference?": {"*": {"mean": NUMBER, "ci95": [NUMBER]}}, "expected?": dict,
+}  # fmt: skip
+_RULE = {
+    "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": [NUMBER],
+    "reductions": [NUMBER], "thresholds": [NUMBER],
+}  # fmt: skip
+_MANIFEST = {
+    "field": str, "vocabulary_sha256": str, "model": str, "points": [_POINT],
+    "parameters": {f"{name}?": NUMBER for name in ANSERINI_DEFAULTS},  # else as Anserini has it
     "recommended_reduction": (*NUMBER, type(None)),
+    "source?": dict, "recipe?": dict, "posting_rule?": dict, "unit?": str, "folds?": list,
+    "self_supervised?": dict, "queries?": int, "full?": dict, "pool?": dict, "analysis?": dict,
+    "prior?": dict, "seed?": int, "vectors?": dict, "tuned_on?": int, "measure?": str, "log?": dict,
+    "choice?": dict,
 }  # fmt: skip
-_FURTHER: _Types = {
-    "source": dict, "recipe": dict, "lead": (dict, type(None)), "posting_rule": dict, "unit": str,
-    "folds": list, "self_supervised": dict, "queries": int, "full": dict, "pool": dict,
-    "analysis": dict, "prior": dict, "seed": int, "vectors": dict, "tuned_on": int,
-    "measure": str, "log": dict, "choice": dict,
-}  # fmt: skip
-_POINT: _Types = {"reduction": NUMBER, "scale": (*NUMBER, type(None)), "measures": dict,
-          "scales": (list, dict)}  # fmt: skip
-_OF_POINT: _Types = {
-    "removed": NUMBER, "full": dict,
-    "posting_bytes": NUMBER, "dictionary_bytes": NUMBER, "index_bytes": NUMBER, "visited": NUMBER,
-    "difference": dict, "expected": dict,
-}  # fmt: skip
-_OF_SCALE: _Types = {"index_bytes": NUMBER}
-_RULE: _Types = {
-    "whole_terms": NUMBER, "fixed": NUMBER, "per_token": NUMBER, "factors_at": list,
-    "reductions": list, "thresholds": list,
-}  # fmt: skip
-_OF_RULE: _Types = {"lead": (dict, type(None))}
 
 
 LONG = ("folds", "points", "posting_rule", "files")
@@ -73,7 +70,7 @@ def describe(
     unit
         What is dropped by default, if there is a rule.
     further
-        What not all TDVs have, by the names of ``_FURTHER``; None stands for nothing, but for
+        What not all TDVs have, by the names in ``_MANIFEST``; None stands for nothing, but for
         ``lead``.
     """
     by_posting = {} if rule is None else {"unit": unit, "posting_rule": rule.describe()}
@@ -100,40 +97,28 @@ def check_manifest(
 
     ``by_posting``: whether there is a ``posting_priority``, which needs its rule.
     """
-    check_content(folder, manifest, made_by, required=_MANIFEST, optional=_FURTHER)
-    parameters = dict.fromkeys(ANSERINI_DEFAULTS, NUMBER)  # what is not there is as Anserini has it
-    check_content(folder, manifest["parameters"], made_by, required={}, optional=parameters)
-    reductions = [point.get("reduction") for point in manifest["points"] if isinstance(point, dict)]
-    check_numbers(folder, "points", reductions, made_by, count=len(reductions) or 1)
+    check_content(folder, manifest, made_by, {**_MANIFEST, **_boost_in(manifest)})
+    if not manifest["points"]:
+        raise cannot_be(folder, "points", [], made_by)
     for point in manifest["points"]:
-        check_content(folder, point, made_by, required=_POINT, optional=_OF_POINT)
-        for name, difference in point.get("difference", {}).items():
-            check_content(folder, point["difference"], made_by, required={name: dict})
-            check_content(folder, difference, made_by, required={"mean": NUMBER, "ci95": list})
-            check_numbers(folder, "ci95", difference["ci95"], made_by, count=2)
-        for entry in point["scales"]:
-            check_content(folder, entry, made_by, required={"scale": NUMBER}, optional=_OF_SCALE)
-        for measures in (point["measures"], point.get("full", {})):
-            check_content(folder, measures, made_by, required=dict.fromkeys(measures, NUMBER))
-    _check_boost(folder, manifest, made_by)
+        for of in point.get("difference", {}).values():
+            if len(of["ci95"]) != 2:
+                raise cannot_be(folder, "ci95", of["ci95"], made_by)
     if by_posting:
-        check_content(folder, manifest, made_by, required={"posting_rule": dict})
-        rule = manifest["posting_rule"]
-        check_content(folder, rule, made_by, required=_RULE, optional=_OF_RULE)
-        _check_boost(folder, rule, made_by)
-        check_numbers(folder, "factors_at", rule["factors_at"], made_by)
-        reductions, thresholds = rule["reductions"], rule["thresholds"]
-        check_numbers(folder, "reductions", reductions, made_by, count=len(thresholds) or 1)
-        check_numbers(folder, "thresholds", thresholds, made_by)
+        rule = manifest.get("posting_rule", {})
+        check_content(folder, rule, made_by, {**_RULE, **_boost_in(rule)}, "posting_rule")
+        if not rule["thresholds"] or len(rule["reductions"]) != len(rule["thresholds"]):
+            raise cannot_be(folder, "reductions", rule["reductions"], made_by)
 
 
-def _check_boost(folder: StrPath, described: Mapping[str, Any], made_by: str) -> None:
-    """Check the boost of TDVs or of their posting rule, if there is one."""
-    if described.get("lead") is not None:
-        kind = kind_of_boost(described["lead"])
-        optional = dict.fromkeys(kind._field_defaults, NUMBER)
-        required = dict.fromkeys({*kind._fields} - {*optional}, NUMBER)
-        check_content(folder, described["lead"], made_by, required=required, optional=optional)
+def _boost_in(described: Any) -> dict[str, Any]:
+    """What the boost of TDVs, or of their posting rule, must be, if there is one."""
+    lead = described.get("lead") if isinstance(described, dict) else None
+    if not isinstance(lead, dict):
+        return {"lead?": type(None)}
+    kind = kind_of_boost(lead)
+    optional = kind._field_defaults
+    return {"lead?": {f"{n}?" if n in optional else n: NUMBER for n in kind._fields}}
 
 
 def _finite_from_0(array: np.ndarray) -> bool:

@@ -51,7 +51,7 @@ def _values(matrix: TermDocumentMatrix, weights: np.ndarray | None = None, scale
         "vocabulary_sha256": matrix.vocabulary.sha256,
         "parameters": {"k1": 0.9, "b": 0.4},
         "source": matrix.source,
-        "points": [{"reduction": 0.45, "scale": scale, "measures": {}, "scales": {}}],
+        "points": [{"reduction": 0.45, "scale": scale, "measures": {}, "scales": []}],
         "recommended_reduction": 0.45,
     }
     return TermValues(

@@ -57,8 +57,8 @@ class StoredRanker:
         """
         manifest = read_manifest(path, KIND, _MADE_BY)
         check_files(path, manifest, _MADE_BY)
-        required = {"name": str, "field": str, "vocabulary_sha256": str, "config": dict}
-        check_content(path, manifest, _MADE_BY, required=required)
+        spec = {"name": str, "field": str, "vocabulary_sha256": str, "config": dict}
+        check_content(path, manifest, _MADE_BY, spec)
         config = _config(path, manifest["config"])
         weights, terms, vectors = (load_array(path, name, _MADE_BY) for name in _ARRAYS)
         if vectors.ndim != 2 or len(terms) != len(vectors) or not np.isfinite(vectors).all():
@@ -88,7 +88,7 @@ def _config(path: str | os.PathLike[str], stored: dict[str, Any]) -> NeuralConfi
     for field in fields(NeuralConfig):
         default = field.default
         types[field.name] = (float, type(None)) if default is None else type(default)
-    check_content(path, stored, _MADE_BY, required=types)
+    check_content(path, stored, _MADE_BY, types)
     sizes = [x for x in stored.values() if isinstance(x, NUMBER)]
     if set(stored) != set(types) or not all(0 < x <= 10**6 for x in sizes):
         raise _damaged(path, "'config' has other numbers than a re-ranker")
