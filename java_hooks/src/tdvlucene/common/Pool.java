@@ -9,7 +9,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.NamedThreadFactory;
 import org.apache.lucene.util.ThreadInterruptedException;
@@ -58,11 +57,6 @@ public final class Pool implements Closeable {
   /** Waits for what still runs: it may read files that are about to be unmapped. */
   @Override
   public void close() {
-    threads.shutdown();
-    try {
-      threads.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      throw new ThreadInterruptedException(e);
-    }
+    threads.close();
   }
 }
