@@ -178,10 +178,10 @@ public final class InspectJob extends Job {
   private void putCounts(DirectoryReader reader, String name, Map<String, Object> field)
       throws IOException {
     Terms terms = MultiTerms.getTerms(reader, name);
-    field.put("documents", terms == null ? 0 : terms.getDocCount());
+    field.put("documents", reader.getDocCount(name));
     field.put("terms", terms == null ? 0 : countTerms(terms));
-    field.put("postings", terms == null ? 0 : terms.getSumDocFreq());
-    field.put("tokens", terms == null ? 0 : terms.getSumTotalTermFreq());
+    field.put("postings", reader.getSumDocFreq(name));
+    field.put("tokens", reader.getSumTotalTermFreq(name));
   }
 
   /** One segment knows; several must be walked together. */

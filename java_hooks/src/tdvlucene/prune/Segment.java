@@ -7,7 +7,6 @@ import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SegmentCommitInfo;
-import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.Segments;
 
@@ -40,8 +39,7 @@ public final class Segment {
 
   /** Postings of a field, those of deleted documents among them. */
   long postings(String field) throws IOException {
-    Terms terms = reader.terms(field);
-    return terms == null ? 0 : terms.getSumDocFreq();
+    return reader.getSumDocFreq(field);
   }
 
   /** Live documents whose entry is 0. */

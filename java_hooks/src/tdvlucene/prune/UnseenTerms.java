@@ -47,24 +47,18 @@ public final class UnseenTerms extends Job {
   protected void run() throws IOException {
     reads(source.index);
     int[] docFreq = new int[table.size()];
-    long documents = 0;
-    long tokens = 0;
-    long postings = 0;
     for (LeafReaderContext leaf : source.reader.leaves()) {
       Terms terms = leaf.reader().terms(field);
       if (terms != null) {
         read(terms, docFreq);
-        documents += terms.getDocCount();
-        tokens += terms.getSumTotalTermFreq();
-        postings += terms.getSumDocFreq();
       }
     }
     write(docFreq);
     Map<String, Object> found = new TreeMap<>();
     found.put("documents", source.reader.numDocs());
-    found.put("doc_count", documents);
-    found.put("tokens", tokens);
-    found.put("postings", postings);
+    found.put("doc_count", source.reader.getDocCount(field));
+    found.put("tokens", source.reader.getSumTotalTermFreq(field));
+    found.put("postings", source.reader.getSumDocFreq(field));
     result = Json.of(found);
   }
 

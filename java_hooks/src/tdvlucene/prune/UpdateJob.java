@@ -20,7 +20,6 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NoDeletionPolicy;
 import org.apache.lucene.index.SegmentCommitInfo;
 import org.apache.lucene.index.SegmentInfos;
-import org.apache.lucene.index.Terms;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IOContext;
 import org.apache.lucene.util.Bits;
@@ -100,12 +99,7 @@ public final class UpdateJob extends PruneJob {
     Map<String, Object> before = new TreeMap<>();
     try (DirectoryReader reader = DirectoryReader.open(held.folder)) {
       for (String field : fields()) {
-        long count = 0;
-        for (LeafReaderContext leaf : reader.leaves()) {
-          Terms terms = leaf.reader().terms(field);
-          count += terms == null ? 0 : terms.getSumDocFreq();
-        }
-        postings.put(field, count);
+        postings.put(field, reader.getSumDocFreq(field));
         before.put(field, postings(plan.stayed, field));
       }
     }

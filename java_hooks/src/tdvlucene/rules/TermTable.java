@@ -146,23 +146,6 @@ public final class TermTable implements Closeable {
       return true;
     }
 
-    /** Moves before the first term not below {@code target}, from anywhere. */
-    public void seekBefore(BytesRef target) throws IOException {
-      int low = 0;
-      int high = size();
-      while (low < high) {
-        int middle = (low + high) >>> 1;
-        seek(middle);
-        if (term.compareTo(target) < 0) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      number = low - 1;
-      term.length = 0; // below every term
-    }
-
     /**
      * Moves on to the first term not below {@code target}; true when it is that very term.
      *

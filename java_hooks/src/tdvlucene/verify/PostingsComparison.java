@@ -111,9 +111,6 @@ final class PostingsComparison {
     }
 
     private void compare(BytesRef first, BytesRef stop) throws IOException {
-      if (cursor != null && first != null) {
-        cursor.seekBefore(first);
-      }
       BytesRef expected = seek(old, first);
       BytesRef present = seek(found, first);
       for (; isBefore(expected, stop); expected = old.next()) {

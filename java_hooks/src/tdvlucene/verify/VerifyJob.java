@@ -13,8 +13,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexOptions;
-import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.common.Damage;
@@ -202,7 +200,7 @@ public final class VerifyJob extends Job {
   private long comparePruned(ComparedField target, Pool pool) throws IOException {
     PostingsComparison comparison = new PostingsComparison(this, source, pruned, target);
     comparison.compareKinds();
-    phase("comparing postings", postings(target.field));
+    phase("comparing postings", source.reader.getSumDocFreq(target.field));
     int[] lengths = overTerms(comparison, pool);
     long documents = Arrays.stream(lengths).filter(length -> length > 0).count();
     comparison.compareStatistics(documents);
@@ -218,15 +216,6 @@ public final class VerifyJob extends Job {
       throw new Difference("average length recorded", found, target.average)
           .at("field", target.field);
     }
-  }
-
-  private long postings(String field) throws IOException {
-    long postings = 0;
-    for (LeafReaderContext leaf : source.reader.leaves()) {
-      Terms terms = leaf.reader().terms(field);
-      postings += terms == null ? 0 : terms.getSumDocFreq();
-    }
-    return postings;
   }
 
   /** Compares all ranges of the terms; returns the new lengths. */
@@ -267,7 +256,7 @@ public final class VerifyJob extends Job {
 
   /** By number, the lengths the rule was told when the index was pruned. */
   private int[] originalLengths(ComparedField target) throws IOException {
-    phase("computing document lengths", postings(target.field));
+    phase("computing document lengths", source.reader.getSumDocFreq(target.field));
     int[] lengths = new int[source.live.size()];
     for (Segment segment : Segment.of(source.reader)) {
       int[] ofSegment = OriginalLengths.of(segment, target.field, target.norms, this);
@@ -286,7 +275,7 @@ public final class VerifyJob extends Job {
       ComparedField unchanged = new ComparedField(info.name, null, PostingRule.KEEP_ALL);
       PostingsComparison comparison = new PostingsComparison(this, source, pruned, unchanged);
       comparison.compareKinds();
-      phase("comparing field " + info.name, postings(info.name));
+      phase("comparing field " + info.name, source.reader.getSumDocFreq(info.name));
       overTerms(comparison, pool);
       boolean known = !source.reader.hasDeletions();
       comparison.compareStatistics(known ? source.reader.getDocCount(info.name) : -1);
