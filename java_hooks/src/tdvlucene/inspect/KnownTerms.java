@@ -17,6 +17,7 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.Term;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
@@ -45,26 +46,15 @@ public final class KnownTerms implements Closeable {
    */
   public String of(Analyzer analyzer, String texts) throws IOException {
     return Indexes.read(index, reader, opened -> {
-      List<Terms> dictionaries = dictionaries(opened);
       Map<String, List<String>> found = new TreeMap<>();
       found.put("known", new ArrayList<>());
       found.put("unknown", new ArrayList<>());
       for (BytesRef term : terms(analyzer, Json.parseStrings(texts))) {
-        found.get(isIn(dictionaries, term) ? "known" : "unknown").add(term.utf8ToString());
+        boolean isKnown = opened.docFreq(new Term(field, term)) > 0;
+        found.get(isKnown ? "known" : "unknown").add(term.utf8ToString());
       }
       return Json.of(found);
     });
-  }
-
-  private List<Terms> dictionaries(DirectoryReader opened) throws IOException {
-    List<Terms> dictionaries = new ArrayList<>();
-    for (LeafReaderContext leaf : opened.leaves()) {
-      Terms terms = leaf.reader().terms(field);
-      if (terms != null) {
-        dictionaries.add(terms);
-      }
-    }
-    return dictionaries;
   }
 
   private TreeSet<BytesRef> terms(Analyzer analyzer, List<String> texts) throws IOException {
@@ -80,16 +70,6 @@ public final class KnownTerms implements Closeable {
       }
     }
     return terms;
-  }
-
-  private static boolean isIn(List<Terms> dictionaries, BytesRef term) throws IOException {
-    for (Terms dictionary : dictionaries) {
-      TermsEnum each = dictionary.iterator();
-      if (each.seekExact(term)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   /** A JSON array of the fields that can be searched. */
@@ -133,8 +113,9 @@ public final class KnownTerms implements Closeable {
 
   private Terms largestDictionary(DirectoryReader opened) throws IOException {
     Terms largest = null;
-    for (Terms terms : dictionaries(opened)) {
-      if (largest == null || terms.getSumDocFreq() > largest.getSumDocFreq()) {
+    for (LeafReaderContext leaf : opened.leaves()) {
+      Terms terms = leaf.reader().terms(field);
+      if (largest == null || leaf.reader().getSumDocFreq(field) > largest.getSumDocFreq()) {
         largest = terms;
       }
     }
