@@ -9,9 +9,10 @@ with Lucene's integers; ties fall by a hash of the id, which favours nobody.
 
     scripts/bench/impact.py --collections DIR --work DIR --output RUN [--collection wiki165k]
         [--train tydi-train] [--sets tydi-dev ...] [--shares 0.3 0.5 0.7] [--queries 300]
-        [--latency] [--pool N]
+        [--kinds bm25 learned] [--latency] [--pool N]
 
 A collection with plain ``queries.tsv`` is split: every second query trains, the others measure.
+``--train halves`` splits each of the sets so, and trains on the halves of all of them.
 ``--latency`` also times full, ours and max_ratio at the middle share, by ``compare``: on a machine
 that does nothing else. What is made is kept in WORK, what is measured in ``RUN/impact.json``: the
 same command goes on where it stopped. RUN is for one collection and one choice of queries.
@@ -206,8 +207,9 @@ def main() -> None:
     for name in ("collections", "work", "output"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--collection", default="wiki165k")
-    parser.add_argument("--train", default="tydi-train", help="queries to learn from")
+    parser.add_argument("--train", default="tydi-train", help="queries to learn from, or: halves")
     parser.add_argument("--sets", nargs="+", default=SETS, help="queries to measure")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="weights to make")
     parser.add_argument("--shares", nargs="+", type=float, default=[0.3, 0.5, 0.7])
     parser.add_argument("--queries", type=int, default=300, help="at most so many of a set")
     parser.add_argument("--pool", type=int, help="learn from so many documents")
@@ -222,7 +224,7 @@ def main() -> None:
     }  # fmt: skip
     run = Run(args.output, about)
     collection = Collection(args, run)
-    for name in KINDS:
+    for name in args.kinds:
         kind = Kind(name, collection, run, args)
         kind.measure()
         if args.latency:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tdv_lucene import read_qrels, read_topics
 from tdv_lucene.evaluation.topics import Qrels, Topics
 from tdv_lucene.jvm.analysis import analyze_topics
+
+HALVES = "halves"
+"""The name of half of the queries of all measured sets."""
 
 
 class QueryData(NamedTuple):
@@ -37,6 +41,18 @@ class QueryData(NamedTuple):
     def at_most(self, number: int) -> QueryData:
         return self.some([*self.topics][:: -(-len(self.topics) // number)])
 
+    def named(self, name: str) -> QueryData:
+        """Return the same, with ids that no other set has."""
+        return QueryData(
+            {f"{name}-{q}": text for q, text in self.topics.items()},
+            {f"{name}-{q}": grades for q, grades in self.qrels.items()},
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[QueryData]) -> QueryData:
+        topics, qrels = ({k: v for part in parts for k, v in part[i].items()} for i in (0, 1))
+        return cls(topics, qrels)
+
     def write(self, folder: Path, name: str) -> tuple[Path, Path]:
         """Write both as files, which is what the stages take."""
         topics, qrels = folder / f"{name}.topics.tsv", folder / f"{name}.qrels.txt"
@@ -52,14 +68,18 @@ class QueryData(NamedTuple):
 
 
 def read_query_sets(
-    folder: Path, train: str, sets: list[str], most: int
+    folder: Path, train: str, sets: Sequence[str], most: int
 ) -> tuple[QueryData, dict[str, QueryData]]:
     """Return queries to train on, and of each set at most so many to measure.
 
-    A collection of one set is split: every second query trains, the others measure.
+    A collection of one set is split: every second query trains, the others measure. So is each of
+    several sets if ``train`` is ``HALVES``: at most so many of each train, too.
     """
     if (folder / "queries.tsv").exists():
         every = QueryData.read(folder)
         return every.every_second(0), {folder.name: every.every_second(1).at_most(most)}
-    measured = {name: QueryData.read(folder, name).at_most(most) for name in sets}
-    return QueryData.read(folder, train), measured
+    read = {name: QueryData.read(folder, name) for name in sets}
+    if train != HALVES:
+        return QueryData.read(folder, train), {n: of.at_most(most) for n, of in read.items()}
+    trains = [of.every_second(0).at_most(most).named(name) for name, of in read.items()]
+    return QueryData.joined(trains), {n: of.every_second(1).at_most(most) for n, of in read.items()}
