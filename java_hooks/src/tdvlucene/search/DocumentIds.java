@@ -12,8 +12,9 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiBits;
+import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.search.DocIdSetIterator;
@@ -84,24 +85,13 @@ public final class DocumentIds {
 
   /** The last living document with a term, {@code NO_MORE_DOCS} for none. */
   private static int lookUp(IndexReader reader, Term term) throws IOException {
+    PostingsEnum postings =
+        MultiTerms.getTermPostingsEnum(reader, term.field(), term.bytes(), PostingsEnum.NONE);
+    Bits live = MultiBits.getLiveDocs(reader);
     int found = DocIdSetIterator.NO_MORE_DOCS;
-    for (LeafReaderContext leaf : reader.leaves()) {
-      int doc = lookUp(leaf.reader(), term);
-      found = doc == DocIdSetIterator.NO_MORE_DOCS ? found : leaf.docBase + doc;
+    while (postings != null && postings.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
+      found = live == null || live.get(postings.docID()) ? postings.docID() : found;
     }
     return found;
-  }
-
-  private static int lookUp(LeafReader leaf, Term term) throws IOException {
-    PostingsEnum postings = leaf.postings(term, PostingsEnum.NONE);
-    if (postings == null) {
-      return DocIdSetIterator.NO_MORE_DOCS;
-    }
-    Bits live = leaf.getLiveDocs();
-    int doc = postings.nextDoc();
-    while (doc != DocIdSetIterator.NO_MORE_DOCS && live != null && !live.get(doc)) {
-      doc = postings.nextDoc();
-    }
-    return doc;
   }
 }

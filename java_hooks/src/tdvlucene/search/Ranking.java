@@ -5,12 +5,12 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import org.apache.lucene.index.BinaryDocValues;
-import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiDocValues;
 import org.apache.lucene.index.ReaderUtil;
 import org.apache.lucene.search.FieldDoc;
 import org.apache.lucene.search.IndexSearcher;
@@ -115,17 +115,11 @@ final class Ranking {
 
   /** The hits with score and id, as a search by {@link #BY_SCORE_THEN_ID} returns them. */
   private ScoreDoc[] withIds(ScoreDoc[] hits) throws IOException {
-    List<LeafReaderContext> leaves = searcher.getIndexReader().leaves();
-    LeafReaderContext leaf = null;
-    BinaryDocValues ids = null;
+    BinaryDocValues ids = MultiDocValues.getBinaryValues(searcher.getIndexReader(), ID);
     ScoreDoc[] identified = new ScoreDoc[hits.length];
     for (long next : inIndexOrder(hits)) {
       ScoreDoc hit = hits[(int) next];
-      if (leaf == null || hit.doc >= leaf.docBase + leaf.reader().maxDoc()) {
-        leaf = leaves.get(ReaderUtil.subIndex(hit.doc, leaves));
-        ids = DocValues.getBinary(leaf.reader(), ID);
-      }
-      boolean has = ids.advanceExact(hit.doc - leaf.docBase);
+      boolean has = ids.advanceExact(hit.doc);
       BytesRef id = has ? BytesRef.deepCopyOf(ids.binaryValue()) : null;
       identified[(int) next] = new FieldDoc(hit.doc, hit.score, new Object[] {hit.score, id});
     }

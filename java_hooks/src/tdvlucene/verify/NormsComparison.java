@@ -1,9 +1,8 @@
 package tdvlucene.verify;
 
 import java.io.IOException;
-import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiDocValues;
 import org.apache.lucene.index.NumericDocValues;
-import org.apache.lucene.util.Bits;
 
 /** Compares a field's norms with the source's, or with those of the new lengths. */
 record NormsComparison(ComparedIndex source, ComparedIndex pruned, String field) {
@@ -20,24 +19,21 @@ record NormsComparison(ComparedIndex source, ComparedIndex pruned, String field)
    *     is told by {@code expected}
    */
   void compare(Expected expected, int[] lengths) throws IOException {
-    Norms found = new Norms();
-    int number = 0;
-    for (LeafReaderContext leaf : source.reader.leaves()) {
-      NumericDocValues norms = leaf.reader().getNormValues(field);
-      Bits live = leaf.reader().getLiveDocs();
-      for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
-        if (live == null || live.get(doc)) {
-          Long before = norms != null && norms.advanceExact(doc) ? norms.longValue() : null;
-          Long present = found.of(number);
-          if (before == null || present == null || lengths == null) {
-            compare(number, before, present);
-          } else {
-            require(number, expected.insteadOf(present, lengths[number]), present);
-          }
-          number++;
-        }
+    NumericDocValues old = MultiDocValues.getNormValues(source.reader, field);
+    NumericDocValues found = MultiDocValues.getNormValues(pruned.reader, field);
+    for (int number = 0; number < source.live.size(); number++) {
+      Long before = norm(old, source.live.doc(number));
+      Long present = norm(found, pruned.live.doc(number));
+      if (before == null || present == null || lengths == null) {
+        compare(number, before, present);
+      } else {
+        require(number, expected.insteadOf(present, lengths[number]), present);
       }
     }
+  }
+
+  private static Long norm(NumericDocValues norms, int doc) throws IOException {
+    return norms != null && norms.advanceExact(doc) ? norms.longValue() : null;
   }
 
   private void compare(int number, Long expected, Long present) throws IOException {
@@ -56,20 +52,5 @@ record NormsComparison(ComparedIndex source, ComparedIndex pruned, String field)
 
   private static String show(Long norm) {
     return norm == null ? "none" : norm.toString();
-  }
-
-  /** The pruned index's norms, by ascending number. */
-  private final class Norms {
-    private LeafReaderContext leaf;
-    private NumericDocValues norms;
-
-    private Long of(int number) throws IOException {
-      int doc = pruned.live.doc(number);
-      if (leaf == null || doc >= leaf.docBase + leaf.reader().maxDoc()) {
-        leaf = pruned.leafOf(doc);
-        norms = leaf.reader().getNormValues(field);
-      }
-      return norms != null && norms.advanceExact(doc - leaf.docBase) ? norms.longValue() : null;
-    }
   }
 }
