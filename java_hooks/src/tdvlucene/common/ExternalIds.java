@@ -2,6 +2,7 @@ package tdvlucene.common;
 
 import java.io.IOException;
 import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.index.DocValues;
@@ -19,13 +20,15 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
 
-/** The ids of a segment's documents, see {@link IdField}; to be asked for in ascending order. */
+/** The ids of an index's documents, see {@link IdField}; to be asked for in ascending order. */
 public final class ExternalIds {
-  private final LeafReaderContext leaf;
   private final IdField field;
 
+  /** The segment of the last document that was asked for. */
+  private LeafReaderContext leaf;
+
   /** Null where ids are only stored, or are numbers. */
-  private final Column column;
+  private Column column;
 
   private StoredFields stored;
 
@@ -39,26 +42,36 @@ public final class ExternalIds {
     BytesRef of(int doc) throws IOException;
   }
 
-  public ExternalIds(LeafReaderContext leaf, String index) throws IOException {
-    this(leaf, IdField.of(ReaderUtil.getTopLevelContext(leaf).reader(), index));
+  public ExternalIds(IndexReader reader, String index) throws IOException {
+    this(IdField.of(reader, index));
   }
 
-  public ExternalIds(LeafReaderContext leaf, IdField field) throws IOException {
-    this.leaf = leaf;
+  public ExternalIds(IdField field) {
     this.field = field;
-    this.column = field.isNumber() ? null : column(leaf.reader(), field.field());
+  }
+
+  /** The id of a document; valid until the next one is asked for. */
+  public BytesRef of(int doc) throws IOException {
+    if (leaf == null || doc >= leaf.docBase + leaf.reader().maxDoc()) {
+      List<LeafReaderContext> leaves = field.reader().leaves();
+      enter(leaves.get(ReaderUtil.subIndex(doc, leaves)));
+    }
+    if (field.isNumber()) {
+      return new BytesRef(Integer.toString(number(doc - leaf.docBase)));
+    }
+    BytesRef id = column == null ? null : column.of(doc - leaf.docBase);
+    return id == null ? storedId(doc - leaf.docBase) : id;
+  }
+
+  private void enter(LeafReaderContext next) throws IOException {
+    leaf = next;
+    column = field.isNumber() ? null : column(leaf.reader(), field.field());
+    stored = null;
+    number = 0;
+    numbered = 0;
     for (int i = 0; field.isNumber() && i < leaf.ord; i++) {
       number += field.reader().leaves().get(i).reader().numDocs();
     }
-  }
-
-  /** The id of a document of the segment; valid until the next one is asked for. */
-  public BytesRef of(int doc) throws IOException {
-    if (field.isNumber()) {
-      return new BytesRef(Integer.toString(number(doc)));
-    }
-    BytesRef id = column == null ? null : column.of(doc);
-    return id == null ? storedId(doc) : id;
   }
 
   /** Refuses an index in which a document has none; of all that have a column it reads no more. */
@@ -67,15 +80,16 @@ public final class ExternalIds {
     if (field.isNumber()) {
       return;
     }
+    ExternalIds ids = new ExternalIds(field);
     for (LeafReaderContext leaf : reader.leaves()) {
-      ExternalIds ids = new ExternalIds(leaf, field);
+      ids.enter(leaf);
       if (ids.column == null && field.isAnserinis() && haveAll(leaf.reader())) {
         continue;
       }
       Bits live = leaf.reader().getLiveDocs();
       for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
         if (live == null || live.get(doc)) {
-          ids.of(doc);
+          ids.of(leaf.docBase + doc);
         }
       }
     }

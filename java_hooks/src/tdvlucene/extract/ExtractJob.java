@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FieldInfo;
-import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiDocValues;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
@@ -183,35 +183,24 @@ public final class ExtractJob extends Job {
   }
 
   private void writeDocuments(DirectoryReader reader, int[] docLen) throws IOException {
-    phase("extracting documents", reader.maxDoc());
+    phase("extracting documents", live.size());
+    ExternalIds external = new ExternalIds(reader, index);
+    NumericDocValues norm = MultiDocValues.getNormValues(reader, field);
     try (NpyWriter lengths = array("doc_len", "<i8");
         NpyWriter norms = array("norms", "<i8");
         NpyWriter ids = array("doc_ids", "|u1");
         NpyWriter idEnds = array("doc_ids_indptr", "<i8")) {
-      for (int length : docLen) {
-        lengths.writeLong(length);
-      }
       idEnds.writeLong(0);
-      for (LeafReaderContext leaf : reader.leaves()) {
-        writeDocuments(leaf, norms, ids, idEnds);
-      }
-    }
-  }
-
-  private void writeDocuments(
-      LeafReaderContext leaf, NpyWriter norms, NpyWriter ids, NpyWriter idEnds)
-      throws IOException {
-    ExternalIds external = new ExternalIds(leaf, index);
-    NumericDocValues norm = leaf.reader().getNormValues(field);
-    for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
-      if (live.of(leaf.docBase + doc) >= 0) {
+      for (int row = 0; row < live.size(); row++) {
+        int doc = live.doc(row);
+        lengths.writeLong(docLen[row]);
         norms.writeLong(norm != null && norm.advanceExact(doc) ? norm.longValue() : 0);
         BytesRef id = external.of(doc);
         ids.writeBytes(id.bytes, id.offset, id.length);
         idEnds.writeLong(ids.bytes());
-      }
-      if (doc % CHECK_EVERY == 0) {
-        progress(leaf.docBase + doc);
+        if (row % CHECK_EVERY == 0) {
+          progress(row);
+        }
       }
     }
   }

@@ -11,7 +11,7 @@ import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.util.Bits;
 import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IdField;
@@ -44,13 +44,11 @@ final class IdCandidates {
 
   private static boolean namesEach(IndexReader reader, IdField field) throws IOException {
     Set<String> met = new HashSet<>();
-    for (LeafReaderContext leaf : reader.leaves()) {
-      ExternalIds ids = new ExternalIds(leaf, field);
-      Bits live = leaf.reader().getLiveDocs();
-      for (int doc = 0; doc < leaf.reader().maxDoc() && met.size() < MOST; doc++) {
-        if ((live == null || live.get(doc)) && !isNew(ids, doc, met)) {
-          return false;
-        }
+    ExternalIds ids = new ExternalIds(field);
+    Bits live = MultiBits.getLiveDocs(reader);
+    for (int doc = 0; doc < reader.maxDoc() && met.size() < MOST; doc++) {
+      if ((live == null || live.get(doc)) && !isNew(ids, doc, met)) {
+        return false;
       }
     }
     return !met.isEmpty();

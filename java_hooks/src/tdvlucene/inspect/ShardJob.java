@@ -8,7 +8,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.lucene.index.DirectoryReader;
-import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.StringHelper;
@@ -57,18 +58,16 @@ public final class ShardJob extends Job {
             "documents of " + index + " have no 'id', and in shards their numbers name several: "
                 + "index with ids, or merge the shards");
       }
-      for (LeafReaderContext leaf : reader.leaves()) {
-        read(leaf, out);
-      }
+      read(reader, out);
     }
   }
 
-  private void read(LeafReaderContext leaf, NpyWriter out) throws IOException {
-    ExternalIds ids = new ExternalIds(leaf, index);
-    Bits live = leaf.reader().getLiveDocs();
-    for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
+  private void read(IndexReader reader, NpyWriter out) throws IOException {
+    ExternalIds ids = new ExternalIds(reader, index);
+    Bits live = MultiBits.getLiveDocs(reader);
+    for (int doc = 0; doc < reader.maxDoc(); doc++) {
       if (doc % CHECK_EVERY == 0) {
-        progress(leaf.docBase + doc);
+        progress(doc);
       }
       if (live == null || live.get(doc)) {
         BytesRef id = ids.of(doc);

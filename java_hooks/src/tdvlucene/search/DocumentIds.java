@@ -12,7 +12,6 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.PostingsEnum;
@@ -70,14 +69,12 @@ public final class DocumentIds {
   private static Map<String, Integer> read(IndexReader reader, IdField names, Set<String> wanted)
       throws IOException {
     Map<String, Integer> found = new LinkedHashMap<>();
-    for (LeafReaderContext leaf : reader.leaves()) {
-      ExternalIds ids = new ExternalIds(leaf, names);
-      Bits live = leaf.reader().getLiveDocs();
-      for (int doc = 0; doc < leaf.reader().maxDoc(); doc++) {
-        String id = live == null || live.get(doc) ? ids.of(doc).utf8ToString() : null;
-        if (wanted.contains(id)) {
-          found.put(id, leaf.docBase + doc);
-        }
+    ExternalIds ids = new ExternalIds(names);
+    Bits live = MultiBits.getLiveDocs(reader);
+    for (int doc = 0; doc < reader.maxDoc(); doc++) {
+      String id = live == null || live.get(doc) ? ids.of(doc).utf8ToString() : null;
+      if (wanted.contains(id)) {
+        found.put(id, doc);
       }
     }
     return found;

@@ -4,7 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.util.BitSetIterator;
 import org.apache.lucene.util.BytesRef;
@@ -51,14 +50,11 @@ final class HitArrays implements Closeable {
   /** To be called once all are written. */
   void writeIds(IndexReader reader, String index) throws IOException {
     BitSetIterator next = new BitSetIterator(found, 0);
-    int doc = next.nextDoc();
-    for (LeafReaderContext leaf : reader.leaves()) {
-      ExternalIds ids = new ExternalIds(leaf, index);
-      for (; doc < leaf.docBase + leaf.reader().maxDoc(); doc = next.nextDoc()) {
-        BytesRef id = ids.of(doc - leaf.docBase);
-        text.writeBytes(id.bytes, id.offset, id.length);
-        ends.writeLong(text.bytes());
-      }
+    ExternalIds ids = new ExternalIds(reader, index);
+    while (next.nextDoc() != BitSetIterator.NO_MORE_DOCS) {
+      BytesRef id = ids.of(next.docID());
+      text.writeBytes(id.bytes, id.offset, id.length);
+      ends.writeLong(text.bytes());
     }
   }
 

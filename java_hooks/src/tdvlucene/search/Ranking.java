@@ -3,15 +3,12 @@ package tdvlucene.search;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.List;
 import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.index.DocValuesType;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexReader;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiDocValues;
-import org.apache.lucene.index.ReaderUtil;
 import org.apache.lucene.search.FieldDoc;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
@@ -144,9 +141,7 @@ final class Ranking {
   String[] ids(ScoreDoc[] hits) throws IOException {
     IdField by = names == null ? IdField.of(searcher.getIndexReader(), index) : names;
     names = by;
-    List<LeafReaderContext> leaves = searcher.getIndexReader().leaves();
-    LeafReaderContext leaf = null;
-    ExternalIds ids = null;
+    ExternalIds ids = new ExternalIds(by);
     String[] found = new String[hits.length];
     for (long next : inIndexOrder(hits)) {
       ScoreDoc hit = hits[(int) next];
@@ -154,11 +149,7 @@ final class Ranking {
         found[(int) next] = idBytes(hit).utf8ToString(); // else of a segment without the column
         continue;
       }
-      if (leaf == null || hit.doc >= leaf.docBase + leaf.reader().maxDoc()) {
-        leaf = leaves.get(ReaderUtil.subIndex(hit.doc, leaves));
-        ids = new ExternalIds(leaf, by);
-      }
-      found[(int) next] = ids.of(hit.doc - leaf.docBase).utf8ToString();
+      found[(int) next] = ids.of(hit.doc).utf8ToString();
     }
     return found;
   }

@@ -54,8 +54,6 @@ final class ComparedIndex {
 
   /** The collection's id of the live document with a number. */
   String idOf(int number) throws IOException {
-    int doc = live.doc(number);
-    LeafReaderContext leaf = leafOf(doc);
-    return new ExternalIds(leaf, path).of(doc - leaf.docBase).utf8ToString();
+    return new ExternalIds(reader, path).of(live.doc(number)).utf8ToString();
   }
 }

@@ -27,12 +27,13 @@ final class DocumentCursor {
   private LeafReaderContext leaf;
   private StoredFieldsReader stored;
   private TermVectorsReader vectors;
-  private ExternalIds ids;
+  private final ExternalIds ids;
   private int doc;
 
   /** @param fields the columns to read: both sides of a comparison are given the same */
-  DocumentCursor(ComparedIndex index, FieldInfos fields) {
+  DocumentCursor(ComparedIndex index, FieldInfos fields) throws IOException {
     this.index = index;
+    this.ids = new ExternalIds(index.reader, index.path);
     for (FieldInfo info : fields) {
       if (info.getDocValuesType() != DocValuesType.NONE) {
         described.add(info);
@@ -56,7 +57,6 @@ final class DocumentCursor {
     stored = reader.getFieldsReader().getMergeInstance();
     TermVectorsReader all = reader.getTermVectorsReader();
     vectors = all == null ? null : all.getMergeInstance();
-    ids = new ExternalIds(leaf, index.path);
     columns.clear();
     for (FieldInfo info : described) {
       columns.add(Column.of(reader, info.name, info.getDocValuesType()));
@@ -64,7 +64,7 @@ final class DocumentCursor {
   }
 
   String id() throws IOException {
-    return ids.of(doc).utf8ToString();
+    return ids.of(leaf.docBase + doc).utf8ToString();
   }
 
   void readStored(DocumentImage image) throws IOException {
