@@ -9,13 +9,9 @@ package tdvlucene.rules;
  * Computed without a division, in double precision and of the tf that a {@link
  * Boost} of its own gives, as in Python: the two must agree on every posting.
  */
-public final class SaturationRule implements PostingRule {
-  private final PostingRule kept;
-  private final float[] least;
-  private final Boost boost;
-  private final double fixed;
-  private final double perToken;
-
+public record SaturationRule(
+    PostingRule kept, float[] least, Boost boost, double fixed, double perToken)
+    implements PostingRule {
   /**
    * @param kept decides on the postings that stay
    * @param table has the least saturation of each term, and the boost
@@ -23,11 +19,7 @@ public final class SaturationRule implements PostingRule {
    * @param perToken k1 b / avgdl
    */
   public SaturationRule(PostingRule kept, TermTable table, double fixed, double perToken) {
-    this.kept = kept;
-    this.least = table.leastSaturation();
-    this.boost = table.saturationBoost();
-    this.fixed = fixed;
-    this.perToken = perToken;
+    this(kept, table.leastSaturation(), table.saturationBoost(), fixed, perToken);
   }
 
   @Override

@@ -10,19 +10,13 @@ import tdvlucene.common.UserException;
  * it: the two must agree on every posting. Where the table has a {@link Boost}, tf is
  * the boosted frequency.
  */
-public final class ScaledRule implements PostingRule {
-  private final float[] tdv;
-  private final Boost boost;
-  private final double scale;
-
+public record ScaledRule(float[] tdv, Boost boost, double scale) implements PostingRule {
   /**
    * @param table the TDVs; finite and not negative
    * @param scale larger than 0
    */
   public ScaledRule(TermTable table, double scale) {
-    this.tdv = table.tdv();
-    this.boost = table.boost();
-    this.scale = scale;
+    this(table.tdv(), table.boost(), scale);
   }
 
   @Override

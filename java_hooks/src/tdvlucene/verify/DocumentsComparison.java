@@ -6,7 +6,6 @@ import java.util.List;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexableField;
-import org.apache.lucene.index.LeafReaderContext;
 
 /** Compares ids, stored fields and doc values, document by document. */
 final class DocumentsComparison {
@@ -64,9 +63,7 @@ final class DocumentsComparison {
   }
 
   private static List<String> stored(ComparedIndex index, int number) throws IOException {
-    int doc = index.live.doc(number);
-    LeafReaderContext leaf = index.leafOf(doc);
-    Document document = leaf.reader().storedFields().document(doc - leaf.docBase);
+    Document document = index.reader.storedFields().document(index.live.doc(number));
     List<String> shown = new ArrayList<>();
     for (IndexableField field : document) {
       shown.add(field.toString());
