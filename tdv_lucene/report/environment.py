@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from .wording import counted, shortened, visible
 TEMPLATES = Path(__file__).parent / "templates"
 
 
+@cache  # reading and compiling one takes longer than filling it
 def template(name: str) -> jinja2.Template:
     """The template ``name``; a name that it is not given raises when it is rendered."""
     environment = jinja2.Environment(

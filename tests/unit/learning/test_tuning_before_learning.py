@@ -184,6 +184,7 @@ def test_folds_that_choose_the_same_share_what_is_made_of_it():
     assert tuned.distinct == [tuned.of_all] and tuned.of_all.judged is problem.judged
 
 
+@pytest.mark.slow
 def test_judgements_that_say_nothing_favour_neither_index(monkeypatch):
     """Each query gets another's judgements. With parameters that follow every chance (no price on
     moving) a choice that the measured queries had a part in shows: +.008 with an error of .003 over
