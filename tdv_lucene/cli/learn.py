@@ -157,6 +157,12 @@ def _lacks_positions(manifest: Mapping[str, Any]) -> bool:
 def _recommended(values: TermValues) -> str:
     """Which point pruning takes by default, and why."""
     measure, recommended = values.measure, values.manifest["recommended_reduction"]
+    if _are_too_few(values):
+        return (
+            f"* recommended: {_drop(recommended)}, as the prior does, which says how much before "
+            "it sees a query. So few queries cannot tell: to choose by a query log without "
+            "judgements, pass --queries to 'tdv-lucene prune'."
+        )
     more = (
         "pass --reduction, --max-loss or --max-bytes to 'tdv-lucene prune', or learn from more "
         "judged queries."
@@ -173,11 +179,22 @@ def _recommended(values: TermValues) -> str:
             "standard error or more, and R@1000 not significantly below it. 'tdv-lucene prune' "
             "uses it by default. Be surer with --max-loss 0."
         )
-    least = "nothing" if point["reduction"] == 0 else f"{point['reduction']:.0%}"
     return (
-        f"* recommended: drop {least}, which ranks best of those that keep R@1000. At no reduction "
-        f"is {measure} above the tuned full index's by a standard error, with R@1000 not "
+        f"* recommended: {_drop(recommended)}, which ranks best of those that keep R@1000. At no "
+        f"reduction is {measure} above the tuned full index's by a standard error, with R@1000 not "
         f"significantly below it. To drop more, {more}"
+    )
+
+
+def _drop(reduction: float) -> str:
+    return "drop nothing" if reduction == 0 else f"drop {reduction:.0%}"
+
+
+def _are_too_few(values: TermValues) -> bool:
+    """Whether the queries only measured what the prior gives."""
+    manifest = values.manifest
+    return bool(manifest.get("prior")) and manifest["queries"] < manifest["recipe"].get(
+        "fewest_queries", 0
     )
 
 
@@ -231,14 +248,20 @@ def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
         changes.append("the first-position boost")
     if prior["values"] > _UNMOVED:
         changes.append(f"TDVs by {prior['values']:.2f} on average")
+    name = prior["name"]
+    if _are_too_few(values):
+        return (
+            f"TDVs and parameters are those of the prior {name}: learning needs "
+            f"{values.manifest['recipe']['fewest_queries']} judged queries, and there are "
+            f"{values.manifest['queries']}. They only measure what the prior gives."
+        )
     if not changes:
-        name = prior["name"]
         return f"Learning kept the prior {name}: no change ranked held-out queries better."
     gain, interval = prior["gain"]["mean"], prior["gain"]["interval"]
     between = (
         "" if interval is None else f" (95 % interval {interval[0]:+.4f} to {interval[1]:+.4f})"
     )
     return (
-        f"Changed from the prior {prior['name']}: {', '.join(changes)}. Gain on held-out queries: "
+        f"Changed from the prior {name}: {', '.join(changes)}. Gain on held-out queries: "
         f"{gain:+.4f} of {prior['gain']['measure']}{between}."
     )

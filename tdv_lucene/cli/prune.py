@@ -17,6 +17,8 @@ _SHOWN = (
     "deleted_left_out", "bytes_before", "bytes",
 )  # fmt: skip
 
+_AS_ASKED = 0.01  # thresholds are those of whole per cents
+
 
 @options.command("prune", config=PruneConfig)
 @options.shards_option
@@ -42,7 +44,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
         shown = {name: field[name] for name in _SHOWN if name in field}
         if not shown.get("deleted_left_out"):
             shown.pop("deleted_left_out", None)
-        options.show({**shown, "reduction": options.percent(field["reduction"])}, as_json)
+        options.show({**shown, "reduction": _reduction(field)}, as_json)
     if "chosen" not in report and "reduction" not in arguments:
         share = options.percent(report["requested_reduction"])
         click.echo(f"\nUsed the recommended reduction: {share} (pass --reduction for another)")
@@ -55,6 +57,16 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     if report["fidelity"]:
         click.echo(_fidelity(report["fidelity"]))
     click.echo(how_to_search(report))
+
+
+def _reduction(field: dict[str, Any]) -> str:
+    """What was dropped, and where that is another share than was asked for: of an index that has
+    changed since learning, of few postings, and by --min-doc-freq."""
+    dropped, asked = field["reduction"], field["requested_reduction"]
+    told = options.percent(dropped)
+    if abs(dropped - asked) < _AS_ASKED:
+        return told
+    return f"{told} ({options.percent(asked)} asked for)"
 
 
 def _validated(chosen: dict[str, Any]) -> str:

@@ -106,7 +106,15 @@ def learn_default(
     for report, network in zip(learned.folds, networks):
         report["network"] = network
     moved = None if start is None else start.moved(at, choose_scale)
+    if start is not None and few:  # they choose no reduction either
+        most = start.settings.reduction or 0.0
+        learned = learned._replace(choice={}, recommended=_nearest_below(most, recipe.reductions))
     return learned._replace(moved=moved, way=best[0] if best else None)
+
+
+def _nearest_below(most: float, reductions: Iterable[float]) -> float:
+    """Return the largest of the measured ``reductions`` that is not above ``most``."""
+    return max((each for each in reductions if each <= most), default=0.0)
 
 
 def _scores(

@@ -29,11 +29,12 @@ def values_of(
     recipe
         A dataclass with a ``name``.
     recommended
-        The reduction that pruning takes; None for what the points recommend.
+        The reduction that pruning takes; None for what was learned, or the points recommend.
     measure
         What they recommend it by.
     """
     problem, final = learned.problem, learned.final
+    recommended = learned.recommended if recommended is None else recommended
     matrix = problem.matrix
     return TermValues.of(
         matrix,

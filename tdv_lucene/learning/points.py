@@ -53,6 +53,9 @@ class Learned(NamedTuple):
     way : Way or None
         The order of postings that the queries chose, and the finest scale; None where there was
         no choice.
+    recommended : float or None
+        The prior's reduction, where there are too few queries to choose one; else the points
+        recommend one.
     """
 
     problem: Problem
@@ -63,6 +66,7 @@ class Learned(NamedTuple):
     choice: dict[str, Any]
     moved: dict[str, Any] | None = None
     way: Way | None = None
+    recommended: float | None = None
 
 
 def validate_points(

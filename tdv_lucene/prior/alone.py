@@ -15,6 +15,7 @@ from ..matrix.extract import open_matrix
 from ..matrix.first_positions import describe_boost
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..progress import Progress, silent
+from ..ranking import DEFAULT_MODEL
 from ..simulation.posting_rules import RuleRecipe, rule_of_order
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_orders import check_preference
@@ -24,6 +25,7 @@ from ..vocabulary import ByteStrings, Vocabulary
 from .prior import AS_IT_IS, ASKED, Prior, Settings, mean_length, settings_for
 
 _log = logging.getLogger(__name__)
+_WITH_POSITIONS = "Index with -storePositions, which lets it drop more for BM25. "
 
 
 def prior_values(
@@ -75,7 +77,8 @@ def prior_values(
     settings, differences = settings_for(prior, matrix, model, positions=positions, expect=expect)
     recommends = reductions is None or None in reductions
     if not quiet:
-        _warn(settings, differences, model, positions, recommends)
+        may_place = lead and model == DEFAULT_MODEL and matrix.first_positions is None
+        _warn(settings, differences, model, positions, recommends, may_place)
     recommended = settings.reduction or 0.0
     if settings.reduction is None:
         settings = AS_IT_IS
@@ -108,9 +111,17 @@ def prior_values(
 
 
 def _warn(
-    settings: Settings, differences: Sequence[str], model: str, positions: bool, recommends: bool
+    settings: Settings,
+    differences: Sequence[str],
+    model: str,
+    positions: bool,
+    recommends: bool,
+    may_place: bool,
 ) -> None:
-    """Nothing was measured on this collection: whatever speaks against the prior is said."""
+    """Nothing was measured on this collection: whatever speaks against the prior is said.
+
+    ``may_place``: an index with positions would be given a first-position boost.
+    """
     if differences:
         _log.warning(
             "this collection differs from all that the prior was made from, in %s. It may be of "
@@ -131,7 +142,8 @@ def _warn(
             "and parameters stay as they are, too"
             if settings.reduction is None
             else "are still weighted",
-            "Say how much to drop, pass a query log, or learn from judged queries"
+            f"{_WITH_POSITIONS if may_place else ''}Say how much to drop, pass a query log, or "
+            "learn from judged queries"
             if recommends
             else "Measure with 'tdv-lucene compare' before you serve it",
         )

@@ -9,7 +9,7 @@ import pytest
 from tdv_lucene.cli import _options as options
 from tdv_lucene.cli._options import megabytes
 from tdv_lucene.cli.learn import _points_table
-from tdv_lucene.cli.prune import _validated
+from tdv_lucene.cli.prune import _reduction, _validated
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,11 @@ def test_a_gain_is_not_told_as_a_negative_loss(pruned, said):
         f"Reduction 60.0 % is the largest within 2.0 %. It {said}, at most 1.6 % (95 % interval). "
         f"On held-out queries: nDCG@5 {pruned:.4f} (full 0.5000)"
     )
+
+
+def test_prune_tells_what_was_asked_for_where_another_share_was_dropped() -> None:
+    """TDVs of an index that has changed since keep all postings of terms they have not seen."""
+    assert _reduction({"reduction": 0.263, "requested_reduction": 0.45}) == (
+        "26.3 % (45.0 % asked for)"
+    )
+    assert _reduction({"reduction": 0.4512, "requested_reduction": 0.45}) == "45.1 %"
