@@ -1,6 +1,7 @@
-"""One step on an index in a process of its own, so that each step can have another Lucene.
+"""Steps on indexes in a process of their own, which can have another Lucene than the tests.
 
-Usage: python tests/across_lucenes.py write INDEX | identify INDEX | prune INDEX OUTPUT
+Usage: python tests/across_lucenes.py STEPS: a JSON list of ["write", INDEX], ["identify", INDEX]
+and ["prune", INDEX, OUTPUT]. Prints a line of JSON for each; ``refused`` has why it was refused.
 """
 
 from __future__ import annotations
@@ -38,14 +39,27 @@ def prune(index: str, output: str) -> dict:
     }
 
 
+class _Warnings(logging.Handler):
+    """Keeps what was logged, for the step that is being done."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.told.append(record.getMessage())
+
+
 def main() -> None:
-    logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    step, *folders = sys.argv[1:]
-    try:
-        result = {"write": write, "identify": identify, "prune": prune}[step](*folders)
-    except TdvError as error:
-        sys.exit(str(error))
-    print(json.dumps(result))
+    warnings = _Warnings()
+    logging.getLogger().addHandler(warnings)
+    for step, *folders in json.loads(sys.argv[1]):
+        try:
+            result = {"write": write, "identify": identify, "prune": prune}[step](*folders)
+        except TdvError as error:
+            result = {"refused": str(error)}
+        print(json.dumps({**result, "warned": warnings.told}))
+        warnings.told = []
 
 
 if __name__ == "__main__":
