@@ -1,4 +1,5 @@
-"""The notebook runs from its first cell to its last, learning a little only."""
+"""The notebook runs from its first cell to its last, with few articles and queries, learning a
+little only."""
 
 from __future__ import annotations
 
@@ -13,11 +14,31 @@ NOTEBOOK = Path(__file__).parents[2] / "scripts" / "pruned_index.ipynb"
 SHORT = """
 import functools
 import tdv_lucene
+from tdv_lucene.demo import collection
+
+whole = collection.unpack_wikipedia
+def some(output):
+    files = whole(output)
+    asked, relevant = set(), set()
+    for part in (files.train, files.test):
+        lines = part.topics.read_text(encoding="utf-8").splitlines(keepends=True)[::4]
+        part.topics.write_text("".join(lines), encoding="utf-8")
+        asked |= {line.split("\t")[0] for line in lines}
+        judged = map(str.split, part.qrels.read_text().splitlines())
+        relevant |= {doc for query, _, doc, grade in judged if query in asked}
+    documents = files.documents / "documents.jsonl"
+    lines = documents.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for number, line in enumerate(lines)
+            if number % 5 == 0 or collection.json.loads(line)["id"] in relevant]
+    documents.write_text("".join(kept), encoding="utf-8")
+    return files
+collection.unpack_wikipedia = some
+
 from tdv_lucene.learning.recipes import DefaultRecipe
 recipe = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.45))
 tdv_lucene.learn_from_index = functools.partial(tdv_lucene.learn_from_index, recipe=recipe)
 """
-"""To learn as a reader does takes a minute: ``tdv-lucene demo`` does so, in test_demo_run.py."""
+"""A reader's whole way takes minutes: ``tdv-lucene demo`` goes it, in test_demo_run.py."""
 
 
 @pytest.mark.jvm
