@@ -294,7 +294,8 @@ QUICK = ("de",)
     [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in SET_LANGUAGE],
 )
 def test_runs_are_those_of_pyserini(language: str, tmp_path: Path) -> None:
-    """1,000 hits of 50 queries, documents and scores; the index says nothing of its language."""
+    """200 hits of queries that hold the whole text, documents and scores; the index says nothing of
+    its language."""
     if language == "th" and _is_thai_missing():
         pytest.skip("this Java has no word boundaries of Thai")
     index, topics = _collection(language, tmp_path)
@@ -326,22 +327,23 @@ def test_runs_are_those_of_pyserini_with_its_analyzer(made: Analysis, tmp_path: 
 def _collection(
     language: str, folder: Path, made: Analysis | None = None
 ) -> tuple[Path, dict[str, str]]:
-    """1,200 documents and 50 queries, pieces of one text that overlap."""
+    """600 documents, pieces of one text that overlap, and 20 queries: the text, cut."""
     text = " ".join(_texts(language))
-    starts = np.random.default_rng(0).integers(0, len(text) - 60, 1250)
+    starts = np.random.default_rng(0).integers(0, len(text) - 60, 600)
     pieces = [text[start : start + 60 + start % 90].strip() for start in starts.tolist()]
-    index = write_texts(folder / "index", pieces[50:], made or Analysis(language))
-    return index, {f"q{i}": piece for i, piece in enumerate(pieces[:50])}
+    index = write_texts(folder / "index", pieces, made or Analysis(language))
+    cuts = np.linspace(0, len(text), 21).astype(int).tolist()
+    return index, {f"q{i}": text[a:b] for i, (a, b) in enumerate(zip(cuts, cuts[1:]))}
 
 
 def _same_as(searcher, index: Path, topics: Mapping[str, str], folder: Path) -> None:
-    found = search_index(index, topics, folder / "run", tag="x")
+    found = search_index(index, topics, folder / "run", tag="x", hits=200)
     expected = [
         f"{qid} Q0 {hit.docid} {rank} {hit.score:.6f} x"
         for qid, text in topics.items()
-        for rank, hit in enumerate(searcher.search(text, 1000), 1)
+        for rank, hit in enumerate(searcher.search(text, 200), 1)
     ]
-    assert (folder / "run").read_text().splitlines() == expected and found["hits"] > 10_000
+    assert (folder / "run").read_text().splitlines() == expected and found["hits"] > 2_000
 
 
 @pytest.mark.parametrize(
