@@ -25,7 +25,13 @@ if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-LONGEST = ["test_other_lucene.py", "test_demo_run.py", "test_fuzz.py", "test_compare.py"]
+LONGEST = [
+    "test_options.py",
+    "test_other_lucene.py",
+    "test_demo_run.py",
+    "test_fuzz.py",
+    "test_compare.py",
+]
 """Files to begin with: two processes end together only if what they end with is short."""
 
 
