@@ -141,7 +141,7 @@ def extract_arrays(
 
     With ``positions`` also ``first_positions``, with ``sequences`` also ``tokens`` and
     ``tokens_indptr``, where the field has positions. Returns the identity, as :func:`identify`
-    has it, of what was read.
+    has it, of the commit that was read; of shards, whose commits are several, it is empty.
     """
     job = java_class("tdvlucene.extract.ExtractJob")(
         java_path(index), field, java_path(folder), threads
@@ -151,7 +151,7 @@ def extract_arrays(
     if sequences:
         job.readSequences()
     found = json.loads(run_job(job, progress))
-    return identify(index) if Source.of(index).is_sharded else _identity(index, found)
+    return _identity(index, found) if found else {}
 
 
 def write_tokens(

@@ -76,13 +76,14 @@ def _write_arrays(
     from ..jvm.index import extract_arrays, require_current
 
     surveyed = _survey(index, config.field, progress) if index.is_sharded else None
-    source = extract_arrays(
+    read = extract_arrays(
         index, config.field, folder,
         threads=cores(config.threads), positions=config.positions, sequences=config.tokens,
         progress=progress,
     )  # fmt: skip
     if surveyed:
         require_current(index, surveyed["commit"])
+    source = surveyed or read
     manifest: dict[str, Any] = {"field": config.field, "source": source}
     if config.tokens:
         manifest["sequences"] = "positions" if sequences_written(folder) else "text"
