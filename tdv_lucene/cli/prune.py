@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ..pruning.config import PruneConfig
+from ..ranking import MODELS, ranking_function
 from . import _options as options
 from ._advice import how_to_search, what_to_expect
 from ._log_points import said_of_log
@@ -55,7 +56,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     elif "loss" in report.get("chosen", {}):
         click.echo(_validated(report["chosen"]))
     if report["fidelity"]:
-        click.echo(_fidelity(report["fidelity"]))
+        click.echo(_fidelity(report["model"], report["fidelity"]))
     click.echo(how_to_search(report))
 
 
@@ -87,9 +88,14 @@ def _validated(chosen: dict[str, Any]) -> str:
     )
 
 
-def _fidelity(measured: dict[str, float]) -> str:
-    return (
-        "\nRounded against unrounded frequencies, as learned: top-10 overlap "
-        f"{measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}. Posting lists: about "
-        f"{options.megabytes(measured['posting_bytes'])} MB"
-    )
+def _fidelity(model: str, measured: dict[str, float]) -> str:
+    """What rounding does. Where the scale is chosen by how it ranks, no agreement is wanted."""
+    agreement = f"top-10 overlap {measured['overlap_at_10']:.3f}, RBO {measured['rbo_at_10']:.3f}"
+    lists = f"Posting lists: about {options.megabytes(measured['posting_bytes'])} MB"
+    if model in MODELS and (function := ranking_function(model)).scale_ranks:
+        return (
+            f"\nFor {function.title} the scale is chosen by how well it ranks, not to agree with "
+            f"unrounded frequencies ({agreement}). What 'learn' printed was measured with this "
+            f"rounding. {lists}"
+        )
+    return f"\nRounded against unrounded frequencies, as learned: {agreement}. {lists}"

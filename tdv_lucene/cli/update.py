@@ -65,6 +65,8 @@ def _say(report: dict[str, Any], as_json: bool) -> None:
             dropped = options.percent(report["reduction"])
             asked = options.percent(report["requested_reduction"] or 0)
             shown |= {name: report[name] for name in _COUNTS}
+            if report["segments_dropped"]:  # what was deleted there is just not written again
+                shown["deletions"] = f"{report['deletions']:,} in segments that stayed"
             shown |= {"dropped": f"{dropped} of the postings ({asked} asked for)"}
         options.show(shown | _drift(report["drift"]), as_json)
         if report["drift"]["is_due"]:

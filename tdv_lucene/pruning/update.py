@@ -81,7 +81,8 @@ def update_index(
         ``updated``: whether there was anything new and it was written; ``exceeded``, whether
         ``max_drift`` forbade it; ``drift``, how far the source is from what was learned on, with
         ``is_due``, whether to learn again; how many ``segments`` there are, were
-        ``segments_added`` and ``segments_dropped``; the ``deletions`` carried over; the
+        ``segments_added`` and ``segments_dropped``; the ``deletions`` carried over to segments that
+        stayed (those that are pruned again leave deleted documents out, uncounted); the
         ``postings_before`` and ``postings`` of the segments added; ``reduction``, the share of all
         postings that is dropped now, beside the ``requested_reduction``; and ``bytes``.
 
