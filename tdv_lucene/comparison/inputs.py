@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TdvError, argument
+from ..evaluation.chance import note_on_chance
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.inspection import inspect_index
@@ -51,10 +52,22 @@ class Compared:
         return [
             *content.notes(self.found, self.systems[first].parameters.model, field),
             *content.notes_on_documents(first, self.relevant, _lacking(self.paths, results)),
+            *self._notes_on_chance(results),
             *self._notes_on_tuning(),
             *content.notes_on_shortening({one.label: one.shortened for one in self.query_sets}),
             *self._notes_on_terms(results, field),
         ]
+
+    def _notes_on_chance(self, results: Sequence[Results]) -> list[str]:
+        """Judgements of another collection are met by chance only."""
+        first, *_ = self.paths
+        documents = self.found[first]["documents"]
+        notes = []
+        for one in results:
+            of, qrels = one.evaluations[first], one.queries.qrels
+            mean, judged = of.means()["nDCG@5"], [qrels[name] for name in of.queries]
+            notes.append(note_on_chance(mean, judged, documents, f"'{first}'", one.queries.files))
+        return [note for note in notes if note]
 
     def _notes_on_terms(self, results: Sequence[Results], field: str) -> list[str]:
         """Of terms that an index lacks though pruning did not drop them, and queries it empties."""

@@ -61,11 +61,13 @@ class Shared(NamedTuple):
 
 @dataclass(frozen=True)
 class QuerySet:
-    """Topics and their judgements under one label; ``shortened`` if they were, and how."""
+    """Topics and their judgements under one label, and the names of both files; ``shortened`` if
+    they were, and how."""
 
     label: str
     topics: Topics
     qrels: Qrels
+    files: str = ""
     shortened: Shortened | None = None
 
     @classmethod
@@ -79,7 +81,8 @@ class QuerySet:
         named = without_prefix(topics) or topics
         label = re.sub(r"\.(gz|jsonl|tsv|txt|topics|trec|xml)\b", "", Path(named).name)
         label = {"": "queries", STDIN: "stdin"}.get(label, label)
-        return cls(label, read_topics(topics, topic_field), read_qrels(qrels))
+        texts = read_topics(topics, topic_field)
+        return cls(label, texts, read_qrels(qrels), f"{qrels} for {topics}")
 
     def searchable(self, field: str, analysis: Analysis) -> QuerySet:
         """The same with topics that Lucene can search."""
@@ -147,7 +150,7 @@ def read_query_sets(
     for number, (topics, qrels) in enumerate(pairs, 1):
         read = QuerySet.read(topics, qrels, topic_field)
         if read.label in {other.label for other in sets}:
-            read = QuerySet(f"{read.label}-{number}", read.topics, read.qrels)
+            read = replace(read, label=f"{read.label}-{number}")
         sets.append(read)
     return sets
 

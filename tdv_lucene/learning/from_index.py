@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 from ..analysis import Analysis
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
+from ..evaluation.chance import note_on_chance
 from ..evaluation.topics import read_qrels, read_topics
 from ..indexes.analysis import analysis_of
 from ..indexes.field_analysis import FieldAnalysis
@@ -34,6 +36,8 @@ from .learn import learn_term_values
 from .memory import Extent, fitting_pool, within
 from .pool_search import Search, search_lucene
 from .recipes import DefaultRecipe
+
+_log = logging.getLogger(__name__)
 
 
 def learn_from_index(
@@ -120,6 +124,11 @@ def values_from_index(
         counts.require_postings("learning")
         search = search_lucene(index, asked.texts, model, config.field, analysed.analysis, watched)
         learned = _learn(counts, asked, recipe, config, search, progress)
+        if asked.qrels is not None:
+            grades = [asked.qrels[name] for name in asked.texts]
+            mean, documents = learned.points[0]["full"]["nDCG@5"], counts.shape[1]
+            if note := note_on_chance(mean, grades, documents, f"{index}", f"{qrels} for {topics}"):
+                _log.warning("%s", note)
         yield _with_analysis(with_index_bytes(learned, index), analysed)
 
 

@@ -657,5 +657,18 @@ def test_another_collection_and_missing_documents_are_noted(case, tmp_path, caps
         assert len(notes) == 2
 
 
+def test_judgements_that_rankings_meet_by_chance_only_are_noted(case, tmp_path):
+    topics, qrels = tmp_path / "topics.tsv", tmp_path / "others.qrels"
+    docs = [Doc(f"d{i}", ["t0", f"t{i % 9}"]) for i in range(120)]
+    index = write_index(tmp_path / "index", [docs])
+    topics.write_text("".join(f"q{n}\tt1\n" for n in range(40)))
+    qrels.write_text("".join(f"q{n} 0 d{9 + 9 * (n % 10)} 1\n" for n in range(40)))  # of t0 alone
+    report = compare_indexes(index, index, topics, qrels, tmp_path / "report", **FAST)
+    [note] = report["notes"]
+    assert note.startswith(
+        f"'full' ranks what is judged relevant in {qrels} for {topics} no better"
+    )
+
+
 def test_an_index_and_what_was_made_of_it_need_no_note(compared):
     assert compared.report["notes"] == []

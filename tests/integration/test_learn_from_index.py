@@ -100,6 +100,16 @@ def test_too_little_memory_is_told_before_anything_is_extracted(case, tmp_path, 
     assert not (tmp_path / "V").exists()
 
 
+def test_judgements_of_another_collection_are_asked_about(case, tmp_path, caplog):
+    topics, qrels = tmp_path / "topics.tsv", tmp_path / "others.qrels"
+    topics.write_text("".join(f"q{n}\tpruned\n" for n in range(36)))  # documents 1, 7, 13, ...
+    qrels.write_text("".join(f"q{n} 0 d{6 * (n % 15)} 1\n" for n in range(36)))
+    asked = SimpleNamespace(index=case.index, topics=topics, qrels=qrels)
+    learn(asked, tmp_path / "V")
+    assert f"{case.index} ranks what is judged relevant in {qrels} for {topics}" in caplog.text
+    assert "no better than chance" in caplog.text
+
+
 def test_an_index_without_positions_is_said_to_have_none(case, learned, tmp_path, capsys):
     learn_command.print_points(learned)
     assert "-storePositions" in capsys.readouterr().out
