@@ -21,6 +21,9 @@ MOST = 0.5
 _COUNTS = ("doc_count", "tokens", "postings")
 _DUE = 0.1
 _GROWN = 2.0
+_ANOTHER = (
+    ". Is this the collection that they were learned on? Those of another drop what matters here"
+)
 
 
 @dataclass(frozen=True)
@@ -144,8 +147,10 @@ def changed_field(
     if not is_part:
         drift, field = Drift.of(values, [state]), values.vocabulary.field
         drift.refuse_another_index(index, field)
+        learned = str(learned_on.get("path", index))
+        moved_far = drift.is_due and os.path.realpath(learned) != os.path.realpath(index)
         _log.warning(
-            "the TDVs of '%s' were learned on another commit (%s) than that of %s: %s",
-            field, learned_on.get("path"), index, drift,
+            "the TDVs of '%s' were learned on another commit (%s) than that of %s: %s%s",
+            field, learned, index, drift, _ANOTHER if moved_far else "",
         )  # fmt: skip
     return state

@@ -288,6 +288,19 @@ def test_values_of_another_vocabulary_are_refused(docs, message, make_index, tmp
     assert _leftovers(tmp_path, "index", "learned-on") == []
 
 
+@pytest.mark.parametrize("last, is_asked", [(["x", "y", "z"], False), (["z"] * 3, True)])
+def test_values_of_another_index_of_like_words_are_asked_about(
+    last, is_asked, make_index, tmp_path, caplog
+):
+    """Where it is another, and much moved: a copy that grew is no stranger."""
+    docs = [Doc(f"d{i}", ["x", "y", "z"]) for i in range(9)]
+    values = _values(extract_matrix(make_index([docs], name="learned-on"), tmp_path / "matrix"))
+    changed = [*docs[:5], *(Doc(f"e{i}", [last[i % 3]]) for i in range(9))]
+    prune_index(make_index([changed]), values, tmp_path / "pruned", reduction=0)
+    assert "were learned on another commit" in caplog.text
+    assert ("Is this the collection that they were learned on?" in caplog.text) == is_asked
+
+
 def test_soft_deleted_documents_are_left_out_and_said(make_index, tmp_path):
     """Kept, they would be found again by programs that do not know of soft deletes."""
     docs = [Doc("d1", ["x", "y"]), Doc("d2", ["only-here", "x"], deleted=True), Doc("d3", ["x"])]
