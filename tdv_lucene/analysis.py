@@ -164,12 +164,15 @@ class Analysed(Config):
         group=_GROUP,
     )
     stemmer: str | None = option(
-        None, "Stem English words so.  [default: as the index]", choices=STEMMERS, group=_GROUP
+        None,
+        "Use this stemmer for English.  [default: as the index]",
+        choices=STEMMERS,
+        group=_GROUP,
     )
     stopwords: str | os.PathLike[str] | None = option(
         None,
-        "Leave out the English words in this file, one a line. none: keep all words.  [default: as "
-        "the index]",
+        "Remove the English stop words in this file, one per line. none: remove no words.  "
+        "[default: as the index]",
         metavar="FILE",
         group=_GROUP,
     )

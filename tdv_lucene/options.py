@@ -258,7 +258,8 @@ class Named(Config):
 
     id_field: str | None = option(
         None,
-        "Name documents by this field, stored or with doc values, or by their numbers: none.  "
+        "Take document ids from this field, stored or with doc values. none: use Lucene's document "
+        "numbers.  "
         "[default: as the index records, else 'id', else none]",
         metavar="NAME", group=INPUT,
     )  # fmt: skip

@@ -32,9 +32,9 @@ _COMMANDS = {
     "extract": "Write a field's term-document matrix as NumPy arrays.",
     "embed": "Make word vectors for an index's terms.",
     "learn": "Learn TDVs from judged queries.",
-    "peers": "Make the TDVs of an unlearned pruning to compare with.",
-    "prune": "Write a smaller index with learned TDVs, or without judgements.",
-    "tune": "Write an index with tuned k1 and b; drop nothing.",
+    "peers": "Write the TDVs of an unlearned pruning method, as a baseline.",
+    "prune": "Write a smaller index, with TDVs from learn or the built-in prior.",
+    "tune": "Write a copy that default BM25 ranks as with tuned k1 and b.",
     "verify": "Check a pruned index against its source, posting by posting.",
     "update": "Make a pruned index follow its source, which has changed.",
     "search": "Search topics and write a TREC run.",
@@ -83,8 +83,8 @@ class _Commands(LazyGroup):
 def _group(context: click.Context, heap: str | None, verbose: bool) -> None:
     """Prune a Lucene index with learned term discrimination values (TDVs).
 
-    Try demo first. On your own index, prune is enough. With judged queries, learn before you prune,
-    and compare afterwards. Each command has --help.
+    Try demo first. On your own index, prune alone writes a smaller one. With judged queries, learn
+    before you prune, and compare afterwards. Each command has --help.
     """
     _set_up_logging(verbose)
     _log.info("tdv-lucene %s: %s", __version__, context.invoked_subcommand)

@@ -52,8 +52,8 @@ def what_to_expect(lines: Sequence[Mapping[str, Any]]) -> str:
         [
             "\nWhether ranking improves depends on what your users ask, which no index shows.",
             # Shares are compared at one length of documents: see prior.reduction_for.
-            "On other collections, pruned as far for the length of their documents by a prior made "
-            "without them (mean, lowest to highest):",
+            "On other collections, each left out of its prior and pruned as hard for the length of "
+            "its documents (mean, lowest to highest):",
             *told,
             "To find out for yours, pass a query log (--queries), or run 'learn' with judged "
             "queries.",

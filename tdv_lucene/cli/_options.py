@@ -87,8 +87,9 @@ scheduler_option = option(
     expose_value=False,
     callback=_keep_scheduler,
     group=RESOURCES,
-    help="Process shards on this Dask cluster. Name a shard RESOURCE=/FOLDER if only workers with "
-    "that resource see its folder.  [default: this machine]",
+    help="Process shards on this Dask cluster. If only some workers see a shard's folder, "
+    "name the shard RESOURCE=/FOLDER, by the Dask resource of those workers.  "
+    "[default: this machine]",
 )
 index_option = option(
     "--index",
@@ -110,8 +111,8 @@ values_or_prior_option = option(
     "values",
     multiple=True,
     metavar="[FIELD=]FOLDER",
-    help="TDVs from 'learn' or 'peers'. Repeat for more fields; the first field is the one "
-    "searched.  [default: TDVs from the built-in prior]",
+    help="TDVs from 'learn' or 'peers'. Repeat to prune several fields; 'search' uses the first, "
+    "unless --field names another.  [default: TDVs from the built-in prior]",
 )
 
 

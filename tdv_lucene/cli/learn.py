@@ -31,7 +31,7 @@ def command(as_json: bool, **arguments: Any) -> None:
     frequencies by it. Learning starts from the built-in prior. It holds out part of the queries,
     prints what each reduction (share of the postings dropped) gains or loses on them against the
     tuned full index, and recommends one. Without --qrels, --topics is a query log: the TDVs are
-    the prior's, and only a reduction is recommended.
+    the prior's, and the log only recommends a reduction, as with 'prune --queries'.
     """
     from ..learning.from_index import learn_from_index
 

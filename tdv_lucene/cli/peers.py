@@ -8,7 +8,7 @@ from ..peers.config import PeersConfig
 from ..peers.orders import PEERS
 from . import _options as options
 
-_HELP = """Make the TDVs of a peer: an unlearned pruning to compare with.
+_HELP = """Write the TDVs of a peer: an unlearned pruning method, as a baseline.
 
 \b
 What each drops first:

@@ -32,7 +32,7 @@ def command(as_json: bool, values: tuple[str, ...], **arguments: Any) -> None:
     Drops the least useful postings (a posting records one term's occurrence in one document), and
     weights the frequencies of the others by TDVs from 'learn'. Without --tdv, uses the built-in
     prior, learned on other judged collections; a query log (--queries) can then choose how much to
-    drop.
+    drop. The prior works best on an index with positions. Of shards, writes one folder each.
     """
     from ..pruning.prune import prune_index
 

@@ -27,8 +27,9 @@ _SHOWN = 10  # ids of queries without hits on the screen; --json has them all
 def command(as_json: bool, rm3: bool, rocchio: bool, **arguments: Any) -> None:
     """Search all topics and write a TREC run, as Pyserini would.
 
-    Uses the parameters recorded in a pruned index and prints them, so that you can set them in
-    plain Pyserini. --rm3 and --rocchio need term vectors (Anserini's -storeDocvectors).
+    Uses and prints the parameters that a pruned index records. For BM25 these are Pyserini's
+    defaults, unless it was pruned with another --search-as. --rm3 and --rocchio need term vectors
+    (Anserini's -storeDocvectors).
     """
     from ..searching.search import search_index
 

@@ -26,7 +26,7 @@ _DRIFTED = 3
     "--index",
     metavar="INDEX",
     callback=lambda context, parameter, given: given and options.folder_or_shards(given),
-    help="The source, if it was moved.  [default: the folder that was pruned]",
+    help="The source index, if it was moved.  [default: the path that 'prune' recorded]",
 )
 @options.option(
     "--tdv",
@@ -35,7 +35,9 @@ _DRIFTED = 3
     metavar="FOLDER",
     help="The TDVs it was pruned with, if they were moved.",
 )
-@options.option("--watch", is_flag=True, help="Go on after each commit of the source.")
+@options.option(
+    "--watch", is_flag=True, help="Keep running, and update after each commit to the source."
+)
 def command(as_json: bool, watch: bool, **arguments: Any) -> None:
     """Make a pruned index follow its source, which has changed.
 

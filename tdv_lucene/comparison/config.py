@@ -38,7 +38,7 @@ class CompareConfig(
     )  # fmt: skip
     values: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = option(
         None,
-        "TDVs that --pruned, or the index NAME, was pruned with. Adds to the report which terms "
+        "TDVs used to prune --pruned, or the index NAME. Adds to the report which terms "
         "changed, and the curve that 'learn' predicted.",
         flag="tdv", metavar="[NAME=]FOLDER", multiple=True,
     )  # fmt: skip
@@ -61,7 +61,7 @@ class CompareConfig(
         flag=PYTHON_ONLY,
     )
     threads: int | None = option(
-        None, "Search this many queries at once while nothing is timed.",
+        None, "Search this many queries at once, except while latency is measured.",
         least=1, most=MOST_THREADS, group=_TIMING,
     )  # fmt: skip
     throughput_threads: int | None = option(

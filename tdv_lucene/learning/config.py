@@ -50,7 +50,7 @@ class _Training(ForModel, Seed):
     )
     measure: str = option(
         MEASURE,
-        "Choose the operating point by this measure: R@100 suits a first stage before a re-ranker.",
+        "Recommend a reduction by this measure: R@100 suits a first stage before a re-ranker.",
         choices=MEASURES,
         group=TRAINING,
     )
@@ -116,13 +116,13 @@ class LearnConfig(
 
     no_judgements: bool = option(
         False,
-        "Write the built-in prior's TDVs, which 'prune' uses without --tdv, and learn nothing. "
-        "Cannot be combined with --topics and --qrels.",
+        "Learn nothing: write the built-in prior's TDVs, which 'prune' uses without --tdv. Cannot "
+        "be combined with --topics or --qrels.",
     )
     prefer: str | None = option(
         None,
-        "speed: drop more of the long posting lists that searches visit (BM25 only). Costs recall, "
-        "and ranking if documents are short or queries name rare things.",
+        "speed: drop more of the long posting lists that searches visit (BM25 only). Lowers "
+        "recall, and nDCG where documents are short or queries name rare things.",
         choices=tuple(filter(None, PREFERENCES)),
     )
     vectors: str | os.PathLike[str] | None = option(
@@ -138,13 +138,13 @@ class LearnConfig(
     lead: bool = option(
         True,
         "Learn a first-position boost: a term that first occurs early in a document counts more. "
-        "Needs an index with positions.",
+        "No effect on an index without positions.",
         group=TRAINING,
     )
     term_values: bool = option(
         True,
         "Learn TDVs. With --no-values, use one weight for all terms, and tune only parameters, "
-        "boost and pruning. This also suits other kinds of queries.",
+        "boost and pruning. The result suits queries unlike the training queries better.",
         flag="values", group=TRAINING,
     )  # fmt: skip
     plot: str | os.PathLike[str] | None = option(

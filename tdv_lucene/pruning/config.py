@@ -28,10 +28,11 @@ class SearchAs(Config):
 
     search_as: str | None = option(
         None,
-        "Adapt the index, so that a searcher with these fixed parameters ranks as with the learned "
+        "Write the index so that a searcher with these fixed parameters ranks as with the learned "
         "ones.  anserini: k1 0.9, b 0.4, or mu 1000 (Anserini, Pyserini).  lucene: k1 1.2, b "
-        "0.75, or mu 2000 (Lucene, Solr, Elasticsearch, OpenSearch).  K1,B or MU: these.  "
-        "recorded: adapt nothing; pass the learned parameters at search.  [default: anserini if "
+        "0.75, or mu 2000 (Lucene, Solr, Elasticsearch, OpenSearch).  K1,B or MU: your own.  "
+        "recorded: do not adapt the index; other searchers must be given the learned parameters "
+        "('search' reads them from the index).  [default: anserini if "
         "documents have a stored 'id', else lucene; for query likelihood, recorded if adapting "
         "costs more than 2 % of the bytes]",
         metavar="NAME|NUMBERS", check=_target,
@@ -50,20 +51,21 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
     expect: str = option(
         "asked",
         "Without --tdv, expect this kind of query.  asked: written without seeing the documents, "
-        "as most are.  details: written from a passage, in its words; drops little.",
+        "as most are.  details: written from a passage, in its words. Drops little then.",
         choices=("asked", "details"),
     )
     queries: str | os.PathLike[str] | None = option(
         None,
-        "Choose the reduction by this query log, any topics file. Judgements are not needed. "
-        "Cannot be combined with --tdv.",
+        "Choose the reduction from this query log, a file like those of --topics, without "
+        "judgements. Cannot be combined with --tdv.",
         metavar="LOG",
     )
     max_loss: float | None = option(
         None,
-        "Drop as much as possible, but lose at most this share of nDCG@5, such as 0.01. With "
-        "--tdv, the worse end of the 95 % interval on held-out queries must not exceed it. With "
-        "--queries the loss is estimated: on one in four of our test sets it was larger.  [default "
+        "Drop as much as possible, but lose at most this share of the full index's nDCG@5 (or of "
+        "the measure learned by), such as 0.01. With --tdv, the worse end of the 95 % interval on "
+        "held-out queries stays within it. With --queries it is an estimate: on one in four of our "
+        "test sets the loss was larger.  [default "
         "with --queries: 0.02]",
         metavar="SHARE", check=checked_share,
     )  # fmt: skip
@@ -78,18 +80,18 @@ class PruneConfig(SearchAs, Threads, Analysed, OfField, Named, Overwrite):
         "frequencies and positions, and only drop postings.",
         choices=("scaled", "original"),
     )
-    field: str = option("contents", "Prune this field. With --tdv it is the field of the TDVs.")
+    field: str = option("contents", "Prune this field. With --tdv, leave it out: the TDVs name it.")
     min_doc_freq: int = option(
         1,
-        "Also drop terms that are in fewer documents. 2 makes the dictionary much smaller, but "
-        "documents matched only by such terms are no longer found.",
+        "Also drop terms that occur in fewer than this many documents. 2 makes the dictionary "
+        "much smaller, but documents matched only by such terms are no longer found.",
         metavar="DOCUMENTS", least=1, remedy="1 keeps all terms, 2 drops those of one document",
         group=_DROPPED,
     )  # fmt: skip
     scale: float | str = option(
         "auto",
         "Multiply frequencies by this before rounding: round(scale * tf * boost * TDV), at least "
-        "1.",
+        "1. boost: of terms that first occur early, else 1.",
         metavar="auto|NUMBER", group=_WRITTEN,
     )  # fmt: skip
     save_values: str | os.PathLike[str] | None = option(
@@ -149,8 +151,8 @@ class UpdateConfig(Threads):
 
     max_drift: float | None = option(
         None,
-        "Write nothing and exit with status 3 if the distribution of postings over terms has "
-        "changed by more than this share since learning, such as 0.1.",
+        "Write nothing and exit with status 3 if more than this share of the postings, such as "
+        "0.1, has moved to other terms since the TDVs were made.",
         metavar="SHARE",
         check=checked_share,
     )

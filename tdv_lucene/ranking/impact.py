@@ -31,8 +31,8 @@ class ImpactFunction(RankingFunction):
         Parameter(
             "min_idf", "Pyserini's min_idf", 0.0, 0.0, "at least -1", lambda least: least >= -1,
             grid=(0.0,),
-            help="Ask for terms with an ln(N / df) above this only, as Pyserini's impact searcher "
-            "does; -1 asks for all.",
+            help="Ignore query terms whose ln(N / df) is not above this, as Pyserini's impact "
+            "searcher does. -1 keeps all.",
         ),
     )  # fmt: skip
     pool_searches = ({"min_idf": 0.0},)

@@ -59,8 +59,8 @@ class QueryTerms(Config):
 
     query_terms: float | None = option(
         None,
-        "Search with the heaviest terms of each query only: those that hold this share of its "
-        "weight, such as 0.9. For impact indexes.  [default: all terms]",
+        "Search with the heaviest terms of each query only: the fewest that hold this share of "
+        "its weight, such as 0.9. For impact indexes.  [default: all terms]",
         metavar="SHARE", check=_check_share, group=INPUT,
     )  # fmt: skip
 
