@@ -183,12 +183,7 @@ def notes(
 ) -> list[str]:
     """What a reader should know before trusting the numbers."""
     (first, full), *others = found.items()
-    strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
-    notes = []
-    if strangers:
-        notes.append(
-            f"not of the source index of '{first}', by their commits: {', '.join(strangers)}"
-        )
+    notes = notes_on_strangers(found, field)
     for name, inspected in others:
         notes += _notes_on(first, full, name, inspected, model, field)
     if full["deleted"]:
@@ -196,6 +191,16 @@ def notes(
             f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"
         )
     return notes
+
+
+def notes_on_strangers(found: Mapping[str, Mapping[str, Any]], field: str) -> list[str]:
+    """Note the indexes that are of another source than the first; of each the ``commit`` and the
+    ``user_data``."""
+    (first, full), *others = found.items()
+    strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
+    if not strangers:
+        return []
+    return [f"not of the source index of '{first}', by their commits: {', '.join(strangers)}"]
 
 
 def _are_unrelated(one: Mapping[str, Any], other: Mapping[str, Any], field: str) -> bool:

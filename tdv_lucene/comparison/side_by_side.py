@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import statistics
 import time
@@ -15,13 +16,18 @@ from ..analysis import Analysis
 from ..errors import TdvError
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
+from ..indexes.user_data import user_data_of
 from ..jvm.analysis import analyze
+from ..jvm.index import identify
 from ..jvm.open_index import Hit, OpenIndex, open_index
 from ..jvm.searcher import make_similarity
 from ..ranking import SearchParameters
 from ..report.wording import shortened
+from .content import notes_on_strangers
 from .systems import named_alike, shared_model
 from .term_changes import TermMeasure, Value, measure_terms
+
+_log = logging.getLogger(__name__)
 
 _ROUNDS = (4, 50)  # at least, where a query is not very slow, and at most
 _TIMING_SECONDS = (0.3, 3.0)  # enough, and too much
@@ -97,6 +103,12 @@ class SideBySide:
         found = {name: analysis_of(path, field, analysis) for name, path in indexes.items()}
         self.analysed = refuse_different(found, "the indexes")
         model = model or shared_model(indexes, field)
+        commits = {
+            name: {"commit": identify(path)["commit"], "user_data": user_data_of(path)}
+            for name, path in indexes.items()
+        }
+        for note in notes_on_strangers(commits, field):
+            _log.warning("%s", note)
         self.opened: dict[str, OpenedIndex] = {}
         with ExitStack() as stack:
             for name, path in indexes.items():

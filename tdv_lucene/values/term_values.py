@@ -193,7 +193,7 @@ class TermValues:
         """Raise :class:`TdvError` unless these are TDVs of that vocabulary."""
         if vocabulary_sha256 != self.vocabulary.sha256:
             raise TdvError(
-                f"these term values belong to another vocabulary ({self.vocabulary.sha256[:12]}; "
+                f"these TDVs belong to another vocabulary ({self.vocabulary.sha256[:12]}; "
                 f"the index has {vocabulary_sha256[:12]}): run 'tdv-lucene learn' on this index"
             )
 
