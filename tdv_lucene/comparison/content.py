@@ -12,7 +12,7 @@ from typing import Any
 from ..evaluation.evaluate import Evaluation
 from ..evaluation.significance import PairedComparison, compare_all_paired
 from ..indexes.queries import Shortened
-from ..indexes.user_data import FieldRecord
+from ..indexes.user_data import FieldRecord, notes_on_strangers
 from ..jvm.searcher import describe_java
 from ..store import versions
 from ..timing.latency import DEPTH, Latency
@@ -191,23 +191,6 @@ def notes(
             f"the postings of '{first}' include those of {full['deleted']:,} deleted documents"
         )
     return notes
-
-
-def notes_on_strangers(found: Mapping[str, Mapping[str, Any]], field: str) -> list[str]:
-    """Note the indexes that are of another source than the first; of each the ``commit`` and the
-    ``user_data``."""
-    (first, full), *others = found.items()
-    strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
-    if not strangers:
-        return []
-    return [f"not of the source index of '{first}', by their commits: {', '.join(strangers)}"]
-
-
-def _are_unrelated(one: Mapping[str, Any], other: Mapping[str, Any], field: str) -> bool:
-    """Whether an index is recorded as the source of one of the two, and is not the other's."""
-    sources = [FieldRecord.of(index["user_data"], field).source_commit for index in (one, other)]
-    origins = [{index["commit"], source} for index, source in zip((one, other), sources)]
-    return sources != [None, None] and not (origins[0] & origins[1]) - {None}
 
 
 def _notes_on(

@@ -16,14 +16,13 @@ from ..analysis import Analysis
 from ..errors import TdvError
 from ..indexes.analysis import analysis_of, refuse_different
 from ..indexes.search_parameters import recorded_parameters, warn_of_another_search
-from ..indexes.user_data import user_data_of
+from ..indexes.user_data import notes_on_strangers, user_data_of
 from ..jvm.analysis import analyze
 from ..jvm.index import identify
 from ..jvm.open_index import Hit, OpenIndex, open_index
 from ..jvm.searcher import make_similarity
 from ..ranking import SearchParameters
 from ..report.wording import shortened
-from .content import notes_on_strangers
 from .systems import named_alike, shared_model
 from .term_changes import TermMeasure, Value, measure_terms
 

@@ -168,6 +168,23 @@ def user_data_of(index: str | os.PathLike[str]) -> dict[str, str]:
     return user_data_of_whole(source, [read_user_data(folder) for folder in source.folders_here])
 
 
+def notes_on_strangers(found: Mapping[str, Mapping[str, Any]], field: str) -> list[str]:
+    """Note the indexes that are of another source than the first; of each the ``commit`` and the
+    ``user_data``."""
+    (first, full), *others = found.items()
+    strangers = [f"'{name}'" for name, other in others if _are_unrelated(full, other, field)]
+    if not strangers:
+        return []
+    return [f"not of the source index of '{first}', by their commits: {', '.join(strangers)}"]
+
+
+def _are_unrelated(one: Mapping[str, Any], other: Mapping[str, Any], field: str) -> bool:
+    """Whether an index is recorded as the source of one of the two, and is not the other's."""
+    sources = [FieldRecord.of(index["user_data"], field).source_commit for index in (one, other)]
+    origins = [{index["commit"], source} for index, source in zip((one, other), sources)]
+    return sources != [None, None] and not (origins[0] & origins[1]) - {None}
+
+
 def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) -> list[FieldRecord]:
     """Return the records of the fields that the last rewrite of ``index`` pruned.
 
