@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import load_array
+from ..errors import TdvError
 from ..progress import Progress, silent
 from ..vocabulary import ByteStrings, Vocabulary
 from ._jobs import java_class, java_path, opened, run_job
@@ -139,7 +140,9 @@ def open_commit(index: str | os.PathLike[str]) -> Iterator[OpenCommit]:
 def hold_index(index: str | os.PathLike[str]) -> Iterator[HeldIndex]:
     """Take the write lock of a pruned index, which Lucene's own writers take too.
 
-    Raises :class:`TdvError` when another has it, or there is no such index.
+    Raises :class:`TdvError` when another has it, it cannot be written, or there is no such index.
     """
+    if os.path.isdir(index) and not os.access(index, os.W_OK):  # where no lock can be made
+        raise TdvError(f"cannot update {index}: the folder is not writable")
     with opened("tdvlucene.prune.HeldIndex", java_path(index)) as java:
         yield HeldIndex(index, java)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -219,6 +220,16 @@ def test_what_cannot_be_followed_is_refused_and_nothing_written(
     with pytest.raises(TdvError, match=message):
         update_index(place / "pruned")
     assert digest(place / "pruned") == before
+
+
+def test_a_folder_that_cannot_be_written_is_told(place: Path, monkeypatch) -> None:
+    change(place / "source", [NEW])
+    writable = os.access
+    monkeypatch.setattr(  # as of a file system that is read-only, root included
+        os, "access", lambda path, mode: mode != os.W_OK and writable(path, mode)
+    )
+    with pytest.raises(TdvError, match="cannot update .*pruned: the folder is not writable"):
+        update_index(place / "pruned")
 
 
 def test_a_moved_source_is_followed_and_another_refused(place: Path) -> None:

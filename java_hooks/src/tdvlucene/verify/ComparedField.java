@@ -3,6 +3,7 @@ package tdvlucene.verify;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.util.BytesRefHash;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.common.NormKind;
 import tdvlucene.rules.FirstPositions;
@@ -66,9 +67,11 @@ final class ComparedField {
   /**
    * New frequency of a vector's current term; 0 also for terms without postings, which the
    * comparison of postings reports.
+   *
+   * @param terms those of the table, which a lock guards
    */
-  int freq(TermsEnum vector, int number) throws IOException {
-    int term = table.terms().find(vector.term());
+  int freq(BytesRefHash terms, TermsEnum vector, int number) throws IOException {
+    int term = terms.find(vector.term());
     if (term < 0 || rule.drops(term)) {
       return 0;
     }

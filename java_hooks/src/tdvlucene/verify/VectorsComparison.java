@@ -11,6 +11,7 @@ import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.BytesRefHash;
 import tdvlucene.common.TermText;
 
 /** Compares term vectors with what a rule makes of the source's in the pruned fields. */
@@ -55,6 +56,7 @@ record VectorsComparison(ComparedIndex source, ComparedIndex pruned, List<Compar
       throws IOException {
     TermsEnum old = expected == null ? TermsEnum.EMPTY : expected.iterator();
     TermsEnum found = present == null ? TermsEnum.EMPTY : present.iterator();
+    BytesRefHash known = target == null ? null : target.table.terms();
     boolean whole = target == null || target.rule.keepsFrequencies();
     if (expected != null && present != null) {
       Difference.require("has positions in the vector", whole && expected.hasPositions(),
@@ -65,7 +67,7 @@ record VectorsComparison(ComparedIndex source, ComparedIndex pruned, List<Compar
     boolean occurrences =
         whole && expected != null && (expected.hasPositions() || expected.hasOffsets());
     for (BytesRef term = old.next(); term != null; term = old.next()) {
-      long freq = target == null ? old.totalTermFreq() : target.freq(old, number);
+      long freq = target == null ? old.totalTermFreq() : target.freq(known, old, number);
       if (freq > 0) {
         BytesRef next = found.next();
         if (!term.equals(next)) {
