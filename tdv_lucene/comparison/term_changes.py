@@ -185,10 +185,9 @@ def trade_off(
     Raises :class:`TdvError` as :func:`measure_terms`.
     """
     learned, _ = values_of_index(pruned, field, values)
-    points, record = learned.points, FieldRecord.read(pruned, field)
-    asked = record.requested_reduction
+    points = learned.points
     return {
         "points": [{"reduction": p["reduction"], "measures": dict(p["measures"])} for p in points],
         "full": dict(points[0]["full"]) if points else {},
-        "chosen": record.reduction if asked is None else asked,
+        "chosen": FieldRecord.read(pruned, field).requested_reduction,
     }

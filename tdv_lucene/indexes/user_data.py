@@ -88,11 +88,6 @@ class FieldRecord:
         )
 
     @property
-    def keeps_least_freq(self) -> bool:
-        """Whether no frequency was rounded to 0, as earlier versions did."""
-        return self.tf != "scaled" or "least_freq" in self.content
-
-    @property
     def tf(self) -> str:
         """``"scaled"`` or ``"original"``."""
         return self.content.get("tf", "scaled")
@@ -114,13 +109,8 @@ class FieldRecord:
 
     @property
     def requested_reduction(self) -> float | None:
-        """What was asked for; earlier versions did not record it."""
+        """What was asked for."""
         return self._number("requested_reduction")
-
-    @property
-    def reduction(self) -> float | None:
-        """What was reached."""
-        return self._number("reduction")
 
     @property
     def baked(self) -> tuple[float, float, float] | None:
@@ -148,6 +138,16 @@ class FieldRecord:
         """Of a ranking function, :meth:`parameters` unless others are given."""
         named = {name: value for name, value in given.items() if value is not None}
         return SearchParameters(model, **{**self.parameters(model, usual), **named})
+
+    def require_current(self, index: str | os.PathLike[str]) -> None:
+        """Refuse what an earlier version pruned, which let frequencies be 0, or did not record the
+        reduction asked for."""
+        needed = ["requested_reduction", *(["least_freq"] if self.tf == "scaled" else [])]
+        if not self.content.keys() >= {*needed}:
+            raise TdvError(
+                f"{index} was pruned in '{self.field}' by an earlier version ({self.version}): "
+                "prune its source again, or use the version that made it"
+            )
 
     def learned_for_another(self, model: str | None) -> str | None:
         """The model the TDVs were learned for if it is not ``model``, else None."""
@@ -190,7 +190,7 @@ def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) ->
 
     User data outlives rewrites. A record of an earlier one has another source, and is left out.
 
-    Raises :class:`TdvError` when the index was not pruned.
+    Raises :class:`TdvError` when the index was not pruned, or by an earlier version.
     """
     first = FieldRecord.of(user_data)
     if first.values_sha256 is None:
@@ -204,7 +204,10 @@ def read_records(index: str | os.PathLike[str], user_data: Mapping[str, str]) ->
         if key.startswith(OTHERS) and key.endswith(f".{CHECKSUM}")
     )
     others = [_record(name, prefix_of(name), user_data) for name in names]
-    return [first, *(other for other in others if other.source_commit == first.source_commit)]
+    found = [first, *(other for other in others if other.source_commit == first.source_commit)]
+    for record in found:
+        record.require_current(index)
+    return found
 
 
 def _record(field: str, prefix: str, user_data: Mapping[str, str]) -> FieldRecord:

@@ -44,7 +44,6 @@ def prove_part(
     source, rules = identify(index), []
     is_shard, has_followed = shard_name(user_data) is not None, UPDATES in user_data
     for record in records:
-        _refuse_earlier(pruned, record)
         of_field = given[record.field]
         point = find_point(of_field, record)
         difference = another_source(record, source) or _other_values(record, of_field, point)
@@ -84,16 +83,6 @@ def _refuse_other_fields(
     for field in given:
         if field not in recorded:
             raise TdvError(f"{was}, not in '{field}': leave out the TDVs of this field")
-
-
-def _refuse_earlier(pruned: str | os.PathLike[str], record: FieldRecord) -> None:
-    """Refuse an index whose frequencies were rounded by an older rule."""
-    if not record.keeps_least_freq:
-        raise TdvError(
-            f"{pruned} was pruned in '{record.field}' by tdv-lucene "
-            f"{record.version} of before frequencies were at least 1: prune its "
-            "source again, or verify it with the version that made it"
-        )
 
 
 def another_source(record: FieldRecord, source: Mapping[str, Any]) -> dict[str, str]:

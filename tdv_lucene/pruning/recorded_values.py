@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,19 +15,16 @@ from .field_rule import checksum, point_at
 
 
 def find_point(values: TermValues, record: FieldRecord) -> OperatingPoint | None:
-    """Return the operating point whose checksum was recorded; None if there is none."""
-    for reduction in _reductions(values, record):
-        point = point_at(
-            values,
-            reduction,
-            tf=record.tf,
-            scale=record.scale,
-            unit=record.unit,
-            min_doc_freq=record.min_doc_freq,
-        )
-        if checksum(point) == record.values_sha256:
-            return point
-    return None
+    """Return the operating point that was recorded; None if its checksum is another."""
+    point = point_at(
+        values,
+        record.requested_reduction,
+        tf=record.tf,
+        scale=record.scale,
+        unit=record.unit,
+        min_doc_freq=record.min_doc_freq,
+    )
+    return point if checksum(point) == record.values_sha256 else None
 
 
 def recorded_baking(record: FieldRecord) -> Baking | None:
@@ -38,18 +34,6 @@ def recorded_baking(record: FieldRecord) -> Baking | None:
     k1, b, average_length = record.baked
     searched = record.parameters(DEFAULT_MODEL)
     return Baking((k1, b), (searched["k1"], searched["b"]), average_length)
-
-
-def _reductions(values: TermValues, record: FieldRecord) -> Iterator[float]:
-    """Yield the reduction asked for; indexes of earlier versions record only the one reached."""
-    if record.requested_reduction is not None:
-        yield record.requested_reduction
-        return
-    if values.manifest["recommended_reduction"] is not None:
-        yield values.manifest["recommended_reduction"]
-    yield from (point["reduction"] for point in values.points)
-    if record.reduction is not None:
-        yield record.reduction
 
 
 def values_of_index(
@@ -74,6 +58,7 @@ def values_of_index(
             f"{index} does not record that its field '{field}' was pruned, so nothing tells "
             f"whether {given} holds its TDVs: leave them out"
         )
+    record.require_current(index)
     if record.vocabulary_sha256 is not None:
         values.check(record.vocabulary_sha256)
     point = find_point(values, record)

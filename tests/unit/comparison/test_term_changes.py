@@ -14,8 +14,7 @@ AFTER = {"up": (20, 240), "down": (15, 40), "same": (10, 40)}
 
 
 def test_values_from_counts():
-    made = FieldRecord.of({"tdv.scale": "4.0", "tdv.tf": "scaled", "tdv.reduction": "0.45"})
-    assert made.reduction == 0.45
+    made = FieldRecord.of({"tdv.scale": "4.0", "tdv.tf": "scaled"})
     assert frequency_ratio(made, "up", BEFORE["up"], AFTER["up"]) == pytest.approx(1.5)
     assert frequency_ratio(made, "gone", BEFORE["gone"], (0, 0)) == 0.0
     kept = FieldRecord.of({"tdv.tf": "original", "tdv.scale": "4.0"})

@@ -23,6 +23,8 @@ def _described(field: str, commit: str = "now") -> dict:
         "field": field,
         "values_sha256": f"sum of {field}",
         "source_commit": commit,
+        "requested_reduction": 0.3,
+        "least_freq": 1,
         "search": {"k1": 0.9},
     }
 
@@ -82,4 +84,16 @@ def test_a_fact_has_one_name_in_tdvs_and_in_an_index() -> None:
     unread = {*described} - {*facts} - {*ANSERINI_DEFAULTS, "search", "least_freq"}
     assert unread == set(), "what is recorded is read by its name"
     assert record.learned_parameters.values() == values.parameters
-    assert record.keeps_least_freq and not FieldRecord.of({"tdv.tf": "scaled"}).keeps_least_freq
+    record.require_current("index")
+
+
+@pytest.mark.parametrize("missing", ["tdv.least_freq", "tdv.requested_reduction"])
+def test_a_record_of_an_earlier_version_is_refused(missing: str) -> None:
+    record = {"tdv.tf": "scaled", "tdv.least_freq": "1", "tdv.requested_reduction": "0.3"}
+    FieldRecord.of(record).require_current("index")
+    del record[missing]
+    with pytest.raises(
+        TdvError, match="index was pruned in .* by an earlier version .*source again"
+    ):
+        FieldRecord.of(record).require_current("index")
+    assert FieldRecord.of({"tdv.tf": "original", "tdv.requested_reduction": "0"}).tf == "original"
