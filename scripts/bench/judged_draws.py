@@ -22,17 +22,18 @@ from tdv_lucene.values.term_values import TermValues
 
 @dataclass(frozen=True)
 class Draws:
-    """A collection, and the prior that was made without it. All figures are nDCG@5, with BM25."""
+    """A collection, and the prior that was made without it. All figures are nDCG@5."""
 
     judged: Judged
     prior: Prior
+    model: str = "bm25"
 
     def learn(self, train: np.ndarray, recipe: DefaultRecipe, seed: int) -> TermValues:
         """Learn as ``tdv-lucene learn`` does, from the prior if the recipe wants one."""
         topics, qrels = queries_of(self.judged, train)
         return learn_term_values(
             self.judged.problem.matrix, topics, qrels, recipe=recipe, prior=self.prior,
-            vectors=self._vectors, seed=seed,
+            vectors=self._vectors, seed=seed, model=self.model,
         )  # fmt: skip
 
     def pruned(self, values: TermValues, reduction: float, test: np.ndarray) -> float:
@@ -42,7 +43,7 @@ class Draws:
     def pruned_by_query(self, values: TermValues, reduction: float, test: np.ndarray) -> np.ndarray:
         """Return float64[n]: the same of each query."""
         point = values.at_reduction(reduction)
-        problem = self.judged.problem.with_parameters(Parameters(**values.parameters))
+        problem = self.judged.of_model(self.model).with_parameters(Parameters(**values.parameters))
         left, collection = problem.pruned(point)
         return left.measure(collection, test)[:, MEASURES.index(OBJECTIVE)]
 
@@ -70,13 +71,13 @@ class Draws:
     @cached_property
     def _tuning(self) -> Tuning:
         """The full index under all k1 and b, Anserini's first."""
-        problem = self.judged.problem
+        problem = self.judged.of_model(self.model)
 
         def measure(choice: Choice) -> np.ndarray:
             at = problem.with_parameters(Parameters(**choice))
             return at.measure(problem.plain, self.judged.all_queries)[:, MEASURES.index(OBJECTIVE)]
 
-        return tune("bm25", ANSERINI_DEFAULTS, measure)
+        return tune(self.model, ANSERINI_DEFAULTS, measure)
 
 
 def queries_of(judged: Judged, some: np.ndarray) -> tuple[dict[str, list], dict[str, dict]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..learning.config import LearnConfig
 from ..ranking import MODELS, ranking_function
-from ..values.losses import keeps_recall, ranks_above
+from ..values.losses import ABOVE, MOST_LOST, NO_RECALL, TOO_FEW
 from . import _options as options
 from ._log_points import print_log_points
 
@@ -133,7 +133,7 @@ def _notes(values: TermValues) -> Iterator[str]:
     yield from _chosen_way(values.manifest["recipe"])
     if prior := values.manifest.get("prior"):
         yield _moved(prior, values)
-    yield _recommended(values)
+    yield from _recommended(values)
     yield from _to_expect(values)
 
 
@@ -154,48 +154,50 @@ def _lacks_positions(manifest: Mapping[str, Any]) -> bool:
     return by_words and bool(manifest["recipe"].get("lead")) and not manifest.get("positions")
 
 
-def _recommended(values: TermValues) -> str:
+def _recommended(values: TermValues) -> Iterator[str]:
     """Which point pruning takes by default, and why."""
     measure, recommended = values.measure, values.manifest["recommended_reduction"]
-    if _are_too_few(values):
-        return (
+    because = values.manifest.get("recommended_because")
+    if because == TOO_FEW:
+        yield (
             f"* recommended: {_drop(recommended)}, as the prior does, which says how much before "
             "it sees a query. So few queries cannot tell: to choose by a query log without "
             "judgements, pass --queries to 'tdv-lucene prune'."
         )
+        return
     more = (
         "pass --reduction, --max-loss or --max-bytes to 'tdv-lucene prune', or learn from more "
         "judged queries."
     )
-    if not any(map(keeps_recall, values.points)):
-        return (
+    if because == NO_RECALL:
+        yield (
             "* recommended: drop nothing. At every reduction R@1000 is significantly below that of "
             f"the tuned full index. To drop all the same, {more}"
         )
-    point = next(each for each in values.points if each["reduction"] == recommended)
-    if ranks_above(point, measure):
-        return (
+        return
+    if because == ABOVE:
+        yield (
             f"* recommended: the smallest index with {measure} above the tuned full index's by a "
-            "standard error or more, and R@1000 not significantly below it. 'tdv-lucene prune' "
-            "uses it by default. Be surer with --max-loss 0."
+            "standard error or more, of those that may be. 'tdv-lucene prune' uses it by default. "
+            "Be surer with --max-loss 0."
         )
-    return (
-        f"* recommended: {_drop(recommended)}, which ranks best of those that keep R@1000. At no "
-        f"reduction is {measure} above the tuned full index's by a standard error, with R@1000 not "
-        f"significantly below it. To drop more, {more}"
+    else:
+        yield (
+            f"* recommended: {_drop(recommended)}, which ranks best of those that may be. None of "
+            f"these has {measure} above the tuned full index's by a standard error. To drop more, "
+            f"{more}"
+        )
+    prior = values.manifest.get("prior")
+    if_more = f"more than the prior's {prior['reduction']:.0%}" if prior else "anything"
+    yield (
+        "Recommended may be what has R@1000 not significantly below the tuned full index's. What "
+        f"drops {if_more} must surely lose at most {MOST_LOST:.0%} of {measure} (95 % interval), "
+        f"and on average at most {MOST_LOST:.0%} of R@1000."
     )
 
 
 def _drop(reduction: float) -> str:
     return "drop nothing" if reduction == 0 else f"drop {reduction:.0%}"
-
-
-def _are_too_few(values: TermValues) -> bool:
-    """Whether the queries only measured what the prior gives."""
-    manifest = values.manifest
-    return bool(manifest.get("prior")) and manifest["queries"] < manifest["recipe"].get(
-        "fewest_queries", 0
-    )
 
 
 def _to_expect(values: TermValues) -> Iterator[str]:
@@ -249,7 +251,7 @@ def _moved(prior: Mapping[str, Any], values: TermValues) -> str:
     if prior["values"] > _UNMOVED:
         changes.append(f"TDVs by {prior['values']:.2f} on average")
     name = prior["name"]
-    if _are_too_few(values):
+    if values.manifest.get("recommended_because") == TOO_FEW:
         return (
             f"TDVs and parameters are those of the prior {name}: learning needs "
             f"{values.manifest['recipe']['fewest_queries']} judged queries, and there are "

@@ -29,6 +29,7 @@ from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
 from ..values.dropped_postings import PostingRule
 from ..values.dropped_terms import drop_terms
+from ..values.losses import TOO_FEW, Recommended
 from ..values.operating_point import CORRECTED_AT
 from .choice_of_order import Way, choose_ways, may_choose, no_finer
 from .features import term_features
@@ -102,13 +103,16 @@ def learn_default(
         choose_scale = no_finer(choose_scale, best[0], best[1:])
     tuned_full = measure_full(problem, folds, some, progress)
     at = Reduced(chosen, final, of_folds, folds, 0.0, recipe.unit)
-    learned = validate_points(at, tuned_full, recipe.reductions, choose_scale, progress)
+    prior_reduction = 0.0 if start is None else start.settings.reduction or 0.0
+    learned = validate_points(
+        at, tuned_full, recipe.reductions, choose_scale, progress, prior_reduction
+    )
     for report, network in zip(learned.folds, networks):
         report["network"] = network
     moved = None if start is None else start.moved(at, choose_scale)
-    if start is not None and few:  # they choose no reduction either
-        most = start.settings.reduction or 0.0
-        learned = learned._replace(choice={}, recommended=_nearest_below(most, recipe.reductions))
+    if few:  # they choose no reduction either
+        of_prior = _nearest_below(prior_reduction, recipe.reductions)
+        learned = learned._replace(choice={}, recommended=Recommended(of_prior, TOO_FEW))
     return learned._replace(moved=moved, way=best[0] if best else None)
 
 

@@ -34,7 +34,11 @@ def values_of(
         What they recommend it by.
     """
     problem, final = learned.problem, learned.final
-    recommended = learned.recommended if recommended is None else recommended
+    because = None
+    if recommended is None:
+        recommended, because = learned.recommended or recommend(
+            learned.points, measure, learned.prior_reduction
+        )
     matrix = problem.matrix
     return TermValues.of(
         matrix,
@@ -57,9 +61,8 @@ def values_of(
         full=learned.full,
         measure=measure,
         choice=learned.choice.get(measure),
-        recommended_reduction=(
-            recommend(learned.points, measure) if recommended is None else recommended
-        ),
+        recommended_reduction=recommended,
+        recommended_because=because,
     )
 
 

@@ -23,7 +23,7 @@ from ..simulation.reduced import Reduced
 from ..simulation.term_scores import TermScores
 from ..values.dropped_terms import nearest
 from ..values.losses import MEASURES as RECOMMEND_BY
-from ..values.losses import recommend
+from ..values.losses import Recommended, recommend
 from .choice_of_order import Way
 
 _OF_SCALE = ("removed", "posting_bytes", "dictionary_bytes")
@@ -53,7 +53,9 @@ class Learned(NamedTuple):
     way : Way or None
         The order of postings that the queries chose, and the finest scale; None where there was
         no choice.
-    recommended : float or None
+    prior_reduction : float
+        What points recommend beyond needs more evidence, see :func:`..values.losses.recommend`.
+    recommended : Recommended or None
         The prior's reduction, where there are too few queries to choose one; else the points
         recommend one.
     """
@@ -66,7 +68,8 @@ class Learned(NamedTuple):
     choice: dict[str, Any]
     moved: dict[str, Any] | None = None
     way: Way | None = None
-    recommended: float | None = None
+    prior_reduction: float = 0.0
+    recommended: Recommended | None = None
 
 
 def validate_points(
@@ -75,6 +78,7 @@ def validate_points(
     reductions: tuple[float, ...],
     choose_scale: ScaleChoice,
     progress: Progress,
+    prior_reduction: float = 0.0,
 ) -> Learned:
     """Return what was ``learned`` with the measures of every reduction, together and by fold.
 
@@ -129,14 +133,17 @@ def validate_points(
             "dictionary_bytes": estimate_dictionary_bytes(terms, plain.statistics, positions=True),
         },
     }
-    choice = held_out_choice(points, every, folds)
-    return Learned(problem, learned.final, points, by_fold, about_full, choice)
+    choice = held_out_choice(points, every, folds, prior_reduction)
+    return Learned(
+        problem, learned.final, points, by_fold, about_full, choice, prior_reduction=prior_reduction
+    )
 
 
 def held_out_choice(
     points: Sequence[Mapping[str, Any]],
     differences: Sequence[np.ndarray],
     folds: Sequence[np.ndarray],
+    prior_reduction: float = 0.0,
 ) -> dict[str, Any]:
     """Return the difference from the full index to expect of the recommended point on as many other
     queries, by the measure that recommends: its ``mean`` and ``ci95``.
@@ -164,7 +171,7 @@ def held_out_choice(
     for measure in RECOMMEND_BY if by_others else ():
         gains, column = np.zeros(len(numbers)), MEASURES.index(measure)
         for fold, seen in zip(folds, by_others):
-            at = nearest(reductions, recommend(seen, measure))
+            at = nearest(reductions, recommend(seen, measure, prior_reduction).reduction)
             gains[fold] = differences[at][fold, column]
         low, high = t_test(gains)[1] or _ANYTHING
         mean, half = float(gains.mean()), (high - low) / 2**0.5

@@ -52,10 +52,10 @@ class PriorStart(NamedTuple):
     def moved(self, to: Reduced, choose_scale: ScaleChoice) -> dict[str, Any]:
         """Return how far learning moved away from the prior, and what that gained.
 
-        ``parameters`` and ``lead`` (the first-position boost) are the prior's own. ``values`` is
-        the mean over tokens of |tdv - prior's tdv|, both of mean 1. ``gain`` is what held-out
-        queries gain in nDCG@5 over the prior alone, at the prior's reduction, with its 95 %
-        interval (see :func:`..evaluation.significance.t_test`). It is that of the real-valued
+        ``parameters``, ``lead`` (the first-position boost) and ``reduction`` are the prior's own.
+        ``values`` is the mean over tokens of |tdv - prior's tdv|, both of mean 1. ``gain`` is what
+        held-out queries gain in nDCG@5 over the prior alone, at the prior's reduction, with its
+        95 % interval (see :func:`..evaluation.significance.t_test`). It is that of the real-valued
         models, but for TF-IDF, whose scale does more than round.
         """
         problem = to.problem
@@ -74,6 +74,7 @@ class PriorStart(NamedTuple):
             **self.prior.describe(),
             "parameters": self.problem.parameters.values(),
             "lead": describe_boost(self.problem.matrix.position_boost),
+            "reduction": reduction,
             "values": float(tokens @ away / max(1.0, tokens.sum())),
             "gain": {
                 "measure": _MEASURE,

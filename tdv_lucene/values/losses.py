@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..arguments import checked_share
 from ..errors import TdvError, argument
@@ -13,8 +13,23 @@ MEASURE = "nDCG@5"
 """What points are chosen by, unless learning was told another."""
 MEASURES = (MEASURE, "nDCG@10", "RR@10", "R@100", "R@1000")
 """What they may be chosen by."""
+MOST_LOST = 0.02
+"""The share of the tuned full index's measure, and of its R@1000, that an index may lose which is
+recommended beyond the prior's reduction. What known collections lose at that is bounded by as much
+(see :meth:`..prior.prior.Prior.settings`)."""
+ABOVE, BEST, NO_RECALL, TOO_FEW = "above", "best", "recall", "few"
+"""Why a reduction is recommended: its index is the smallest that ranks above the tuned full one;
+none does, and it ranks best; none keeps R@1000; or the queries are too few, and it is the prior's.
+"""
 
 Point = Mapping[str, Any]
+
+
+class Recommended(NamedTuple):
+    """A reduction, and why it is recommended: ``ABOVE``, ``BEST``, ``NO_RECALL`` or ``TOO_FEW``."""
+
+    reduction: float
+    because: str
 
 
 def loss_of(point: Point, measure: str = MEASURE) -> float:
@@ -65,33 +80,54 @@ def point_within_loss(points: Sequence[Point], max_loss: float, measure: str = M
     )
 
 
-def recommend(points: Sequence[Point], measure: str = MEASURE) -> float:
+def recommend(
+    points: Sequence[Point], measure: str = MEASURE, prior_reduction: float = 0.0
+) -> Recommended:
     """Return the reduction of the smallest index that :func:`ranks_above` the tuned full one; if
     there is none, that of the index that ranks best.
 
     Without a margin luck would choose; with the 95 % interval as margin, 150 queries would hardly
-    ever let anything be dropped. An index that is wholly below 0 in R@1000 is never recommended; 0,
+    ever let anything be dropped. But of few queries a standard error is no margin either: it is
+    large, and as little known as the mean. So only up to ``prior_reduction``, which other
+    collections bore, need no more be shown; beyond, an index must be one that
+    :func:`surely_loses_little`. An index that is wholly below 0 in R@1000 is never recommended; 0,
     to drop nothing, if all are.
     """
     finding = [point for point in points if keeps_recall(point)]
-    above = [point for point in finding if ranks_above(point, measure)]
+    if not finding:
+        return Recommended(0.0, NO_RECALL)
+    trusted = [
+        point
+        for point in finding
+        if point["reduction"] <= prior_reduction or surely_loses_little(point, measure)
+    ]
+    above = [point for point in trusted if ranks_above(point, measure)]
     if above:
         chosen = min(above, key=lambda point: float(point["posting_bytes"]))
-    else:
-        chosen = max(
-            finding,
-            key=lambda point: float(point["difference"][measure]["mean"]),
-            default={"reduction": 0.0},
-        )
-    return float(chosen["reduction"])
+        return Recommended(float(chosen["reduction"]), ABOVE)
+    best = max(  # of equals the first, which drops least
+        trusted,
+        key=lambda point: float(point["difference"][measure]["mean"]),
+        default={"reduction": 0.0},
+    )
+    return Recommended(float(best["reduction"]), BEST)
 
 
 def ranks_above(point: Point, measure: str = MEASURE) -> bool:
     """Whether the held-out difference from the tuned full index is above 0 by half of its 95 %
-    interval's half, about one standard error, and not wholly below 0 in R@1000."""
+    interval's half, about one standard error. No difference at all, of any query, is not above."""
     difference = point["difference"][measure]
-    by_an_error = (difference["mean"] + difference["ci95"][0]) / 2
-    return bool(by_an_error >= 0 and keeps_recall(point))
+    return bool((difference["mean"] + difference["ci95"][0]) / 2 > 0)
+
+
+def surely_loses_little(point: Point, measure: str = MEASURE) -> bool:
+    """Whether at most ``MOST_LOST`` is lost: of ``measure`` even at the worse end of its 95 %
+    interval, of R@1000 on the mean. Not being significantly below is easy for few queries."""
+    lost_recall = -point["difference"]["R@1000"]["mean"]
+    return bool(
+        most_loss_of(point, measure) <= MOST_LOST
+        and lost_recall <= MOST_LOST * point["full"]["R@1000"]
+    )
 
 
 def keeps_recall(point: Point) -> bool:

@@ -39,7 +39,7 @@ _MANIFEST = {
     "source?": dict, "recipe?": dict, "posting_rule?": dict, "unit?": str, "folds?": list,
     "self_supervised?": dict, "queries?": int, "full?": dict, "pool?": dict, "analysis?": dict,
     "prior?": dict, "seed?": int, "vectors?": dict, "tuned_on?": int, "measure?": str, "log?": dict,
-    "choice?": dict,
+    "choice?": dict, "recommended_because?": str,
 }  # fmt: skip
 
 

@@ -55,11 +55,12 @@ class TermValues:
     manifest : dict
         Model, recipe, seed, ``parameters`` (k1, b, mu), ``lead`` (the first-position boost),
         ``source``, ``folds``, ``measure`` (what points are chosen by), ``recommended_reduction``,
-        and ``points``. A point is a dict with its ``reduction``; the ``measures`` on held-out
-        queries, beside those of the tuned ``full`` index, and the mean ``difference`` of each with
-        its interval; the estimated ``posting_bytes`` and ``dictionary_bytes`` and, if learned from
-        an index, ``index_bytes``; ``visited``, the postings in the lists of a query's terms, mean
-        over the queries; the ``scale`` that keeps the ranking, and all ``scales`` that were tried.
+        ``recommended_because`` (see :class:`.losses.Recommended`), and ``points``. A point is a
+        dict with its ``reduction``; the ``measures`` on held-out queries, beside those of the tuned
+        ``full`` index, and the mean ``difference`` of each with its interval; the estimated
+        ``posting_bytes`` and ``dictionary_bytes`` and, if learned from an index, ``index_bytes``;
+        ``visited``, the postings in the lists of a query's terms, mean over the queries; the
+        ``scale`` that keeps the ranking, and all ``scales`` that were tried.
         With a ``posting_priority`` there is also ``posting_rule`` (see
         :meth:`.dropped_postings.PostingRule.describe`) and ``unit``, what is dropped by default.
     posting_priority : float32[V] or None

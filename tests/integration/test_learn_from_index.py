@@ -122,14 +122,19 @@ def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(learned, capsy
     for difference, said in (
         (
             unsure,
-            "drop nothing, which ranks best of those that keep R@1000. At no reduction is nDCG",
+            "drop nothing, which ranks best of those that may be. None of these has nDCG",
         ),
         (worse, "drop nothing. At every reduction R@1000 is significantly below that of the tuned"),
     ):
         points = [
             {**p, "difference": dict.fromkeys(p["difference"], difference)} for p in learned.points
         ]
-        rest = {"points": points, "recommended_reduction": recommend(points)}
+        reduction, because = recommend(points)
+        rest = {
+            "points": points,
+            "recommended_reduction": reduction,
+            "recommended_because": because,
+        }
         learn_command.print_points(replace(learned, manifest={**learned.manifest, **rest}))
         shown = " ".join(capsys.readouterr().out.split())
         assert "0% *" in shown and f"recommended: {said}" in shown

@@ -163,7 +163,11 @@ def test_the_manifest_holds_folds_points_and_provenance(collection):
     )
     manifest = values.manifest
     assert values.measure == "R@100"
-    assert values.recommended_reduction == recommend(values.points, "R@100")
+    of_prior = manifest["prior"]["reduction"]
+    assert recommend(values.points, "R@100", of_prior) == (
+        values.recommended_reduction,
+        manifest["recommended_because"],
+    )
     assert manifest["vocabulary_sha256"] == matrix.vocabulary.sha256
     assert manifest["source"] == matrix.source and manifest["seed"] == 3
     assert manifest["parameters"] == {**ANSERINI_DEFAULTS, "k1": 1.2, "b": 0.75}
@@ -327,7 +331,8 @@ def test_what_the_choice_of_a_point_is_worth_is_measured_on_queries_that_had_no_
     folds = [np.arange(20), np.arange(20, 40)]
     noise = np.random.default_rng(0).normal(0, 0.01, 40)
     gains = np.repeat([0.1, -0.1], 20) + noise
-    points = [{"reduction": r, "posting_bytes": 1 - r} for r in (0.0, 0.3, 0.6)]
+    full = dict.fromkeys(MEASURES, 0.5)
+    points = [{"reduction": r, "posting_bytes": 1 - r, "full": full} for r in (0.0, 0.3, 0.6)]
     columns = [np.zeros((40, len(MEASURES))) for _ in points]
     columns[1][:, 0], columns[2][:, 0] = gains, -gains
     found = held_out_choice(points, columns, folds)["nDCG@5"]

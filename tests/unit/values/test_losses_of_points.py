@@ -6,11 +6,15 @@ import pytest
 
 from tdv_lucene.errors import TdvError
 from tdv_lucene.values.losses import (
+    ABOVE,
+    BEST,
+    NO_RECALL,
     loss_of,
     most_loss_of,
     point_within_loss,
     ranks_above,
     recommend,
+    surely_loses_little,
 )
 
 
@@ -69,6 +73,7 @@ def point(reduction: float, ndcg: tuple[float, float], recall: tuple[float, floa
     return {
         "reduction": reduction,
         "posting_bytes": int(1000 * (1 - reduction)),
+        "full": {"nDCG@5": 0.5, "R@1000": 0.9},
         "difference": {k: {"mean": sum(v) / 2, "ci95": list(v)} for k, v in ends.items()},
     }
 
@@ -80,22 +85,45 @@ def test_the_smallest_that_ranks_above_by_an_error_is_recommended():
         point(0.6, (-0.009, 0.03), (-0.02, 0.001)),
         point(0.7, (-0.011, 0.03), (-0.01, 0.01)),
     ]
-    assert recommend(path) == 0.6
-    assert recommend(path[:2]) == 0.45
-    assert recommend(path[::-1]) == 0.6
+    assert recommend(path) == (0.6, ABOVE)
+    assert recommend(path[:2]) == (0.45, ABOVE)
+    assert recommend(path[::-1]) == (0.6, ABOVE)
+    path[2] = point(0.6, (-0.009, 0.03), (-0.02, -0.001))  # recall surely goes
+    assert recommend(path, prior_reduction=0.8) == (0.45, ABOVE)
 
 
 @pytest.mark.parametrize(
-    ("ndcg", "recall", "above"),
+    ("ndcg", "above"),
     [
-        ((0.0, 0.1), (-0.1, 0.0), True),
-        ((-0.009, 0.03), (-0.1, 0.0), True),  # above by half of the interval's half
-        ((-0.011, 0.03), (0.0, 0.1), False),  # better on average is not enough
-        ((0.01, 0.1), (-0.02, -0.01), False),  # recall surely goes
+        ((0.0, 0.1), True),
+        ((-0.009, 0.03), True),  # above by half of the interval's half
+        ((-0.011, 0.03), False),  # better on average is not enough
+        ((0.0, 0.0), False),  # no query has changed: there may be no other like them
     ],
 )
-def test_what_ranks_above(ndcg, recall, above):
-    assert ranks_above(point(0.3, ndcg, recall)) is above
+def test_what_ranks_above(ndcg, above):
+    assert ranks_above(point(0.3, ndcg, (-0.1, 0.0))) is above
+
+
+@pytest.mark.parametrize(
+    ("ndcg", "recall", "beyond"),
+    [
+        ((-0.01, 0.05), (-0.018, -0.018), True),  # 2 % of the full index's .5 and .9
+        ((-0.011, 0.06), (-0.018, -0.018), False),  # more cannot be excluded
+        ((-0.1, 0.5), (-0.1, 0.1), False),  # as five queries are: far above, by luck or not
+        ((-0.01, 0.05), (-0.06, 0.02), False),  # not significantly below, but below
+    ],
+)
+def test_beyond_the_priors_reduction_a_loss_must_be_excluded(ndcg, recall, beyond):
+    chosen = point(0.6, ndcg, recall)
+    assert surely_loses_little(chosen) is beyond
+    worse = point(0.3, (-0.4, 0.2), (-0.1, 0.1))
+    recall_lost = recall[1] < 0
+    assert recommend([worse, chosen], prior_reduction=0.3).reduction == (
+        0.6 if beyond and not recall_lost else 0.3
+    )
+    known = recommend([worse, chosen], prior_reduction=0.6).reduction
+    assert known == (0.3 if recall_lost else 0.6)
 
 
 def test_where_no_point_ranks_above_the_best_is_recommended():
@@ -104,10 +132,13 @@ def test_where_no_point_ranks_above_the_best_is_recommended():
         point(0.45, (-0.1, 0.15), (-0.1, 0.1)),
         point(0.6, (-0.1, 0.2), (-0.1, -0.01)),  # recall surely goes
     ]
-    assert recommend(unsure) == 0.45
+    assert recommend(unsure, prior_reduction=0.6) == (0.45, BEST)
+    assert recommend(unsure, prior_reduction=0.3) == (0.0, BEST)
     worse = [point(0.0, (-0.1, 0.09), (0.0, 0.01)), point(0.45, (-0.2, 0.1), (-0.1, 0.1))]
-    assert recommend(worse) == 0
-    assert recommend([point(0.45, (0.1, 0.2), (-0.1, -0.01))]) == 0, "nothing is to be dropped"
+    assert recommend(worse, prior_reduction=0.6) == (0.0, BEST)
+    lost = recommend([point(0.45, (0.1, 0.2), (-0.1, -0.01))], prior_reduction=0.6)
+    assert lost == (0.0, NO_RECALL), "nothing is to be dropped"
+    assert recommend([point(0.45, (-0.1, 0.2), (-0.1, 0.1))]).reduction == 0, "none is trusted"
 
 
 def test_another_measure_chooses_another_point():
@@ -116,8 +147,8 @@ def test_another_measure_chooses_another_point():
     path[1]["difference"] |= recall
     path[0]["difference"] |= {"R@100": {"mean": 0.1, "ci95": [0.0, 0.2]}}
     for each in path:
-        each["full"] = {"R@100": 0.5}
-    assert recommend(path, "nDCG@5") == 0.45
-    assert recommend(path, "R@100") == 0
+        each["full"] |= {"R@100": 0.5}
+    assert recommend(path, "nDCG@5").reduction == 0.45
+    assert recommend(path, "R@100").reduction == 0
     assert point_within_loss(path, 0.03, "R@100")["reduction"] == 0
     assert point_within_loss(path, 0.05, "R@100")["reduction"] == 0.45
