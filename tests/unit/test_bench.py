@@ -24,7 +24,7 @@ SCRIPTS = ["analysis_detection.py", "rewriting.py",
            "ablation.py", "frontier.py",
            "rivals.py", "size.py", "shards.py", "evidence.py", "orders.py", "permuted.py",
            "gains.py", "update.py", "watch.py", "languages.py", "engines.py",
-           "impact.py", "prior_words.py"]  # fmt: skip
+           "impact.py", "prior_words.py", "few_queries.py"]  # fmt: skip
 READING = ["picture.py", "prior_picture.py", "passages.py"]
 """Scripts that read figures or documents, and need no folder to work in."""
 
