@@ -155,7 +155,7 @@ def judged_queries(topics: Mapping[str, str], qrels: Qrels) -> list[str]:
     return judged
 
 
-def relevant_documents(topics: Mapping[str, str], qrels: Qrels) -> set[str]:
+def relevant_documents(topics: Iterable[str], qrels: Mapping[str, Mapping[str, int]]) -> set[str]:
     """Ids of the documents relevant to any of the topics."""
     return {
         doc_id

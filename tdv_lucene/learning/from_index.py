@@ -13,7 +13,7 @@ from ..analysis import Analysis
 from ..embedding.embed import load_term_vectors
 from ..errors import TdvError, argument
 from ..evaluation.chance import note_on_chance
-from ..evaluation.topics import read_qrels, read_topics
+from ..evaluation.topics import read_qrels, read_topics, relevant_documents
 from ..indexes.analysis import analysis_of
 from ..indexes.field_analysis import FieldAnalysis
 from ..indexes.inspection import inspect_fields, require_prunable
@@ -27,6 +27,7 @@ from ..prior.alone import prior_values, prior_values_of_index
 from ..progress import Progress, silent
 from ..report.path_plot import check_plot, plot_points
 from ..simulation.predicted_sizes import with_index_bytes
+from ..simulation.queries import find_documents
 from ..source import named_by
 from ..values.operating_point import CORRECTED_AT
 from ..values.term_values import KIND, TermValues
@@ -122,6 +123,8 @@ def values_from_index(
         index, config.matrix, field=config.field, positions=recipe.lead, progress=watched
     ) as counts:
         counts.require_postings("learning")
+        if asked.qrels is not None:
+            _warn_of_missing(counts, asked.texts, asked.qrels, f"{qrels}")
         search = search_lucene(index, asked.texts, model, config.field, analysed.analysis, watched)
         learned = _learn(counts, asked, recipe, config, search, progress)
         if asked.qrels is not None:
@@ -165,6 +168,23 @@ def _learn(
     return learn_term_values(
         counts, asked.topics, asked.qrels, training, search=search, progress=progress
     )
+
+
+def _warn_of_missing(
+    counts: TermDocumentMatrix,
+    topics: Mapping[str, str],
+    qrels: Mapping[str, Mapping[str, int]],
+    file: str,
+) -> None:
+    """Say how many relevant documents the index lacks; of all of them learning does."""
+    relevant = relevant_documents(topics, qrels)
+    missing = len(relevant) - len(find_documents(counts.doc_ids, relevant))
+    if 0 < missing < len(relevant):
+        _log.warning(
+            "%s of the %s relevant documents of %s are not in %s: they count as not found, and "
+            "queries that have no other are left out",
+            f"{missing:,}", f"{len(relevant):,}", file, counts.source["path"],
+        )  # fmt: skip
 
 
 class _Questions(NamedTuple):

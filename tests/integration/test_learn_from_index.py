@@ -110,6 +110,17 @@ def test_judgements_of_another_collection_are_asked_about(case, tmp_path, caplog
     assert "no better than chance" in caplog.text
 
 
+def test_relevant_documents_that_the_index_lacks_are_told(case, tmp_path, caplog):
+    lines = case.qrels.read_text().splitlines()
+    qrels = tmp_path / "more.qrels"
+    qrels.write_text("\n".join([*lines, *(f"q{n} 0 elsewhere{n} 1" for n in range(3))]) + "\n")
+    learn(SimpleNamespace(index=case.index, topics=case.topics, qrels=qrels), tmp_path / "V")
+    assert f"3 of the 93 relevant documents of {qrels} are not in {case.index}" in caplog.text
+    caplog.clear()
+    learn(case, tmp_path / "W")
+    assert "are not in" not in caplog.text
+
+
 def test_an_index_without_positions_is_said_to_have_none(case, learned, tmp_path, capsys):
     learn_command.print_points(learned)
     assert "-storePositions" in capsys.readouterr().out
