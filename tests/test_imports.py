@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,31 +39,40 @@ DISTRIBUTIONS = {
 }
 
 
+def _import_statements(
+    node: ast.AST, at_once: bool = True
+) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Imports below ``node``; those of functions and for type checkers happen later."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            yield child, at_once
+        elif not isinstance(child, ast.expr):  # expressions import nothing
+            later = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) or (
+                isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            )
+            yield from _import_statements(child, at_once and not later)
+
+
 def _imports(module: str) -> Iterator[tuple[str, bool]]:
     """Absolute names of the modules imported, and whether that happens at import time."""
     path = MODULES[module]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    later = {
-        id(node)
-        for function in ast.walk(tree)
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        or (isinstance(function, ast.If) and ast.unparse(function.test) == "TYPE_CHECKING")
-        for node in ast.walk(function)
-    }
-    for node in ast.walk(tree):
+    for node, at_once in _import_statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield alias.name, id(node) not in later
+                yield alias.name, at_once
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) - node.level + 1]
             base = ".".join([*above, node.module or ""] if node.level else [node.module or ""])
             for alias in node.names:
                 full = f"{base.rstrip('.')}.{alias.name}"
-                yield full if full in MODULES else base.rstrip("."), id(node) not in later
+                yield full if full in MODULES else base.rstrip("."), at_once
 
 
-EDGES = {module: list(_imports(module)) for module in MODULES}
+@cache
+def _edges(module: str) -> list[tuple[str, bool]]:
+    """Those imports, parsed once and when a test asks: every process collects this file."""
+    return list(_imports(module)) if module in MODULES else []
 
 
 def _top(name: str) -> str:
@@ -70,7 +80,7 @@ def _top(name: str) -> str:
 
 
 def _third_party(module: str) -> set[str]:
-    tops = {_top(name) for name, _ in EDGES[module]}
+    tops = {_top(name) for name, _ in _edges(module)}
     return tops - sys.stdlib_module_names - {PACKAGE}
 
 
@@ -80,13 +90,13 @@ def _within(folder: str) -> list[str]:
 
 
 def _own_imports(module: str) -> set[str]:
-    return {name for name, _ in EDGES[module] if _top(name) == PACKAGE}
+    return {name for name, _ in _edges(module) if _top(name) == PACKAGE}
 
 
 def _reaches(module: str, target: str, seen: set[str] | None = None) -> bool:
     """Whether importing ``module`` imports ``target``, or anything inside it, at once."""
     seen = set() if seen is None else seen
-    for name, at_once in EDGES.get(module, ()):
+    for name, at_once in _edges(module):
         if not at_once or name in seen:
             continue
         seen.add(name)
@@ -149,7 +159,7 @@ def test_core_is_pure_jax(module: str) -> None:
     allowed = {*_within("core"), *_within("ranking"), f"{PACKAGE}.vocabulary", f"{PACKAGE}.errors"}
     assert _own_imports(module) <= allowed
     forbidden = {"os", "io", "pathlib", "time", "datetime", "logging", "random"}
-    assert not {_top(name) for name, _ in EDGES[module]} & forbidden
+    assert not {_top(name) for name, _ in _edges(module)} & forbidden
 
 
 def test_jvm_knows_nothing_of_learning() -> None:
@@ -196,7 +206,7 @@ def test_what_is_imported_is_what_setup_cfg_installs() -> None:
     imported = set().union(*(_third_party(module) for module in MODULES))
     assert {DISTRIBUTIONS.get(name, name) for name in imported} == _declared() | _optional()
     others = set(MODULES) - {*_neural(), f"{PACKAGE}.pyterrier"}
-    at_once = {_top(name) for module in others for name, now in EDGES[module] if now}
+    at_once = {_top(name) for module in others for name, now in _edges(module) if now}
     assert not at_once & _optional(), "the package must do without its extras"
 
 
@@ -216,7 +226,7 @@ def test_the_experiment_does_without_neural_rankers() -> None:
     """It imports them when they are asked for."""
     neural, heavy = set(_within("paper.neural")), set(_neural())
     for module in set(_within("paper")) - neural:
-        for name, at_once in EDGES[module]:
+        for name, at_once in _edges(module):
             assert name not in heavy or not at_once, f"{module} imports {name} at once"
 
 

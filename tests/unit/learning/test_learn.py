@@ -36,19 +36,13 @@ from tdv_lucene.simulation.problem import Problem
 from tdv_lucene.values.losses import recommend
 
 SHORT = DefaultRecipe(max_steps=40, check_every=20, learning_rate=3e-2, reductions=(0.0, 0.3))
-SPREAD = replace(SHORT, slopes=(0.75,))
-TINY = DefaultRecipe(max_steps=2, check_every=1, reductions=(0.0, 0.3))
+SPREAD = replace(SHORT, slopes=(0.75,), folds=2, reductions=(0.0,))
+TINY = DefaultRecipe(max_steps=2, check_every=1, folds=2, reductions=(0.0, 0.3))
 
 
 @pytest.fixture(scope="module")
 def collection():
     return make_collection()
-
-
-@pytest.fixture(scope="module")
-def spread(collection):
-    """Values of terms that differ as learned, by three quarters."""
-    return learn_term_values(*collection, recipe=SPREAD)
 
 
 def mean_by_kind(values) -> tuple[float, float]:
@@ -144,11 +138,13 @@ def test_held_out_queries_are_served_better(collection):
     values = learn_term_values(*collection, recipe=SHORT)
     subject, noise = mean_by_kind(values)
     assert noise < subject
+    assert len(values.manifest["folds"]) == DefaultRecipe.folds == 5
     unpruned = values.points[0]
     assert unpruned["measures"]["nDCG@5"] > unpruned["full"]["nDCG@5"]
 
 
-def test_the_same_seed_learns_the_same(collection):
+def test_the_same_seed_learns_the_same():
+    collection = make_collection(documents=120, queries=12)
     first, second = (learn_term_values(*collection, recipe=TINY, seed=5) for _ in range(2))
     np.testing.assert_array_equal(first.weights, second.weights)
     assert first.points == second.points
@@ -171,7 +167,7 @@ def test_the_manifest_holds_folds_points_and_provenance(collection):
     assert manifest["vocabulary_sha256"] == matrix.vocabulary.sha256
     assert manifest["source"] == matrix.source and manifest["seed"] == 3
     assert manifest["parameters"] == {**ANSERINI_DEFAULTS, "k1": 1.2, "b": 0.75}
-    assert len(manifest["folds"]) == 5
+    assert len(manifest["folds"]) == TINY.folds
     assert all(fold["network"] for fold in manifest["folds"])
     assert sum(fold["queries"] for fold in manifest["folds"]) == manifest["queries"]
     assert all(set(fold["held_out"]) == {"0", "0.3"} for fold in manifest["folds"])
@@ -191,18 +187,21 @@ def test_the_manifest_holds_folds_points_and_provenance(collection):
     assert point["measures"]["nDCG@5"] == pytest.approx(weighted / manifest["queries"])
 
 
-def test_the_mean_value_of_a_kept_token_is_one(spread):
+def test_the_mean_value_of_a_kept_token_is_one(collection):
     """Another mean acts like another k1: only how terms differ is learned."""
+    spread = learn_term_values(*collection, recipe=SPREAD)  # by three quarters, as learned
     assert np.ptp(spread.weights) > 0.1
     mean = np.average(spread.weights, weights=spread.total_term_freq)
     assert mean == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize("unit", ["term", "posting"])
-def test_values_can_be_learned_of_what_a_pruning_leaves(collection, spread, unit):
-    recipe = replace(SPREAD, unit=unit)
-    of_all = spread if recipe == SPREAD else learn_term_values(*collection, recipe=recipe)
-    of_rest = learn_term_values(*collection, recipe=replace(recipe, trained_at=0.3))
+def test_values_can_be_learned_of_what_a_pruning_leaves(collection, unit):
+    recipe = replace(SPREAD, unit=unit, max_steps=4, check_every=4)
+    of_all, of_rest = (
+        learn_term_values(*collection, recipe=replace(recipe, trained_at=share))
+        for share in (0.0, 0.3)
+    )
     assert np.isfinite(of_rest.weights).all() and (of_rest.weights > 0).all()
     assert not np.array_equal(of_all.weights, of_rest.weights)
     np.testing.assert_array_equal(of_all.priority, of_rest.priority)

@@ -162,13 +162,14 @@ def test_drawn_documents_push_ranks_down_by_what_they_stand_for(collection, monk
     assert abs(found - wanted) < abs(uncounted - wanted) / 4
 
 
-def test_learning_from_a_pool_of_all_is_learning_from_all(collection, monkeypatch):
-    matrix, topics, qrels = collection
+def test_learning_from_a_pool_of_all_is_learning_from_all(monkeypatch):
+    counted, topics, qrels = make_collection(queries=10)
+    matrix = with_positions(counted)
     given = {"recipe": TINY, "vectors": latent_semantic_vectors(matrix, dimensions=8)}
     whole = learn_term_values(matrix, topics, qrels, **given)
     monkeypatch.setattr(learning, "fitting_pool", lambda extent, *_: extent.documents)
     pooled = learn_term_values(matrix, topics, qrels, **given)
-    assert pooled.manifest["pool"]["documents"] == 1200
+    assert pooled.manifest["pool"]["documents"] == matrix.shape[1]
     # Sums in another order: float32 statistics of training differ in the last digits.
     np.testing.assert_allclose(pooled.weights, whole.weights, rtol=1e-4)
     np.testing.assert_array_equal(pooled.priority, whole.priority)
