@@ -122,10 +122,13 @@ def ranks_above(point: Point, measure: str = MEASURE) -> bool:
 
 def surely_loses_little(point: Point, measure: str = MEASURE) -> bool:
     """Whether at most ``MOST_LOST`` is lost: of ``measure`` even at the worse end of its 95 %
-    interval, of R@1000 on the mean. Not being significantly below is easy for few queries."""
+    interval, of R@1000 on the mean. Not being significantly below is easy for few queries, and so
+    is that none has changed: then there is no interval to speak of."""
     lost_recall = -point["difference"]["R@1000"]["mean"]
+    low, high = point["difference"][measure]["ci95"]
     return bool(
-        most_loss_of(point, measure) <= MOST_LOST
+        low < high
+        and most_loss_of(point, measure) <= MOST_LOST
         and lost_recall <= MOST_LOST * point["full"]["R@1000"]
     )
 

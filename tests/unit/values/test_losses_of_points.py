@@ -112,6 +112,7 @@ def test_what_ranks_above(ndcg, above):
         ((-0.011, 0.06), (-0.018, -0.018), False),  # more cannot be excluded
         ((-0.1, 0.5), (-0.1, 0.1), False),  # as five queries are: far above, by luck or not
         ((-0.01, 0.05), (-0.06, 0.02), False),  # not significantly below, but below
+        ((0.0, 0.0), (0.0, 0.0), False),  # no query has changed
     ],
 )
 def test_beyond_the_priors_reduction_a_loss_must_be_excluded(ndcg, recall, beyond):
