@@ -26,6 +26,9 @@ print(json.dumps([[hit.docid, f"{hit.score:.6f}"] for hit in hits]))
 """
 
 
+READY = 'eval "$("$1" -m tdv_lucene env)"'
+
+
 def bare_environment() -> dict[str, str]:
     """As of a new shell, where nobody has thought of Pyserini."""
     known = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
@@ -39,26 +42,29 @@ def shell(script: str, *arguments: str) -> subprocess.CompletedProcess:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("times", [1, 2])
-def test_plain_pyserini_searches_a_pruned_index(times, tiny_index, tmp_path):
+def test_plain_pyserini_searches_a_pruned_index(tiny_index, tmp_path):
     """Without any parameter: norms hold those that suit the pruned index."""
     prune_index(tiny_index, None, tmp_path / "pruned", reduction=0.2)
     assert FieldRecord.read(tmp_path / "pruned").baked[0] > 0.9
     used = search_index(tmp_path / "pruned", {"q": "quick fox"}, tmp_path / "run")
     run = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
-    ready = 'eval "$("$1" -m tdv_lucene env)"; ' * times
-    done = shell(
-        ready + '"$1" -c "$2" "$3"',
-        SEARCH, str(tmp_path / "pruned"),
-    )  # fmt: skip
+    done = shell(f'{READY}; "$1" -c "$2" "$3"', SEARCH, str(tmp_path / "pruned"))
     assert (used["k1"], used["b"]) == (0.9, 0.4)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == [[line[2], line[4]] for line in run] != []
 
 
+def test_a_shell_that_was_prepared_twice_is_as_after_once():
+    """So Pyserini searches there too: what it needs is in the environment alone."""
+    done = shell(f"{READY}; env; echo; {READY}; env; echo")
+    assert done.returncode == 0, done.stderr
+    once, twice = done.stdout.strip().split("\n\n")
+    assert "JAVA_HOME=" in once
+    assert sorted(once.split()) == sorted(twice.split())
+
+
 def test_ours_goes_on_in_that_shell(tiny_index):
-    done = shell('eval "$("$1" -m tdv_lucene env)"; "$1" -m tdv_lucene inspect --index "$2"',
-                 str(tiny_index))  # fmt: skip
+    done = shell(f'{READY}; "$1" -m tdv_lucene inspect --index "$2"', str(tiny_index))
     assert done.returncode == 0, done.stderr
     assert "can be pruned" in done.stdout
 
