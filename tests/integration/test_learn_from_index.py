@@ -19,7 +19,7 @@ from tdv_lucene.learning.from_index import learn_from_index
 from tdv_lucene.learning.recipes import DefaultRecipe
 from tdv_lucene.matrix.extract import extract_matrix
 from tdv_lucene.pruning.prune import prune_index
-from tdv_lucene.values.losses import recommend
+from tdv_lucene.values.losses import BEST, recommend
 from tdv_lucene.values.term_values import TermValues
 
 pytestmark = pytest.mark.jvm
@@ -149,6 +149,8 @@ def test_where_a_loss_cannot_be_excluded_nothing_is_to_be_dropped(learned, capsy
         learn_command.print_points(replace(learned, manifest={**learned.manifest, **rest}))
         shown = " ".join(capsys.readouterr().out.split())
         assert "0% *" in shown and f"recommended: {said}" in shown
+        beyond = "drops more than the prior's 0% must surely lose at most 2% of nDCG@5"
+        assert (beyond in shown) is (because == BEST)
 
 
 def test_a_matrix_at_hand_gives_the_same(case, learned, tmp_path):
