@@ -20,6 +20,7 @@ import org.apache.lucene.index.DirectoryReader;
 public abstract class Job {
   private Thread thread;
   private volatile Throwable thrown;
+  private volatile String result = "";
   private volatile boolean cancelled;
   private volatile String label = "";
   private final AtomicLong done = new AtomicLong();
@@ -28,8 +29,11 @@ public abstract class Job {
   /** Indexes that were opened, where damage is looked for when the work fails. */
   private final Set<String> opened = new LinkedHashSet<>();
 
-  /** Does the work. Calls {@link #progress} and {@link #checkCancelled} as it goes. */
-  protected abstract void run() throws Exception;
+  /**
+   * Does the work, and returns what {@link #result} is to say. Calls {@link #progress} and
+   * {@link #checkCancelled} as it goes.
+   */
+  protected abstract Object run() throws Exception;
 
   /** Opens the last commit of an index; to be closed by the job. */
   public final DirectoryReader open(String index) throws IOException {
@@ -48,9 +52,9 @@ public abstract class Job {
     opened.add(index);
   }
 
-  /** The result as text (JSON where structured), valid once {@link #await} returned true. */
-  public String result() {
-    return "";
+  /** The result as JSON, valid once {@link #await} returned true. */
+  public final String result() {
+    return result;
   }
 
   public final void start() {
@@ -136,7 +140,7 @@ public abstract class Job {
 
   private void runAndCatch() {
     try {
-      run();
+      result = Json.of(run());
     } catch (Throwable t) { // also OutOfMemoryError: whoever waits must learn of it
       thrown = explain(t);
     }

@@ -22,7 +22,6 @@ import tdvlucene.common.ExternalIds;
 import tdvlucene.common.IndexPostings;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
-import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.common.Pool;
 import tdvlucene.inspect.Identity;
@@ -51,7 +50,6 @@ public final class ExtractJob extends Job {
   private boolean sequences;
   private int rangeSize = TokenSequences.TOKENS;
   private DocumentNumbers live;
-  private String result = "";
 
   public ExtractJob(String index, String field, String output, int threads) {
     this.index = index;
@@ -82,18 +80,13 @@ public final class ExtractJob extends Job {
 
   /** JSON: the identity of the commit that was read; of shards, nothing. */
   @Override
-  public String result() {
-    return result;
-  }
-
-  @Override
-  protected void run() throws IOException {
+  protected Object run() throws IOException {
     try (DirectoryReader reader = openUnlocked(index)) {
-      run(reader);
+      return run(reader);
     }
   }
 
-  private void run(DirectoryReader reader) throws IOException {
+  private Object run(DirectoryReader reader) throws IOException {
     FieldInfo info = Indexes.requireFrequencies(reader, index, field);
     positions &= Indexes.hasPositions(info);
     sequences &= Indexes.hasPositions(info);
@@ -106,7 +99,7 @@ public final class ExtractJob extends Job {
       ordered.write(MultiTerms.getTerms(reader, field), output, rangeSize);
     }
     Indexes.requireCurrent(reader, index);
-    result = Json.of(Identity.of(reader));
+    return Identity.of(reader);
   }
 
   private NpyWriter array(String name, String dtype) throws IOException {

@@ -45,12 +45,7 @@ public final class TokensJob extends Job {
 
   /** The number of documents that had a text. */
   @Override
-  public String result() {
-    return Integer.toString(written);
-  }
-
-  @Override
-  protected void run() throws IOException {
+  protected Object run() throws IOException {
     try (DirectoryReader reader = open(index);
         Writer lines = Files.newBufferedWriter(Paths.get(output), StandardCharsets.UTF_8)) {
       phase("analyse stored text", reader.maxDoc());
@@ -63,6 +58,7 @@ public final class TokensJob extends Job {
           index + " stores no text (neither 'contents' nor 'raw'): vectors can be made from its "
               + "matrix or read from a file instead");
     }
+    return written;
   }
 
   private void writeSegment(LeafReaderContext leaf, Writer lines) throws IOException {

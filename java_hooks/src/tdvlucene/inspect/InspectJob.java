@@ -26,7 +26,6 @@ import tdvlucene.common.IdField;
 import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
-import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.Segments;
@@ -44,7 +43,6 @@ import tdvlucene.common.UserException;
 public final class InspectJob extends Job {
   private final String index;
   private long mostBytes = IndexFiles.CHEAP_BYTES;
-  private String result = "";
 
   public InspectJob(String index) {
     this.index = index;
@@ -61,12 +59,7 @@ public final class InspectJob extends Job {
   }
 
   @Override
-  public String result() {
-    return result;
-  }
-
-  @Override
-  protected void run() throws IOException {
+  protected Object run() throws IOException {
     try (DirectoryReader reader = open(index)) {
       boolean isOne = Indexes.shardsOf(reader).size() == 1;
       Map<String, Object> found = new LinkedHashMap<>(Identity.of(reader));
@@ -87,7 +80,7 @@ public final class InspectJob extends Job {
       if (isOne) { // several commits have none in common
         found.put("user_data", new TreeMap<>(reader.getIndexCommit().getUserData()));
       }
-      result = Json.of(found);
+      return found;
     }
   }
 

@@ -44,12 +44,7 @@ public final class ShardJob extends Job {
 
   /** A JSON array of the ids asked for. */
   @Override
-  public String result() {
-    return Json.of(found);
-  }
-
-  @Override
-  protected void run() throws IOException {
+  protected Object run() throws IOException {
     try (DirectoryReader reader = open(index);
         NpyWriter out = new NpyWriter(hashes, "<i8")) {
       phase("reading document ids", reader.maxDoc());
@@ -60,6 +55,7 @@ public final class ShardJob extends Job {
       }
       read(reader, out);
     }
+    return found;
   }
 
   private void read(IndexReader reader, NpyWriter out) throws IOException {

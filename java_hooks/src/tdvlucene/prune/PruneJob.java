@@ -21,7 +21,6 @@ import org.apache.lucene.store.NoLockFactory;
 import tdvlucene.common.BakedNorms;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
-import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.NormKind;
 import tdvlucene.common.Pool;
@@ -61,7 +60,6 @@ public class PruneJob extends Job {
   final Map<String, Object> report = new TreeMap<>();
   private final Map<String, Object> others = new TreeMap<>();
   private int deleted;
-  private String result = "";
 
   /** @param output an existing, empty folder */
   public PruneJob(String index, String output, int threads) {
@@ -129,16 +127,12 @@ public class PruneJob extends Job {
    * first field, and under its name in {@code fields} of every other.
    */
   @Override
-  public String result() {
-    return result;
-  }
-
-  @Override
-  protected void run() throws IOException {
+  protected Object run() throws IOException {
     try (DirectoryReader reader = openUnlocked(index);
         Pool pool = new Pool(threads)) {
       run(reader, pool);
     }
+    return report;
   }
 
   private void run(DirectoryReader reader, Pool pool) throws IOException {
@@ -269,7 +263,6 @@ public class PruneJob extends Job {
       userData.putIfAbsent(
           prefix + "baked.average_length", Double.toString(target.average));
     }
-    result = Json.of(report);
   }
 
   private void write(

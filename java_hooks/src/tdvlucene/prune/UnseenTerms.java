@@ -10,7 +10,6 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.util.BytesRef;
 import tdvlucene.common.Job;
-import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.rules.TermTable;
 
@@ -27,7 +26,6 @@ public final class UnseenTerms extends Job {
   private final TermTable table;
   private final Path folder;
   private final Map<BytesRef, Unseen> unseen = new TreeMap<>();
-  private String result = "";
 
   /** @param folder gets the arrays; existing, empty */
   public UnseenTerms(OpenCommit source, String field, TermTable table, String folder) {
@@ -39,12 +37,7 @@ public final class UnseenTerms extends Job {
 
   /** JSON: documents of the index and of the field, the field's tokens and postings. */
   @Override
-  public String result() {
-    return result;
-  }
-
-  @Override
-  protected void run() throws IOException {
+  protected Object run() throws IOException {
     reads(source.index);
     int[] docFreq = new int[table.size()];
     for (LeafReaderContext leaf : source.reader.leaves()) {
@@ -59,7 +52,7 @@ public final class UnseenTerms extends Job {
     found.put("doc_count", source.reader.getDocCount(field));
     found.put("tokens", source.reader.getSumTotalTermFreq(field));
     found.put("postings", source.reader.getSumDocFreq(field));
-    result = Json.of(found);
+    return found;
   }
 
   private void read(Terms terms, int[] docFreq) throws IOException {

@@ -23,7 +23,6 @@ import org.apache.lucene.index.SegmentInfos;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IOContext;
 import org.apache.lucene.util.Bits;
-import tdvlucene.common.Json;
 import tdvlucene.common.Pool;
 import tdvlucene.common.Segments;
 import tdvlucene.common.UserException;
@@ -69,12 +68,7 @@ public final class UpdateJob extends PruneJob {
    * stayed have in the source. Of segments that stayed, deleted documents count.
    */
   @Override
-  public String result() {
-    return Json.of(report);
-  }
-
-  @Override
-  protected void run() throws IOException {
+  protected Object run() throws IOException {
     reads(index);
     reads(pruned);
     held.requireHeld();
@@ -88,6 +82,7 @@ public final class UpdateJob extends PruneJob {
       removeUnused(made);
       report(last, plan, made);
     }
+    return report;
   }
 
   private void report(SegmentInfos last, Plan plan, SegmentInfos made) throws IOException {

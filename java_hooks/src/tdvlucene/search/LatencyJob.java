@@ -12,7 +12,6 @@ import java.util.TreeMap;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Job;
-import tdvlucene.common.Json;
 import tdvlucene.common.NpyWriter;
 import tdvlucene.search.TimedIndex.Mode;
 
@@ -69,12 +68,7 @@ public final class LatencyJob extends Job {
 
   /** A JSON object: the queries timed in the order of the output, and how the warm-up went. */
   @Override
-  public String result() {
-    return Json.of(result);
-  }
-
-  @Override
-  protected void run() throws Exception {
+  protected Object run() throws Exception {
     end = System.nanoTime() + nanos(budgetSeconds);
     try {
       List<Queries.Topic> shuffled = queries.parse();
@@ -93,6 +87,7 @@ public final class LatencyJob extends Job {
       result.put("postings_visited", countPostings());
       result.put("queries", sample.stream().map(Queries.Topic::id).toList());
       result.put("hits_seen", hitsSeen);
+      return result;
     } finally {
       IOUtils.close(indexes);
     }

@@ -71,12 +71,7 @@ public final class RunJob extends Job {
 
   /** A JSON object: hits written, and the ids of queries that found nothing. */
   @Override
-  public String result() {
-    return Json.of(new TreeMap<>(Map.of("hits", written, "queries_without_hits", empty)));
-  }
-
-  @Override
-  protected void run() throws IOException {
+  protected Object run() throws IOException {
     phase("writing the run", topics.size());
     try (NpyFolder arrays = new NpyFolder(folder.toString());
         NpyWriter printed = new NpyWriter(folder.resolve("printed.npy"), "<f8");
@@ -111,6 +106,7 @@ public final class RunJob extends Job {
         advance(1);
       }
     }
+    return new TreeMap<>(Map.of("hits", written, "queries_without_hits", empty));
   }
 
   private static String[] ids(NpyFolder arrays) throws IOException {

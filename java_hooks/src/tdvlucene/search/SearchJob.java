@@ -38,13 +38,14 @@ public final class SearchJob extends Job {
   }
 
   @Override
-  protected void run() throws Exception {
+  protected Object run() throws Exception {
     reads(searched.index);
     try (HitArrays arrays = new HitArrays(folder, searched.reader().maxDoc());
         Pool pool = new Pool(threads)) { // closed first, for the reader may be closed after this
       search(arrays, pool);
       arrays.writeIds(searched.reader(), searched.index);
     }
+    return null;
   }
 
   private void search(HitArrays arrays, Pool pool) throws IOException {

@@ -24,7 +24,6 @@ public final class SearchedIndex extends Job implements Closeable {
   private DirectoryReader reader;
   private Feedback expanding; // null for none
   private Ranking ranking;
-  private boolean tiesById;
 
   /** @param queries whatever they ask, for their field and what analyses them */
   public SearchedIndex(String index, Similarity similarity, Queries queries) {
@@ -51,12 +50,7 @@ public final class SearchedIndex extends Job implements Closeable {
 
   /** JSON: whether equal scores are ordered by id, and are printed as those; see RunJob. */
   @Override
-  public String result() {
-    return String.valueOf(tiesById);
-  }
-
-  @Override
-  protected void run() throws IOException, ReflectiveOperationException {
+  protected Object run() throws IOException, ReflectiveOperationException {
     reader = open(index);
     if (feedback != null) {
       expanding = Feedback.open(index, reader, similarity, queries, feedback);
@@ -71,7 +65,7 @@ public final class SearchedIndex extends Job implements Closeable {
             ? ImpactSimilarity.searcher(reader, similarity)
             : statistics.searcher(reader, similarity);
     ranking = new Ranking(searcher, index, similarity);
-    tiesById = expanding == null && ranking.tiesById();
+    return expanding == null && ranking.tiesById();
   }
 
   DirectoryReader reader() {

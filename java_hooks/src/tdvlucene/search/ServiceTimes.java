@@ -12,7 +12,6 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Job;
-import tdvlucene.common.Json;
 
 /**
  * Times what a query costs besides the search: analysing its text and fetching the hits'
@@ -33,7 +32,6 @@ public final class ServiceTimes extends Job {
   private final long warmUpNanos;
   private final List<String> paths = new ArrayList<>();
   private final List<Similarity> similarities = new ArrayList<>();
-  private final Map<String, Object> result = new TreeMap<>();
   private long fieldsSeen;
 
   public ServiceTimes(Queries queries, int hits, double warmUpSeconds) {
@@ -52,12 +50,7 @@ public final class ServiceTimes extends Job {
    * query, {@code hits}.
    */
   @Override
-  public String result() {
-    return Json.of(result);
-  }
-
-  @Override
-  protected void run() throws Exception {
+  protected Object run() throws Exception {
     phase("timing analysis and stored fields", 0);
     List<Queries.Topic> topics = queries.parse();
     List<DirectoryReader> readers = new ArrayList<>();
@@ -71,10 +64,12 @@ public final class ServiceTimes extends Job {
         fetches.add(query -> fetch(stored, found.get(query)));
       }
       Work analysis = all -> queries.parse(); // finds the generator: not for each query
+      Map<String, Object> result = new TreeMap<>();
       result.put("analysis_ms", meanMs(List.of(analysis), 1).get(0) / topics.size());
       result.put("stored_fields_ms", meanMs(fetches, topics.size()));
       result.put("hits", hits);
       result.put("fields_seen", fieldsSeen); // used, so that no fetch can be left out
+      return result;
     } finally {
       IOUtils.close(readers);
     }

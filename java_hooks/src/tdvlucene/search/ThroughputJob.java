@@ -12,7 +12,6 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.util.IOUtils;
 import tdvlucene.common.Job;
-import tdvlucene.common.Json;
 import tdvlucene.common.Pool;
 
 /**
@@ -51,12 +50,7 @@ public final class ThroughputJob extends Job {
 
   /** A JSON array: for each index, queries a second of each counted round. */
   @Override
-  public String result() {
-    return Json.of(perSecond);
-  }
-
-  @Override
-  protected void run() throws Exception {
+  protected Object run() throws Exception {
     List<Queries.Topic> topics = queries.parse();
     Collections.shuffle(topics, new Random(seed));
     List<DirectoryReader> readers = new ArrayList<>();
@@ -70,6 +64,7 @@ public final class ThroughputJob extends Job {
       try (Pool pool = new Pool(threads)) { // closed first: no search outlives its reader
         runRounds(searchers, topics, pool);
       }
+      return perSecond;
     } finally {
       IOUtils.close(readers);
     }

@@ -19,7 +19,6 @@ import tdvlucene.common.Damage;
 import tdvlucene.common.IndexFiles;
 import tdvlucene.common.Indexes;
 import tdvlucene.common.Job;
-import tdvlucene.common.Json;
 import tdvlucene.common.Lucene;
 import tdvlucene.common.Pool;
 import tdvlucene.common.Shards;
@@ -53,7 +52,6 @@ public final class VerifyJob extends Job {
   private boolean hasFollowed;
   private ComparedIndex source;
   private ComparedIndex pruned;
-  private String result = "";
 
   public VerifyJob(String index, String prunedIndex, int threads) {
     this.index = index;
@@ -93,12 +91,7 @@ public final class VerifyJob extends Job {
 
   /** JSON: documents and (of the pruned fields) postings compared; the first difference, if any. */
   @Override
-  public String result() {
-    return result;
-  }
-
-  @Override
-  protected void run() throws IOException {
+  protected Object run() throws IOException {
     Map<String, Object> report = new TreeMap<>();
     try (DirectoryReader before = open(index);
         DirectoryReader after = open(prunedIndex);
@@ -120,7 +113,7 @@ public final class VerifyJob extends Job {
       requireSound(prunedIndex);
       report.put("difference", e.content());
     }
-    result = Json.of(report);
+    return report;
   }
 
   /** Two indexes differ as well where one of them is damaged. */
