@@ -141,7 +141,7 @@ class TermDocumentMatrix:
         """Return the matrix with this boost."""
         return self if boost == self.position_boost else replace(self, position_boost=boost)
 
-    def tf(self, postings: slice) -> np.ndarray:
+    def tf(self, postings: slice | np.ndarray) -> np.ndarray:
         """Return int32[n] or float32[n]: these postings' frequencies, with the boost if any."""
         if self.position_boost is None:
             return self.data[postings]

@@ -42,15 +42,14 @@ def estimate_posting_bytes(
     by_size = np.argsort(doc_freq, kind="stable")
     by_size = by_size[np.searchsorted(doc_freq[by_size], 2) :]  # lists of one take no bytes
     terms = np.sort(by_size[every // 2 :: every])
-    spans = [slice(matrix.indptr[t], matrix.indptr[t + 1]) for t in terms]
-    lists = []
-    for term, span in zip(terms, spans):
-        docs, tf = np.asarray(matrix.indices[span]), collection.stored_tf(term, matrix.tf(span))
-        lists.append((docs[tf > 0], tf[tf > 0]))
-    if not lists:
+    sizes = np.diff(matrix.indptr)[terms]
+    ends = np.cumsum(sizes)
+    if not len(ends):
         return 0
-    sizes = [len(docs) for docs, _ in lists]
-    docs, tf = (np.concatenate([part[i] for part in lists]) for i in (0, 1))
+    postings = np.repeat(matrix.indptr[terms] - (ends - sizes), sizes) + np.arange(ends[-1])
+    tf = collection.stored_tf(np.repeat(terms, sizes), matrix.tf(postings))
+    docs, tf = np.asarray(matrix.indices[postings])[tf > 0], tf[tf > 0]
+    sizes = sizes * (collection.tdv[terms] > 0)
     norms = norm_bytes(collection.doc_len)[docs]
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     return every * posting_bytes(indptr, docs, tf.astype(np.int64), norms, form)

@@ -40,8 +40,8 @@ class WeightedCollection:
     cut: PostingCut | None = None
     postings: int | None = None
 
-    def stored_tf(self, term: int, tf: np.ndarray) -> np.ndarray:
-        """Return float[n]: the frequencies ``tf`` of a term as they are now.
+    def stored_tf(self, term: int | np.ndarray, tf: np.ndarray) -> np.ndarray:
+        """Return float[n]: the frequencies ``tf`` of a term, or of int[n] terms, as they are now.
 
         Frequencies alone do not tell what a ``cut`` drops: a collection whose postings are read is
         made of what :func:`keep_postings` leaves.
