@@ -99,6 +99,7 @@ def made_by_tuning(manifest: Mapping[str, Any]) -> str:
 def made_by_prior(prior: Mapping[str, Any]) -> str:
     """What TDVs that come from a prior alone were learned from."""
     preferred = prior.get("prefer")
-    then = "" if preferred is None else f", for {preferred}"
+    # TDVs of before 2026-11-24 have "ranking" where nothing was preferred.
+    then = "" if preferred in (None, "ranking") else f", for {preferred}"
     name = f"prior {prior['name']} ({prior['sha256'][:12]})" if "sha256" in prior else prior["name"]
     return f"{name}, no judgements{then}"

@@ -141,15 +141,20 @@ class PostingRule:
         priority: np.ndarray,
         factors: np.ndarray | None,
         described: Mapping[str, Any],
+        boost: Boost | None = None,
     ) -> PostingRule:
-        """Make a rule of what :meth:`describe` returned."""
-        if described.get("steepness") or "lead" not in described:
+        """Make a rule of what :meth:`describe` returned.
+
+        ``boost`` is that of the TDVs, which rules of earlier versions have too.
+        """
+        if described.get("steepness"):
             raise TdvError(
                 "these TDVs have the posting rule of an earlier version: learn them again"
             )
         length_norm = LengthNorm(described["fixed"], described["per_token"])
         thresholds = np.array(described["reductions"]), np.array(described["thresholds"])
-        boost = read_boost(described["lead"])
+        if "lead" in described:
+            boost = read_boost(described["lead"])
         if not all(np.isfinite(part).all() for part in (*length_norm, *thresholds, *(boost or ()))):
             raise TdvError(
                 "the posting rule of these TDVs holds numbers that are not finite: learn them again"

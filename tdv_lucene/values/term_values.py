@@ -174,8 +174,9 @@ class TermValues:
         if self.posting_priority is None:
             return None
         return PostingRule.read(
-            self.posting_priority, self.posting_factors, self.manifest["posting_rule"]
-        )
+            self.posting_priority, self.posting_factors, self.manifest["posting_rule"],
+            self.position_boost,
+        )  # fmt: skip
 
     @property
     def unit(self) -> str:

@@ -83,6 +83,7 @@ class StoredRanker:
 
 def _config(path: str | os.PathLike[str], stored: dict[str, Any]) -> NeuralConfig:
     """The config, once sure that every entry has its type and lies in its range."""
+    stored = {name: x for name, x in stored.items() if name != "gating"}  # by earlier versions
     types: dict[str, Any] = {}
     for field in fields(NeuralConfig):
         default = field.default

@@ -182,11 +182,8 @@ def test_a_rule_survives_its_description(matrix):
 
 def test_a_rule_of_an_earlier_version_is_refused(matrix):
     rule, _ = make_rule(matrix, 0.3)
-    described = rule.describe()
-    without_boost = {name: entry for name, entry in described.items() if name != "lead"}
-    for earlier in ({**described, "steepness": 0.5}, without_boost):
-        with pytest.raises(TdvError, match="of an earlier version: learn them again"):
-            PostingRule.read(rule.priority, None, earlier)
+    with pytest.raises(TdvError, match="learn them again"):
+        PostingRule.read(rule.priority, None, {**rule.describe(), "steepness": 0.5})
 
 
 @pytest.mark.parametrize("scale", [None, 3.0])

@@ -80,7 +80,7 @@ def test_nan_priority_is_refused():
         make_values(priority=np.array([1, np.nan, 3, 4], np.float32))
 
 
-RULE = {"lead": None, "factors_at": [0.0, 0.5], "whole_terms": 0.0, "fixed": 0.5, "per_token": 0.1,
+RULE = {"factors_at": [0.0, 0.5], "whole_terms": 0.0, "fixed": 0.5, "per_token": 0.1,
         "reductions": [0.0, 0.99], "thresholds": [0.0, 0.5]}  # fmt: skip
 
 
