@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from .ndcg import ndcg
+
 _DEPTH = 5
 _ERRORS = 2.0  # standard errors above what chance gives on average
 _POOR = 0.1
@@ -36,7 +38,9 @@ def note_on_chance(
     """
     relevant = [sorted((g for g in grades.values() if g > 0), reverse=True) for grades in judged]
     relevant = [grades for grades in relevant if grades]
-    expected = float(np.mean([_at_random(grades, documents) for grades in relevant]))
+    if not relevant:
+        return ""
+    expected = float(_at_random(relevant, documents).mean())
     # A measure within [0, 1] has at most its mean as variance.
     most = expected + _ERRORS * float(np.sqrt(expected / len(relevant)))
     if not mean <= most < _POOR:
@@ -48,8 +52,17 @@ def note_on_chance(
     )
 
 
-def _at_random(grades: list[int], documents: int) -> float:
-    """nDCG@5 that a random order gives on average: each rank has the mean grade."""
-    discounts = 1 / np.log2(np.arange(_DEPTH) + 2)
-    ideal = grades[:_DEPTH] @ discounts[: len(grades)]
-    return float(min(1.0, sum(grades) / documents * discounts.sum() / ideal))
+def _at_random(relevant: list[list[int]], documents: int) -> np.ndarray:
+    """float64[Q]: nDCG@5 that a random order gives on average: each rank has the mean grade."""
+    queries = np.arange(len(relevant))
+    mean_grades = np.array([sum(grades) for grades in relevant]) / documents
+    found = ndcg(
+        np.repeat(queries, _DEPTH),
+        np.tile(np.arange(1.0, _DEPTH + 1), len(relevant)),
+        np.repeat(mean_grades, _DEPTH),
+        np.repeat(queries, [len(grades) for grades in relevant]),
+        np.concatenate(relevant),
+        depth=_DEPTH,
+        number=len(relevant),
+    )
+    return found.clip(max=1.0)
