@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -43,11 +44,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _small_jvm() -> Iterator[None]:
-    """Start this process's JVM with ``JVM_OPTIONS``, those of processes of their own as ever."""
+    """Start small JVMs, here and in processes of their own."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_TOOL_OPTIONS", "")  # puts it back
         patch.setattr(_start, "_options", _start._options)  # puts it back
         make_jvm_small()
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _imported_modules_stay() -> None:
+    """Spare the garbage collector what importing left: a million objects that stay to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)

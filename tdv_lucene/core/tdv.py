@@ -62,6 +62,7 @@ def linear_scores(parameters: Linear, features: Features) -> jax.Array:
     return jnp.asarray(known).at[features.vector_terms].add(from_vector)
 
 
+@jax.jit
 def term_values(parameters: Linear, features: Features) -> jax.Array:
     """Return float32[V] term values, exactly 0 where the unit is off."""
     return jax.nn.relu(linear_scores(parameters, features))

@@ -17,6 +17,7 @@ class Rows:
         tf = np.asarray(matrix.tf(slice(None)), np.float32)
         by_term = csr_array((tf, matrix.indices, matrix.indptr), matrix.shape)
         self._by_document = by_term.T.tocsr()
+        self._with_empty_row = _with_empty_row(self._by_document)
         self._statistics = np.maximum(matrix.doc_freq, 1), term_totals(matrix), matrix.doc_count
         self._padded_size: dict[tuple[int, ...], int] = {}
 
@@ -40,20 +41,15 @@ class Rows:
         Rows are padded to the most that a batch of this shape has needed so far: a new size
         costs a compilation, which takes longer than many steps.
         """
-        starts, lengths = self._spans(docs.ravel())
-        entries = int(lengths.sum())
+        rows = self._with_empty_row[docs.ravel()]
+        entries = rows.nnz
         size = self._padded_size.get(docs.shape, 0)
         if size < entries:
             size = self._padded_size[docs.shape] = _bucket(entries + entries // 20)
         terms, values = np.zeros(size, np.int32), np.zeros(size, np.float32)
         places = np.full(size, docs.size - 1, np.int32)
-        if entries:
-            # Slices: a document's postings lie together, and copying these beats picking entries.
-            spans = list(zip(starts.tolist(), (starts + lengths).tolist()))
-            matrix = self._by_document
-            np.concatenate([matrix.indices[a:b] for a, b in spans], out=terms[:entries])
-            np.concatenate([matrix.data[a:b] for a, b in spans], out=values[:entries])
-            places[:entries] = np.repeat(np.arange(docs.size, dtype=np.int32), lengths)
+        terms[:entries], values[:entries] = rows.indices, rows.data
+        places[:entries] = np.repeat(np.arange(docs.size, dtype=np.int32), np.diff(rows.indptr))
         return Batch(query_terms, query_tf, tf, terms, places, values)
 
     def term_freqs(self, docs: np.ndarray, terms: np.ndarray) -> np.ndarray:
@@ -61,11 +57,12 @@ class Rows:
         found: np.ndarray = self._by_document[docs[:, None], terms].toarray()
         return found
 
-    def _spans(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return int64[n] where the documents' postings start, int64[n] how many there are."""
-        indptr = self._by_document.indptr
-        starts = np.where(docs >= 0, indptr[docs], 0).astype(np.int64)
-        return starts, np.where(docs >= 0, indptr[docs + 1] - starts, 0)
+
+def _with_empty_row(matrix: csr_array) -> csr_array:
+    """Return the rows of ``matrix`` and an empty one, which -1 names; the entries are shared."""
+    indptr = np.append(matrix.indptr, matrix.indptr[-1])
+    shape = matrix.shape[0] + 1, matrix.shape[1]
+    return csr_array((matrix.data, matrix.indices, indptr), shape, copy=False)
 
 
 def _bucket(size: int) -> int:

@@ -19,6 +19,9 @@ from ..ranking import Similarity
 from .queries import Queries
 from .weighted_collection import WeightedCollection
 
+_BLOCK = 1 << 14
+"""Postings; about the most that are scored at once."""
+
 
 class QueryPostings:
     """Postings of the terms of ``queries``.
@@ -62,16 +65,32 @@ class QueryPostings:
         """
         result = np.zeros(len(self.docs), np.float32)
         doc_len = np.asarray(collection.doc_len, np.float32)
-        for i in self._numbers_of(some):
+        numbers = self._numbers_of(some)
+        for terms, rows in self._blocks(numbers[collection.tdv[self.terms[numbers]] != 0]):
             check()
-            term = self.terms[i]
-            row = slice(self.indptr[i], self.indptr[i + 1])
-            tf = collection.stored_tf(term, self.tf[row]).astype(np.float32)
-            if tf.any():
-                of_term = collection.statistics.at(term)
-                score = similarity.term_scores(tf, doc_len[self.docs[row]], of_term)
-                result[row] = np.where(tf > 0, score, 0)
+            tf = collection.stored_tf(terms, self.tf[rows]).astype(np.float32)
+            of_terms = collection.statistics.at(terms)
+            score = similarity.term_scores(tf, doc_len[self.docs[rows]], of_terms)
+            result[rows] = np.where(tf > 0, score, 0)
         return result
+
+    def _blocks(self, numbers: np.ndarray) -> Iterator[tuple[int | np.ndarray, slice | np.ndarray]]:
+        """Yield (terms, rows): the postings of ``numbers`` of :attr:`terms`, each once.
+
+        A long list is alone, and ``terms`` its term; of short ones there are many in a block, and
+        ``terms`` has an entry a posting. Most lists are so short that to call NumPy for each would
+        take most of the time.
+        """
+        starts, ends = self.indptr[numbers], self.indptr[numbers + 1]
+        is_long = ends - starts > _BLOCK
+        for number in numbers[is_long]:
+            yield int(self.terms[number]), slice(self.indptr[number], self.indptr[number + 1])
+        short, starts, sizes = numbers[~is_long], starts[~is_long], (ends - starts)[~is_long]
+        block = np.cumsum(sizes) // _BLOCK
+        for part in np.split(np.arange(len(short)), np.flatnonzero(np.diff(block)) + 1):
+            of_part = sizes[part]
+            first = np.repeat(starts[part] - (np.cumsum(of_part) - of_part), of_part)
+            yield np.repeat(self.terms[short[part]], of_part), first + np.arange(len(first))
 
     def _numbers_of(self, some: np.ndarray | None) -> np.ndarray:
         """Return int64[n]: where in ``terms`` the terms of ``some`` queries are (None: all)."""

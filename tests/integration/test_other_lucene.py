@@ -35,7 +35,6 @@ MODULES = (
     "integration/test_fuzz.py",
     "integration/test_impact.py",
     "integration/test_inspect.py",
-    "integration/test_jobs.py",
     "integration/test_latency.py",
     "integration/test_lucene8.py",
     "integration/test_lucene_programs.py",
@@ -46,11 +45,11 @@ MODULES = (
     "integration/test_prune_fields.py",
     "integration/test_rewriter.py",
     "integration/test_search.py",
-    "integration/test_shards_search.py",
     "integration/test_verify.py",
     "parity/test_scores.py",
 )
-"""In one process: to start one takes longer than most modules."""
+"""In one process: to start one takes longer than most modules. Not here are those of Java jobs and
+of workers, which another Lucene does not change."""
 LEFT_OUT = {
     "integration/test_crash.py": ["test_killed_at_random_moments"],
     "integration/test_fuzz.py": [f"test_random_cases[{block}]" for block in range(2, 8)],
@@ -58,23 +57,11 @@ LEFT_OUT = {
         "test_a_comparison_asks_every_index_for_the_same_terms",
         "test_a_query_log_chooses_how_much_of_an_impact_index_is_dropped",
     ],
-    "integration/test_jobs.py": [
-        "test_a_crash_of_java_leaves_nothing_in_the_working_folder",
-        "test_foreign_jvm_is_refused_with_the_import_to_move",
-        "test_heap_after_the_start_comes_too_late",
-        "test_pyserini_finds_our_jvm_running",
-    ],
     "integration/test_prune.py": ["test_full_disk_is_told_and_nothing_left"],
     "integration/test_search.py": ["test_in_a_pipe"],
-    "integration/test_shards_search.py": [
-        "test_that_workers_find_nothing_is_told",
-        "test_what_workers_cannot_search_is_refused_and_nothing_written",
-        *(f"test_the_run_of_workers_is_that_of_one_reader[{case}]"
-          for case in ("S-qld-7", "S-tfidf-1000", "P-qld-1000", "P-tfidf-7")),
-    ],
 }  # fmt: skip
-"""Tests of processes, refusals and learning, of nothing that another Lucene changes; and more of
-random cases and of ranking functions with workers, where some of each kind are tried here."""
+"""Tests of processes and learning, of nothing that another Lucene changes; and more random cases,
+where some are tried here."""
 WHICH = """
 from tdv_lucene.jvm import java_class
 from tdv_lucene.jvm.index import written_lucene_version

@@ -232,10 +232,12 @@ def snapshot(pair):
 def served(pair):
     """The command as a process, and its address."""
     words = [f"--index={name}={path}" for name, path in pair.items()]
+    # Without what a JVM would say of the options that it picked up.
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_TOOL_OPTIONS"}
     process = subprocess.Popen(
         [sys.executable, "-m", "tdv_lucene", "serve", *words],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**environment, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     address = process.stdout.readline().strip()
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address), process.communicate()[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -47,15 +48,38 @@ def test_the_lines_of_logs_are_those_of_their_run() -> None:
     assert json.loads(CALIBRATION.read_text(encoding="utf-8")) == run["lines"]
 
 
+HELP = """
+import contextlib, io, json, runpy, sys, traceback
+for script in sys.argv[1:]:
+    sys.argv, told, code = [script, "--help"], io.StringIO(), None
+    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as end:
+            code = end.code
+        except Exception:
+            traceback.print_exc()
+    print(json.dumps([code, told.getvalue()]))
+"""
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, tuple[int | None, str]]:
+    """What each script says to --help, and its exit code: in one process, which imports once."""
+    scripts = [*SCRIPTS, *READING]
+    command = [sys.executable, "-c", HELP, *(str(BENCH / script) for script in scripts)]
+    environment = {**os.environ, "PYTHONPATH": str(BENCH)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    return dict(zip(scripts, map(json.loads, done.stdout.splitlines()), strict=True))
+
+
 @pytest.mark.parametrize("script", [*SCRIPTS, *READING])
 @pytest.mark.slow
-def test_scripts_tell_their_flags(script: str) -> None:
-    done = subprocess.run(
-        [sys.executable, BENCH / script, "--help"], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert "--output" in done.stdout
-    assert ("--work" in done.stdout) == (script in SCRIPTS)
+def test_scripts_tell_their_flags(script: str, told: dict[str, tuple[int | None, str]]) -> None:
+    code, said = told[script]
+    assert code == 0, said
+    assert "--output" in said
+    assert ("--work" in said) == (script in SCRIPTS)
 
 
 def test_every_executable_script_is_tried() -> None:
