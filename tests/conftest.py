@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import resource
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -37,9 +38,12 @@ LONGEST = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first, and keep the order of the others."""
+    """Put the longest files first and keep the order of the others; Pyserini's tests are slow."""
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
+    for item in items:
+        if item.get_closest_marker("pyserini"):
+            item.add_marker(pytest.mark.slow)  # its Python imports PyTorch, for eight seconds
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -71,10 +75,24 @@ def _short_rounds() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _compiled_code_goes() -> Iterator[None]:
-    """Free what JAX compiled for a file: megabytes a function, found again in its cache on disk."""
+    """Free what JAX compiled once this process is large: megabytes a function, found again in its
+    cache on disk.
+    """
     yield
-    if "jax" in sys.modules:
+    if "jax" in sys.modules and _resident_bytes() > _LARGE:
         sys.modules["jax"].clear_caches()
+
+
+_LARGE = 1 << 30
+
+
+def _resident_bytes() -> int:
+    """What this process holds in memory; as good as too much where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return _LARGE + 1
+    return pages * resource.getpagesize()
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
+import struct
 import zipfile
+import zlib
 from functools import cache
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from ..errors import TdvError
@@ -14,7 +17,11 @@ LINES = (9, 10)
 """Lucene's major versions the hooks are built for, oldest first."""
 
 _RESOURCES = Path(__file__).resolve().parent / "resources"
-_VERSION_CLASS = "org/apache/lucene/util/Version.class"
+_VERSION_CLASS = b"org/apache/lucene/util/Version.class"
+_LISTED = struct.Struct("<4s6xH8xI18xI")
+"""Of an entry in a zip's list, before its name: signature, method, packed bytes, place."""
+_LOCAL = struct.Struct("<26xHH")
+"""Of a file in a zip: bytes of the name and of the extra field that follow, before its content."""
 _CONSTANT = re.compile(rb"LUCENE_(\d+)_(\d+)_(\d+)")
 
 _log = logging.getLogger(__name__)
@@ -29,11 +36,31 @@ def lucene_version(jar: Path) -> tuple[int, int, int]:
     Raises :class:`TdvError` when ``jar`` is no jar, or holds no Lucene.
     """
     try:
-        with zipfile.ZipFile(jar) as archive:
-            constants = _CONSTANT.findall(archive.read(_VERSION_CLASS))
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        constants = _CONSTANT.findall(_read(jar, _VERSION_CLASS))
+    except (OSError, ValueError, KeyError, struct.error, zlib.error) as error:
         raise TdvError(f"{jar} is not a jar with Lucene in it: reinstall pyserini") from error
+    if not constants:
+        raise TdvError(f"{jar} holds a Lucene that names no release: reinstall pyserini")
     return max((int(a), int(b), int(c)) for a, b, c in constants)
+
+
+def _read(jar: Path, name: bytes) -> bytes:
+    """One file of a jar, found by its name from the end, where the list of files is.
+
+    zipfile reads the whole list first. Anserini's has 27,000 entries: a quarter of a second in
+    every command.
+    """
+    with jar.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        place = len(content)
+        signature = b""
+        while signature != b"PK\x01\x02":  # another file's name may end alike
+            place = content.rfind(name, 0, place)
+            if place < _LISTED.size:
+                raise KeyError(name)
+            signature, method, size, local = _LISTED.unpack_from(content, place - _LISTED.size)
+        start = local + _LOCAL.size + sum(_LOCAL.unpack_from(content, local))
+        packed = content[start : start + size]
+    return zlib.decompress(packed, -zlib.MAX_WBITS) if method == zipfile.ZIP_DEFLATED else packed
 
 
 def hooks_jar(version: tuple[int, int, int]) -> Path:

@@ -14,7 +14,7 @@ from tdv_lucene.errors import TdvError
 from tdv_lucene.indexes.build import build_index
 from tdv_lucene.indexes.inspection import inspect_index
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 DOCS = ["pruning inverted indexes", "discrimination values of terms", "indexes of documents"]
 

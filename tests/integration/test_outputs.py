@@ -10,8 +10,10 @@ import hashlib
 import os
 import re
 import shlex
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import click
@@ -191,14 +193,25 @@ def _snapshot(*folders: Path) -> dict[str, str]:
     """All that lies below, by path: digests, link targets, folders. Lucene's lock does not count"""
     found = {}
     for folder in folders:
-        for path in sorted(folder.rglob("*")):
-            if path.is_symlink():
-                found[str(path)] = f"link to {os.readlink(path)}"
-            elif path.is_dir():
-                found[str(path)] = "folder"
-            elif path.name != "write.lock":
-                found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+        for parent, folders_in, files in os.walk(folder):
+            for name in (*folders_in, *files):
+                path = os.path.join(parent, name)
+                status = os.lstat(path)
+                if stat.S_ISLNK(status.st_mode):
+                    found[path] = f"link to {os.readlink(path)}"
+                elif stat.S_ISDIR(status.st_mode):
+                    found[path] = "folder"
+                elif name != "write.lock":
+                    found[path] = _digest(
+                        path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+                    )
     return found
+
+
+@cache
+def _digest(path: str, *status: int) -> str:
+    """Read anew only if the file's ``status`` has changed, as every change changes it."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def _invoke(command: str, places: dict[str, Path], *more: str) -> Result:

@@ -142,6 +142,9 @@ COMMANDS: dict[str, Made] = {
          "t1 t2 page[a] \x1b[31m", "--hits", "80"], WORDS),
 }  # fmt: skip
 
+SLOW = {"paper ranker", "paper rerank"}
+"""They train a neural ranker."""
+
 NO_USER_TEXT = {"paper reproduce", "demo", "env", "doctor", "serve", "update"}
 """They print names and numbers of ours, paths of the installation, or an address; ``env`` quotes
 for the shell, ``demo`` makes its own collection."""
@@ -152,7 +155,10 @@ def test_every_command_is_here():
     assert not COMMANDS.keys() & NO_USER_TEXT
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in COMMANDS],
+)
 def test_nothing_acts_on_the_screen(command, case):
     output = str(case.folder / f"{command}[b] \x1b[31m\u202e<i>$x$")
     arguments, shown = COMMANDS[command](case, output)

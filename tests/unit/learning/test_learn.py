@@ -195,7 +195,7 @@ def test_the_mean_value_of_a_kept_token_is_one(collection):
     assert mean == pytest.approx(1, abs=1e-4)
 
 
-@pytest.mark.parametrize("unit", ["term", "posting"])
+@pytest.mark.parametrize("unit", [pytest.param("term", marks=pytest.mark.slow), "posting"])
 def test_values_can_be_learned_of_what_a_pruning_leaves(collection, unit):
     recipe = replace(SPREAD, unit=unit, max_steps=4, check_every=4)
     of_all, of_rest = (

@@ -24,7 +24,9 @@ def collection():
     return make_collection()
 
 
-@pytest.mark.parametrize("model", ["bm25", "qld", "tfidf"])
+@pytest.mark.parametrize(
+    "model", ["bm25", *(pytest.param(name, marks=pytest.mark.slow) for name in ("qld", "tfidf"))]
+)
 def test_the_papers_recipe_learns_and_stops(collection, model):
     values = learn_by_paper(*collection, model=model, recipe=SHORT)
     assert np.isfinite(values.weights).all() and (values.weights >= 0).all()
