@@ -75,7 +75,8 @@ public record BakedNorms(NormKind kind, Parameters held, Parameters searched, do
       return length == 0 && norm == 0;
     }
     double wanted = wanted(length);
-    double off = Math.abs(seen(norm) - wanted) * (1 - 1e-9); // ties are rounded either way
+    // Ties are rounded either way. Exact lengths of a billion make steps as small as K's own rounding.
+    double off = Math.abs(seen(norm) - wanted) * (1 - 1e-9) - 8 * Math.ulp(wanted);
     long code = kind == NormKind.ACCURATE ? norm : norm & 0xff;
     long last = kind == NormKind.ACCURATE ? Integer.MAX_VALUE : 255;
     boolean below = code == 1 || off <= Math.abs(seen(code - 1) - wanted);
