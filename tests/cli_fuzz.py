@@ -31,6 +31,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from cli_cases import Case, make_home, random_case  # noqa: E402
+from snapshots import snapshot  # noqa: E402
 
 from tdv_lucene.store import unlisted_files  # noqa: E402
 
@@ -39,20 +40,6 @@ _CASES_A_WORKER = 150
 _SHARE_INTERRUPTED = 0.08
 _STATUSES = {0, 2, 130}
 _CRASH_FILES = ("hs_err_pid*", "core*", "*.hprof", "replay_pid*")
-
-
-def snapshot(*folders: Path) -> dict[str, str]:
-    """All that lies below, by path. Lucene's lock, which whoever looks makes, does not count."""
-    found = {}
-    for folder in folders:
-        for path in (folder, *folder.rglob("*")):
-            if path.is_symlink():
-                found[str(path)] = f"link to {os.readlink(path)}"
-            elif path.is_file() and path.name != "write.lock":
-                found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
-            elif path.is_dir():
-                found[str(path)] = "folder"
-    return found
 
 
 def check(case: Case, status: int, said: str, before: dict[str, str]) -> str:

@@ -37,11 +37,9 @@ def lucene_version(jar: Path) -> tuple[int, int, int]:
     """
     try:
         constants = _CONSTANT.findall(_read(jar, _VERSION_CLASS))
+        return max((int(a), int(b), int(c)) for a, b, c in constants)
     except (OSError, ValueError, KeyError, struct.error, zlib.error) as error:
         raise TdvError(f"{jar} is not a jar with Lucene in it: reinstall pyserini") from error
-    if not constants:
-        raise TdvError(f"{jar} holds a Lucene that names no release: reinstall pyserini")
-    return max((int(a), int(b), int(c)) for a, b, c in constants)
 
 
 def _read(jar: Path, name: bytes) -> bytes:

@@ -13,6 +13,7 @@ from zlib import crc32
 import numpy as np
 
 from ..interruption import check
+from ..matrix.blocks import blocks
 from ..matrix.norms import NormKind
 from ..matrix.term_document_matrix import TermDocumentMatrix
 from ..ranking import Similarity
@@ -81,16 +82,16 @@ class QueryPostings:
         ``terms`` has an entry a posting. Most lists are so short that to call NumPy for each would
         take most of the time.
         """
-        starts, ends = self.indptr[numbers], self.indptr[numbers + 1]
-        is_long = ends - starts > _BLOCK
+        starts, sizes = self.indptr[numbers], np.diff(self.indptr)[numbers]
+        is_long = sizes > _BLOCK
         for number in numbers[is_long]:
             yield int(self.terms[number]), slice(self.indptr[number], self.indptr[number + 1])
-        short, starts, sizes = numbers[~is_long], starts[~is_long], (ends - starts)[~is_long]
-        block = np.cumsum(sizes) // _BLOCK
-        for part in np.split(np.arange(len(short)), np.flatnonzero(np.diff(block)) + 1):
-            of_part = sizes[part]
-            first = np.repeat(starts[part] - (np.cumsum(of_part) - of_part), of_part)
-            yield np.repeat(self.terms[short[part]], of_part), first + np.arange(len(first))
+        terms, starts, sizes = self.terms[numbers[~is_long]], starts[~is_long], sizes[~is_long]
+        indptr = np.append(0, np.cumsum(sizes))
+        for block in blocks(indptr, _BLOCK):
+            first = np.repeat((starts - indptr[:-1])[block.terms], block.sizes)
+            rows = first + np.arange(block.postings.start, block.postings.stop)
+            yield np.repeat(terms[block.terms], block.sizes), rows
 
     def _numbers_of(self, some: np.ndarray | None) -> np.ndarray:
         """Return int64[n]: where in ``terms`` the terms of ``some`` queries are (None: all)."""

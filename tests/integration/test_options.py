@@ -310,7 +310,7 @@ def _is_first(base: str) -> bool:
     """Whether no base before has the same command and files."""
 
     def named(line: str) -> tuple[str, list[str]]:
-        return _name(line), re.findall(r"\{\w+\}|--no-judgements", line)
+        return _name(line), re.findall(r"\{\w+\}", line)
 
     return base == next(line for line in (*BASES, *SLOW) if named(line) == named(base))
 

@@ -6,14 +6,10 @@ neither ``WRITERS`` nor ``READERS`` fails a test that says what to add.
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 import shlex
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import click
@@ -21,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 from lucene_indexes import write_index
 from neural_rankers import save_untrained
+from snapshots import snapshot
 from tiny_collection import tiny_segments
 
 from tdv_lucene.cli import _group
@@ -189,31 +186,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return places
 
 
-def _snapshot(*folders: Path) -> dict[str, str]:
-    """All that lies below, by path: digests, link targets, folders. Lucene's lock does not count"""
-    found = {}
-    for folder in folders:
-        for parent, folders_in, files in os.walk(folder):
-            for name in (*folders_in, *files):
-                path = os.path.join(parent, name)
-                status = os.lstat(path)
-                if stat.S_ISLNK(status.st_mode):
-                    found[path] = f"link to {os.readlink(path)}"
-                elif stat.S_ISDIR(status.st_mode):
-                    found[path] = "folder"
-                elif name != "write.lock":
-                    found[path] = _digest(
-                        path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-                    )
-    return found
-
-
-@cache
-def _digest(path: str, *status: int) -> str:
-    """Read anew only if the file's ``status`` has changed, as every change changes it."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
 def _invoke(command: str, places: dict[str, Path], *more: str) -> Result:
     words = shlex.split(command.format(**{name: shlex.quote(str(p)) for name, p in places.items()}))
     return CliRunner().invoke(_group, [*words, *more])
@@ -299,10 +271,10 @@ def test_nothing_that_is_there_is_touched(
         lambda: _foreign(writer, tmp_path),
     ):
         for what, output in make():
-            before = _snapshot(tmp_path, home)
+            before = snapshot(tmp_path, home)
             new = tmp_path / "never-made"
             said = _invoke(writer.command, {**inputs, "new": new, "output": output}, *overwrite)
-            if _snapshot(tmp_path, home) != before:
+            if snapshot(tmp_path, home) != before:
                 wrong.append(f"{what}: was changed")
             if not (isinstance(said.exception, TdvError) and _refused(said.exception, output)):
                 wrong.append(f"{what}: {said.exception!r} {said.output}")
@@ -321,18 +293,18 @@ def test_a_result_of_the_same_kind_is_replaced(
     writer: Writer, inputs: dict[str, Path], tmp_path: Path
 ) -> None:
     home = next(iter(inputs.values())).parent.parent
-    before = _snapshot(home)
+    before = snapshot(home)
     places = {**inputs, "output": tmp_path / "output", "new": tmp_path / "new"}
     option = writer.command[: writer.command.index(" {output}")].split()[-1]
     assert _invoke(writer.command, places).exit_code == 0
-    first = _snapshot(tmp_path)
+    first = snapshot(tmp_path)
     again = _invoke(writer.command, {**places, "new": tmp_path / "another"})
     assert f"exists: choose another {option}, or pass --overwrite" in str(again.exception)
-    assert _snapshot(tmp_path) == first
+    assert snapshot(tmp_path) == first
     replaced = _invoke(writer.command, places, "--overwrite")
     assert replaced.exit_code == 0, replaced.exception
-    assert _snapshot(tmp_path).keys() == first.keys()
-    assert _snapshot(home) == before
+    assert snapshot(tmp_path).keys() == first.keys()
+    assert snapshot(home) == before
 
 
 _OF_ONE_KIND = [
@@ -349,13 +321,13 @@ def test_only_the_command_that_made_a_result_replaces_it(
 ) -> None:
     places = {**inputs, "output": tmp_path / "output", "new": tmp_path / "new"}
     assert _invoke(first.command, places).exit_code == 0
-    before = _snapshot(tmp_path)
+    before = snapshot(tmp_path)
     places["new"] = tmp_path / "another"
     said = _invoke(second.command, places, "--overwrite")
     assert f"was made by '{first.name}', and --overwrite of '{second.name}' replaces only" in str(
         said.exception
     )
-    assert _snapshot(tmp_path) == before
+    assert snapshot(tmp_path) == before
 
 
 @pytest.mark.parametrize("command", READERS.values(), ids=READERS)
@@ -366,10 +338,10 @@ def test_what_reads_writes_nothing(
     # Serving would last; what it does with queries is tested in test_serve.py.
     monkeypatch.setattr("werkzeug.serving.BaseWSGIServer.serve_forever", lambda server: None)
     home = next(iter(inputs.values())).parent.parent
-    before = _snapshot(home)
+    before = snapshot(home)
     said = _invoke(command, inputs)
     assert said.exit_code == 0, said.exception
-    assert _snapshot(home) == before and not list(tmp_path.iterdir())
+    assert snapshot(home) == before and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -47,7 +47,8 @@ def test_jar_without_lucene(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "other.jar", "w") as jar:
         jar.writestr("x", "y")
     (tmp_path / "empty.jar").touch()
-    for name in ("text.jar", "other.jar", "missing.jar", "empty.jar"):
+    _jar(tmp_path / "unnamed.jar", "LATEST")
+    for name in ("text.jar", "other.jar", "missing.jar", "empty.jar", "unnamed.jar"):
         with pytest.raises(TdvError, match=f"{name} is not a jar with Lucene.*reinstall pyserini"):
             lucene_version(tmp_path / name)
 
